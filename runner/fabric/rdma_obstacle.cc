@@ -9,6 +9,7 @@
 #include "common/base/bytes.h"
 #include "common/base/cut.h"
 #include "common/base/printable.h"
+#include "runner/fabric/rdma_choice.h"
 
 namespace lockstep::runner {
 namespace {
@@ -16,16 +17,13 @@ namespace {
 using Kind = RdmaObstacle::Kind;
 using Ports = std::vector<const FabricPort*>;
 
-constexpr int kFullMembership = 0x8000;
 constexpr std::size_t kMostPortsNamed = 4;
 constexpr std::size_t kMostWordBytes = 64;
-
-bool is_roce(const FabricPort& port) { return port.link_layer == "Ethernet"; }
 
 // As in launcher/core/fabric.h: limited members do not reach each other.
 bool is_in_partition(const FabricPort& port) {
   return port.pkeys.empty() || std::any_of(port.pkeys.begin(), port.pkeys.end(),
-                                           [](int pkey) { return (pkey & kFullMembership) != 0; });
+                                           [](int pkey) { return (pkey & kFullMember) != 0; });
 }
 
 std::string states_of(const NodeFabric& fabric) {
@@ -36,7 +34,7 @@ std::string states_of(const NodeFabric& fabric) {
   return fmt::format("{}", fmt::join(states, ", "));
 }
 
-std::string names_of(const Ports& ports) {
+std::string with_interfaces(const Ports& ports) {
   std::vector<std::string> names;
   for (const FabricPort* port : ports)
     if (names.size() < kMostPortsNamed)
@@ -81,21 +79,30 @@ std::optional<RdmaObstacle> wrong_gid(const Ports& active, const RdmaRequest& re
   return std::nullopt;
 }
 
-// UCX's is the partition itself; NCCL's is a place in the port's table, which has 128.
+// Whether an active InfiniBand port may have it; nothing is known of one without a table.
+template <typename Has>
+bool may_have_partition(const Ports& active, const Has& has) {
+  return std::any_of(active.begin(), active.end(), [&](const FabricPort* port) {
+    return is_roce(*port) || port->pkeys.empty() || has(port->pkeys);
+  });
+}
+
+// UCX's is the partition itself; NCCL's is a place in the port's table.
 std::optional<RdmaObstacle> wrong_pkey(const Ports& active, const RdmaRequest& request) {
-  constexpr long kPlaces = 128;
   const auto place = number_of(request, "NCCL_IB_PKEY");
-  if (place && (place->value < 0 || place->value >= kPlaces))
+  const auto has_place = [&](const std::vector<int>& pkeys) {
+    const auto at = static_cast<std::size_t>(place->value);
+    return place->value >= 0 && at < pkeys.size() && pkeys[at] != 0;
+  };
+  if (place && !may_have_partition(active, has_place))
     return RdmaObstacle{Kind::wrong_pkey, place->shown};
   const auto word = number_of(request, "UCX_IB_PKEY");
-  if (!word) return std::nullopt;
-  const bool is_there = std::any_of(active.begin(), active.end(), [&](const FabricPort* port) {
-    return is_roce(*port) || port->pkeys.empty() ||
-           std::any_of(port->pkeys.begin(), port->pkeys.end(), [&](int pkey) {
-             return (pkey & ~kFullMembership) == (word->value & ~long{kFullMembership});
-           });
-  });
-  if (is_there) return std::nullopt;
+  const auto has_pkey = [&](const std::vector<int>& pkeys) {
+    return std::any_of(pkeys.begin(), pkeys.end(), [&](int pkey) {
+      return (pkey & ~kFullMember) == (word->value & ~long{kFullMember});
+    });
+  };
+  if (!word || may_have_partition(active, has_pkey)) return std::nullopt;
   return RdmaObstacle{Kind::wrong_pkey, word->shown};
 }
 
@@ -110,10 +117,11 @@ std::optional<RdmaObstacle> rdma_obstacle(const NodeFabric& fabric, const RdmaRe
   if (request.alone) return std::nullopt;
   if (std::none_of(active.begin(), active.end(),
                    [](const FabricPort* port) { return is_in_partition(*port); }))
-    return RdmaObstacle{Kind::no_partition, names_of(active)};
-  if (std::all_of(active.begin(), active.end(),
-                  [](const FabricPort* port) { return is_roce(*port) && port->gids.empty(); }))
-    return RdmaObstacle{Kind::no_gid, names_of(active)};
+    return RdmaObstacle{Kind::no_partition, with_interfaces(active)};
+  if (std::all_of(active.begin(), active.end(), [](const FabricPort* port) {
+        return is_roce(*port) && routable_gid(*port) == nullptr;
+      }))
+    return RdmaObstacle{Kind::no_gid, with_interfaces(active)};
   if (!fabric.has_infiniband_devices) return RdmaObstacle{Kind::no_device_files};
   const bool is_short = fabric.memlock_bytes >= 0 && fabric.memlock_bytes < kLeastLockedMemory;
   if (is_short && !request.may_lock_all)
@@ -132,7 +140,8 @@ std::string obstacle_in_words(const RdmaObstacle& obstacle) {
              ") is a full member of no partition (pkey), so other nodes cannot reach it";
     case Kind::no_gid:
       return "this node's RDMA port (" + detail +
-             ") has no GID: give its network interface an address, and set it up";
+             ") has no GID of an IP address (RoCE v2): give its network interface one, and set it "
+             "up";
     case Kind::no_device_files:
       return "this node has an RDMA port, but no /dev/infiniband/uverbs*: load the kernel module "
              "ib_uverbs (rdma-core does)";

@@ -18,7 +18,7 @@ struct RdmaObstacle {
     no_port,
     no_active_port,
     no_partition,  // no active port is a full member of one
-    no_gid,        // no active RoCE port has one: its interface has no address
+    no_gid,        // all active ports are of RoCE, and none has one of an IP address
     no_device_files,
     locked_memory,
     // The job's own words:

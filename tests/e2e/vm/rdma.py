@@ -84,7 +84,7 @@ def test_devices_are_found(machines):
         inventory = machines.json("node", "show", name)["inventory"]
         [port] = inventory["rdma_ports"]
         assert (port["device"], port["state"], port["link_layer"]) == ("rxe0", "ACTIVE", "Ethernet"), port
-        [port] = inventory["fabric"]["ports"]
+        [port] = inventory["fabric"]["rdma_ports"]
         assert (port["device"], port["netdev"]) == ("rxe0", "eth0"), port
         gids = {gid["gid"]: gid["type"] for gid in port["gids"]}
         assert any(gid.endswith(("10.9.0.1", "10.9.0.2", "0a09:0001", "0a09:0002")) for gid in gids), gids

@@ -26,7 +26,8 @@ FabricPort roce_port() {
   port.link_layer = "Ethernet";
   port.netdev = "eth1";
   port.pkeys = {0xffff};
-  port.gids = {{0, "fe80::1", "RoCE v2", "eth1"}, {1, "::ffff:10.9.0.1", "RoCE v2", "eth1"}};
+  port.gids = {{0, "fe80:0000:0000:0000:5054:00ff:fe00:0001", "RoCE v2", "eth1"},
+               {1, "0000:0000:0000:0000:0000:ffff:0a09:0001", "RoCE v2", "eth1"}};
   return port;
 }
 
@@ -81,11 +82,12 @@ TEST_F(RdmaObstacleTest, ALimitedMemberReachesNobody) {
 
 TEST_F(RdmaObstacleTest, RoceNeedsAGid) {
   fabric_.ports = {roce_port()};
-  fabric_.ports[0].gids.clear();
-  ASSERT_EQ(kind(), Kind::no_gid);
-  EXPECT_EQ(obstacle_in_words(*look()),
-            "this node's RDMA port (rxe0:1 of eth1) has no GID: give its network interface an "
-            "address, and set it up");
+  fabric_.ports[0].gids.pop_back();
+  ASSERT_EQ(kind(), Kind::no_gid) << "that of its link leads to no other network";
+  EXPECT_EQ(
+      obstacle_in_words(*look()),
+      "this node's RDMA port (rxe0:1 of eth1) has no GID of an IP address (RoCE v2): give its "
+      "network interface one, and set it up");
   fabric_.ports.push_back(infiniband_port());
   EXPECT_EQ(look(), std::nullopt) << "the other port will do";
 }
@@ -131,10 +133,14 @@ TEST_F(RdmaObstacleTest, APartitionOfTheJobMustBeThere) {
   request_.variables = {{"UCX_IB_PKEY", "0x8002"}};
   ASSERT_EQ(kind(), Kind::wrong_pkey);
   EXPECT_TRUE(look()->is_of_job());
-  request_.variables = {{"NCCL_IB_PKEY", "128"}};
-  EXPECT_EQ(kind(), Kind::wrong_pkey);
+  for (const char* place : {"2", "128", "-1"}) {
+    request_.variables = {{"NCCL_IB_PKEY", place}};
+    EXPECT_EQ(kind(), Kind::wrong_pkey) << place;
+  }
   request_.variables = {{"NCCL_IB_PKEY", "1"}};
   EXPECT_EQ(look(), std::nullopt);
+  fabric_.ports[0].pkeys = {0x7fff, 0, 0x8001};
+  EXPECT_EQ(kind(), Kind::wrong_pkey) << "nothing is at that place of the table";
 }
 
 }  // namespace
