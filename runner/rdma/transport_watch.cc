@@ -40,22 +40,34 @@ OpenFolder listing_of(int folder) {
   return opened;
 }
 
-// The beginning of a regular file; a pipe with this name would hold us up. A last line that is not
-// whole is left out: it may be cut in the middle of a word.
-std::optional<std::string> beginning_of(int folder, const std::string& name) {
-  const io::Fd file = io::open_beneath(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  struct stat info {};
-  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  std::string text(std::min(kMaxNcclLogBytes, static_cast<std::size_t>(info.st_size)), '\0');
+// At most so many bytes of the file from there on.
+std::string piece_of(const io::Fd& file, std::size_t from, std::size_t most) {
+  std::string text(most, '\0');
   std::size_t length = 0;
   while (length < text.size()) {
-    const ssize_t got =
-        ::pread(file.get(), text.data() + length, text.size() - length, static_cast<off_t>(length));
+    const ssize_t got = ::pread(file.get(), text.data() + length, text.size() - length,
+                                static_cast<off_t>(from + length));
     if (got <= 0) break;
     length += static_cast<std::size_t>(got);
   }
   text.resize(length);
+  return text;
+}
+
+// Whole lines of the beginning of a regular file, where a network is chosen, and of its end, where
+// a call fails. A pipe with this name would hold us up.
+std::optional<std::string> log_text(int folder, const std::string& name) {
+  const io::Fd file = io::open_beneath(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  struct stat info {};
+  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  const auto size = static_cast<std::size_t>(info.st_size);
+  std::string text = piece_of(file, 0, std::min(size, kMaxNcclLogBytes));
   text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
+  if (size <= kMaxNcclLogBytes) return text;
+  const std::size_t rest = std::min(size - kMaxNcclLogBytes, kMaxNcclLogEndBytes);
+  const std::string end = piece_of(file, size - rest, rest);
+  const std::size_t first = end.find('\n'), last = end.rfind('\n');
+  if (first != last) text += end.substr(first + 1, last - first);
   return text;
 }
 
@@ -102,7 +114,7 @@ TransportWatch::TransportWatch(Where where, TransportFacts facts, Instant now)
       before_(read_port_traffic(where_.sys)),
       next_(now + kLooks[0]) {}
 
-std::vector<NcclLog> TransportWatch::read_logs() {
+std::vector<NcclLog> TransportWatch::read_logs() const {
   std::vector<NcclLog> logs;
   if (where_.log_folder.empty()) return logs;
   const auto opened = io::Folder::open(where_.log_folder);
@@ -112,7 +124,7 @@ std::vector<NcclLog> TransportWatch::read_logs() {
     const dirent* entry = ::readdir(folder.get());
     if (entry == nullptr) break;
     if (!std::string_view(entry->d_name).starts_with(kNcclLogLead)) continue;
-    if (const auto text = beginning_of(opened->fd(), entry->d_name))
+    if (const auto text = log_text(opened->fd(), entry->d_name))
       logs.push_back(read_nccl_log(*text));
   }
   return logs;

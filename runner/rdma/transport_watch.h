@@ -36,7 +36,7 @@ class TransportWatch {
   TransportFinding look(Instant now, const Look& look);
 
  private:
-  std::vector<NcclLog> read_logs();
+  std::vector<NcclLog> read_logs() const;
   void look_at_processes(int spawn_pid, TransportCounts& counts) const;
 
   const Where where_;
@@ -46,8 +46,9 @@ class TransportWatch {
   std::size_t looks_ = 0;
 };
 
-inline constexpr std::size_t kMaxNcclLogs = 64;            // that are read of a node
-inline constexpr std::size_t kMaxNcclLogBytes = 1u << 20;  // of each, from its beginning
+inline constexpr std::size_t kMaxNcclLogs = 64;                // that are read of a node
+inline constexpr std::size_t kMaxNcclLogBytes = 256u << 10;    // of each, from its beginning
+inline constexpr std::size_t kMaxNcclLogEndBytes = 64u << 10;  // and from its end
 inline constexpr std::size_t kMaxLookedAtProcesses = 1'024;
 
 }  // namespace lockstep::runner

@@ -77,10 +77,18 @@ TEST_F(TransportWatchTest, WhatIsNoFileIsNotRead) {
   EXPECT_EQ(watch.look(kStart, {}).transport, Transport::unknown);
 }
 
-TEST_F(TransportWatchTest, OfALongLogTheBeginningIsRead) {
-  log("lockstep-nccl.n1.7", kOverSockets + std::string(3u << 20, 'x') + "\n");
+TEST_F(TransportWatchTest, OfALongLogTheBeginningAndTheEndAreRead) {
+  const std::string much(3u << 20, 'x');
+  log("lockstep-nccl.n1.7", kOverSockets + much + "\n");
   TransportWatch watch = this->watch();
   EXPECT_EQ(watch.look(kStart, {}).transport, Transport::sockets);
+  log("lockstep-nccl.n1.7",
+      "n1:7:8 [0] NCCL INFO Using network IB\n" + much +
+          "\nn1:7:8 [0] NCCL WARN Call to ibv_reg_mr failed with error Cannot "
+          "allocate memory\n");
+  const TransportFinding finding = watch.look(kStart, {});
+  EXPECT_TRUE(finding.has_failed);
+  EXPECT_EQ(finding.cause, SocketsCause::locked_memory);
 }
 
 TEST_F(TransportWatchTest, ARankThatHoldsTheDeviceAndMovesItsPortUsesRdma) {
