@@ -194,6 +194,25 @@ def test_what_needs_ranks_is_refused_of_a_job_without(up_site):
     up_site.ok("job", "cancel", "waits")
 
 
+def test_a_wrong_fabric_yml_is_a_note_and_the_last_good_one_counts(up_site):
+    path = up_site.home / "launcher" / "fabric.yml"
+    path.write_text("rules:\n- environment_variables: {NCCL_IB_TC: 41}\n")
+    path.chmod(0o600)
+    words = ["--", "sh", "-c", "echo tc=$NCCL_IB_TC"]
+    try:
+        assert up_site.ok("run", *words) == "tc=41\n"
+        for text, place in (("rules: eth0\n", "fabric.yml:1:"), ("rules:\n- interfce: eth0\n", "fabric.yml:2:3: unknown key 'interfce'"),
+                            ("rules:\n- network: 10.1.0.0/99\n", "fabric.yml:2:12"), ("rules: [\n", "fabric.yml:")):
+            path.write_text(text)
+            done = up_site.run("run", *words)
+            assert (done.returncode, done.stdout) == (0, b"tc=41\n"), done
+            assert "the operator's fabric.yml has an error" in done.stderr.decode(), done
+            assert any(place in log.read_text() for log in (up_site.home / "launcher").rglob("*.log")), place
+    finally:
+        path.unlink()
+    assert up_site.ok("run", *words) == "tc=\n"
+
+
 # What the launcher cannot know of a job file: whether a folder is there.
 ONLY_HERE = {"missing-code"}
 
