@@ -227,8 +227,8 @@ class Filler {
   void fill(ImageBuild& v) { auto& [a, b] = v; each(a, b); }
   void fill(DockerEnvironment& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(Container& v) {
-    auto& [a, b, c, d, e, f, g, h, i] = v;
-    each(a, b, c, d, e, f, g, h, i);
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(EnvironmentDefinition& v) { fill(v.emplace<CondaEnvironment>()); }
   void fill(EnvironmentSpec& v) { auto& [a, b, c] = v; each(a, b, c); }
