@@ -6,7 +6,7 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr Duration kLongestPause = minutes(10);
+constexpr Duration kLongestNetworkPause = minutes(10);
 constexpr Duration kAgainAfter = seconds(2);  // to see whether it stays so
 
 // Not `interfaces`: it also has the links of containers, which come and go.
@@ -54,7 +54,7 @@ void NetworkWatch::found(const Inventory& inventory) {
     return;
   }
   seen_.reset();
-  pause_ = std::min<Duration>(pause_ * 2, kLongestPause);
+  pause_ = std::min<Duration>(pause_ * 2, kLongestNetworkPause);
   changed_(inventory);
 }
 

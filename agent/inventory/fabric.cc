@@ -25,28 +25,28 @@ constexpr int kMostLevels = 4;  // of links on links
 
 // Its folder in /sys, if that shows this network namespace: else a link of the same name there is
 // another one.
-std::string folder_of(const FabricPlaces& places, const Link& link) {
+std::string folder_of(const FabricPlaces& places, const NetworkLink& link) {
   std::string folder = places.sys + "/class/net/" + link.name;
   return number_of(folder + "/ifindex", -1) == link.index ? folder : "";
 }
 
-bool stands_on_another(const Link& link) {
+bool stands_on_another(const NetworkLink& link) {
   constexpr std::array<std::string_view, 4> kKinds = {"vlan", "macvlan", "ipvlan", "macsec"};
   return std::find(kKinds.begin(), kKinds.end(), link.kind) != kKinds.end();
 }
-bool has_ports(const Link& link) {
+bool has_ports(const NetworkLink& link) {
   constexpr std::array<std::string_view, 3> kKinds = {"bridge", "bond", "team"};
   return std::find(kKinds.begin(), kKinds.end(), link.kind) != kKinds.end();
 }
 
 class InterfaceReader {
  public:
-  InterfaceReader(const FabricPlaces& places, const std::vector<Link>& links)
+  InterfaceReader(const FabricPlaces& places, const std::vector<NetworkLink>& links)
       : places_(places), links_(links) {}
 
   std::vector<FabricInterface> read() const {
     std::vector<FabricInterface> all;
-    for (const Link& link : links_)
+    for (const NetworkLink& link : links_)
       if (is_of_use(link)) all.push_back(describe(link));
     // If there are too many, hardware counts first.
     std::stable_sort(all.begin(), all.end(),
@@ -59,14 +59,14 @@ class InterfaceReader {
  private:
   // Containers make virtual links all the time; nothing reaches another node through one that has
   // only an address for itself.
-  bool is_of_use(const Link& link) const {
+  bool is_of_use(const NetworkLink& link) const {
     const bool has_own_address =
         std::any_of(link.addresses.begin(), link.addresses.end(),
                     [](const FabricAddress& one) { return !is_link_local(one.address); });
     return has_own_address || (link.kind.empty() && place_of(link).exists);
   }
 
-  FabricInterface describe(const Link& link) const {
+  FabricInterface describe(const NetworkLink& link) const {
     const DevicePlace place = place_of(link);
     FabricInterface interface;
     interface.name = link.name;
@@ -85,16 +85,16 @@ class InterfaceReader {
     return interface;
   }
 
-  DevicePlace place_of(const Link& link) const {
+  DevicePlace place_of(const NetworkLink& link) const {
     const std::string folder = link.kind.empty() ? folder_of(places_, link) : "";
     return folder.empty() ? DevicePlace() : device_place(folder + "/device");
   }
 
   // A vlan is as real as its link, a bridge or a bond as one of its ports.
-  bool stands_on_device(const Link& link, int levels) const {
+  bool stands_on_device(const NetworkLink& link, int levels) const {
     if (place_of(link).exists) return true;
     if (levels == 0) return false;
-    return std::any_of(links_.begin(), links_.end(), [&](const Link& other) {
+    return std::any_of(links_.begin(), links_.end(), [&](const NetworkLink& other) {
       const bool is_under = stands_on_another(link) && other.index == link.below;
       const bool is_port = has_ports(link) && other.master == link.index;
       return (is_under || is_port) && stands_on_device(other, levels - 1);
@@ -102,7 +102,7 @@ class InterfaceReader {
   }
 
   const FabricPlaces& places_;
-  const std::vector<Link>& links_;
+  const std::vector<NetworkLink>& links_;
 };
 
 // ---- what RDMA needs ---------------------------------------------------------------------------
@@ -138,7 +138,8 @@ bool may_lift_limits() {
   return (effective >> kSysResource & 1) != 0;
 }
 
-void take_network(const FabricPlaces& places, const std::vector<Link>& links, NodeFabric* fabric) {
+void take_network(const FabricPlaces& places, const std::vector<NetworkLink>& links,
+                  NodeFabric* fabric) {
   fabric->interfaces = InterfaceReader(places, links).read();
   fabric->ports = probe_fabric_ports(places.sys);
   fabric->has_infiniband_devices = has_device_files(places.dev);
@@ -146,7 +147,7 @@ void take_network(const FabricPlaces& places, const std::vector<Link>& links, No
 
 }  // namespace
 
-NodeFabric read_fabric(const FabricPlaces& places, const std::vector<Link>& links) {
+NodeFabric read_fabric(const FabricPlaces& places, const std::vector<NetworkLink>& links) {
   NodeFabric fabric;
   take_network(places, links, &fabric);
   FabricVersions versions = probe_fabric_versions(places.root, places.sys, places.proc);
@@ -163,7 +164,7 @@ NodeFabric read_fabric(const FabricPlaces& places, const std::vector<Link>& link
 
 NodeFabric probe_fabric(const std::vector<GpuDevice>& gpus) {
   const auto links = read_links();
-  NodeFabric fabric = read_fabric({}, links ? *links : std::vector<Link>());
+  NodeFabric fabric = read_fabric({}, links ? *links : std::vector<NetworkLink>());
   fabric.gpus = probe_fabric_gpus(gpus);
   fabric.memlock_bytes = memlock_limit();
   return fabric;

@@ -48,7 +48,8 @@ bool reach(const Nvml& nvml, NvmlDeviceHandle a, NvmlDeviceHandle b, int how) {
          status == kNvmlP2pOk;
 }
 
-void connect_gpus(const Nvml& nvml, const std::vector<GpuDevice>& gpus, std::vector<FabricGpu>& out) {
+void connect_gpus(const Nvml& nvml, const std::vector<GpuDevice>& gpus,
+                  std::vector<FabricGpu>& out) {
   const Handles handles = handles_of(nvml);
   for (std::size_t i = 0; i < out.size(); ++i) {
     const auto mine = handles.find(gpus[i].pci_bus_id);

@@ -107,7 +107,7 @@ Attributes attributes_of(const nlmsghdr& message) {
 
 // ---- links, addresses, routes ------------------------------------------------------------------
 
-using Links = std::map<int, Link>;  // by index
+using Links = std::map<int, NetworkLink>;  // by index
 
 std::string kind_in(const rtattr& info) {
   Attributes nested(RTA_DATA(&info), size_of(info));
@@ -119,7 +119,7 @@ std::string kind_in(const rtattr& info) {
 void take_link(const nlmsghdr& message, Links* links) {
   const auto* body = body_of<ifinfomsg>(message);
   if (message.nlmsg_type != RTM_NEWLINK || body == nullptr || links->size() >= kMostLinks) return;
-  Link link;
+  NetworkLink link;
   link.index = body->ifi_index;
   link.up = (body->ifi_flags & IFF_UP) != 0 && (body->ifi_flags & IFF_RUNNING) != 0;
   link.loopback = (body->ifi_flags & IFF_LOOPBACK) != 0;
@@ -180,7 +180,7 @@ void take_route(const nlmsghdr& message, Links* links) {
 
 }  // namespace
 
-Result<std::vector<Link>> read_links() {
+Result<std::vector<NetworkLink>> read_links() {
   const io::Fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   if (!socket) return errno_error(errno, "open a netlink socket");
   const timeval patience{kAnswerSeconds, 0};
@@ -194,7 +194,7 @@ Result<std::vector<Link>> read_links() {
     TRY(dump(socket.get(), RTM_GETROUTE, family,
              [&](const nlmsghdr& message) { take_route(message, &links); }));
   }
-  std::vector<Link> all;
+  std::vector<NetworkLink> all;
   for (auto& [index, link] : links) all.push_back(std::move(link));
   return all;
 }

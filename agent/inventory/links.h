@@ -11,7 +11,7 @@
 
 namespace lockstep::agent {
 
-struct Link {
+struct NetworkLink {
   int index = 0;
   std::string name;
   std::string kind;  // "veth", "bridge", "vlan", …; "": the kernel names none, as for hardware
@@ -20,9 +20,9 @@ struct Link {
   int master = 0;  // index of the bridge or bond whose port it is; 0: none
   bool up = false, loopback = false, default_route = false;
   std::vector<FabricAddress> addresses = {};
-  friend bool operator==(const Link&, const Link&) = default;
+  friend bool operator==(const NetworkLink&, const NetworkLink&) = default;
 };
 
-Result<std::vector<Link>> read_links();
+Result<std::vector<NetworkLink>> read_links();
 
 }  // namespace lockstep::agent

@@ -125,8 +125,8 @@ TEST(FabricInventory, KnowsTheTrafficClassThatAnAdministratorSet) {
 // Below a mount of another network namespace's /sys a link of the same name is another one.
 TEST(FabricInventory, TakesNothingOfAnotherNamespace) {
   const Machine machine("plain-vm");
-  std::vector<Link> links = machine.links();
-  for (Link& link : links) link.index += 100;
+  std::vector<NetworkLink> links = machine.links();
+  for (NetworkLink& link : links) link.index += 100;
   links.push_back({200, "veth0", "veth", 1'450, 0, 0, true, false, true, {{"10.9.0.2", 24}}});
   const NodeFabric fabric = read_fabric(machine.places(), links);
   EXPECT_EQ(named(fabric, "eth0").driver, "") << "not that of the other eth0";
@@ -138,9 +138,9 @@ TEST(FabricInventory, TakesNothingOfAnotherNamespace) {
 
 TEST(FabricInventory, ABondAndAVlanAreAsRealAsTheirPorts) {
   const Machine machine("plain-vm");
-  std::vector<Link> links = machine.links();
+  std::vector<NetworkLink> links = machine.links();
   const auto eth0 = std::find_if(links.begin(), links.end(),
-                                 [](const Link& link) { return link.name == "eth0"; });
+                                 [](const NetworkLink& link) { return link.name == "eth0"; });
   ASSERT_NE(eth0, links.end());
   eth0->master = 50;
   eth0->addresses.clear();
@@ -156,7 +156,7 @@ TEST(FabricInventory, ABondAndAVlanAreAsRealAsTheirPorts) {
 
 TEST(FabricInventory, OfManyLinksKeepsHardware) {
   const Machine machine("plain-vm");
-  std::vector<Link> links = machine.links();
+  std::vector<NetworkLink> links = machine.links();
   for (int i = 0; i < 200; ++i)
     links.push_back({300 + i,
                      "a" + std::to_string(i),

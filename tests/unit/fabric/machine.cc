@@ -133,13 +133,13 @@ void Machine::add_device(const Line& line) {
 }
 
 int Machine::index_of(const std::string& name) const {
-  for (const agent::Link& link : links_)
+  for (const agent::NetworkLink& link : links_)
     if (link.name == name) return link.index;
   return 0;
 }
 
 void Machine::add_net(const Line& line) {
-  agent::Link link;
+  agent::NetworkLink link;
   link.index = static_cast<int>(links_.size()) + 1;
   link.name = line.name;
   link.kind = line.get("kind");

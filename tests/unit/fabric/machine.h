@@ -30,7 +30,7 @@ class Machine {
   explicit Machine(const std::string& name);
 
   const agent::FabricPlaces& places() const { return places_; }
-  const std::vector<agent::Link>& links() const { return links_; }
+  const std::vector<agent::NetworkLink>& links() const { return links_; }
   // As the agent finds it.
   NodeFabric fabric() const;
 
@@ -48,7 +48,7 @@ class Machine {
 
   TempDir root_;
   agent::FabricPlaces places_;
-  std::vector<agent::Link> links_;
+  std::vector<agent::NetworkLink> links_;
   std::vector<FabricGpu> gpus_;  // without what /sys says
   std::vector<GpuDevice> devices_;
   std::int64_t memlock_ = -1;
