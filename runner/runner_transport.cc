@@ -93,6 +93,7 @@ void Runner::watch_transport() {
 
 // Whoever samples the ranks of this node calls it with each sample.
 void Runner::note_standings(const RankStandings& standings) {
+  standings_ = standings;
   peer_bytes_ = 0;
   all_in_mpi_ = !standings.empty() &&
                 orders_.assignment.spec.distribution.kind == Distribution::Kind::mpi &&
