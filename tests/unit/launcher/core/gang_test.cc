@@ -123,6 +123,23 @@ TEST_F(Tables, GoDownTheTreeWhenAllOfTheGangKnowThat) {
   EXPECT_EQ(assigned(3).share->parent->runner_key, PublicKey("runner-0"));
 }
 
+// A node checks the fabric that comes down the tree as it checks the rows.
+TEST_F(Tables, NameTheFabricOfTheNodesAndCountItInTheDigest) {
+  Inventory has = inventory();
+  has.rdma_ports.push_back(
+      {"mlx5_0", 1, "ACTIVE", 200, "InfiniBand", "fe80:0000:0000:0000", {0xffff}});
+  for (const char* name : {"n0", "n1"}) nodes.push_back(launcher.join(name, has));
+  id = attempt(launcher.submit(job_spec("gang", 2)));
+  prepare();
+  const GangFormed formed = launcher.facts<GangFormed>().at(0);
+  ASSERT_TRUE(formed.rows);
+  EXPECT_EQ(formed.gang.fabric, (GangFabric{"InfiniBand", "fe80:0000:0000:0000", 0x7fff}));
+  EXPECT_EQ(*formed.rows, digest_of(id, formed.gang));
+  GangTable other = formed.gang;
+  other.fabric.reset();
+  EXPECT_NE(*formed.rows, digest_of(id, other));
+}
+
 TEST_F(Tables, AreTheSameAfterARestartOfTheLauncher) {
   place(3);
   prepare();

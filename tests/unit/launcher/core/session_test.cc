@@ -203,7 +203,10 @@ TEST_F(Session, TwoThatBothGoOnTalkingAreAClonedImageAndBothAreRefused) {
 
 NodeFabric fabric_with(const std::string& interface) {
   NodeFabric fabric;
-  fabric.interfaces.push_back({interface, {{"10.1.0.4", 24}}, 1'500});
+  FabricInterface& one = fabric.interfaces.emplace_back();
+  one.name = interface;
+  one.addresses = {{"10.1.0.4", 24}};
+  one.mtu = 1'500;
   return fabric;
 }
 
