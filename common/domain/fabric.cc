@@ -4,6 +4,37 @@
 #include <array>
 
 namespace lockstep {
+namespace {
+
+std::string what_failed(const PathFailure& failure) {
+  if (failure.trouble != PathTrouble::large_packets_lost)
+    return std::string(to_string(failure.trouble));
+  if (failure.mtu == 0) return "large packets are lost";
+  return "packets above " + std::to_string(failure.mtu) + " bytes are lost";
+}
+
+std::string remedy_for(const PathFailure& failure, const std::string& from,
+                       const std::string& to) {
+  const std::string ways = "TCP from " + failure.from_address + " to " + failure.to_address;
+  switch (failure.trouble) {
+    case PathTrouble::no_route:
+      return "check that both are on one network, and the route on " + from + ": ip route get " +
+             failure.to_address;
+    case PathTrouble::refused:
+      return "a firewall rejects it, or another machine has that address; allow " + ways +
+             " on all ports, since ranks choose theirs";
+    case PathTrouble::timed_out:
+      return "a firewall on the way drops it, or " + to + " has no way back; allow " + ways +
+             " on all ports, since ranks choose theirs";
+    case PathTrouble::large_packets_lost: break;
+  }
+  const std::string mtu = failure.mtu == 0 ? "a smaller one" : std::to_string(failure.mtu);
+  return "set the MTU of " + failure.from_interface + " on " + from + " and of the interface with " +
+         failure.to_address + " on " + to + " to " + mtu + " (ip link set dev NAME mtu BYTES), or " +
+         "let ICMP \"fragmentation needed\" pass between them";
+}
+
+}  // namespace
 
 bool is_network_variable(std::string_view name) {
   constexpr std::array<std::string_view, 19> kPrefixes = {
@@ -22,6 +53,25 @@ std::string_view to_string(PathTrouble trouble) {
     case PathTrouble::large_packets_lost: return "large packets lost";
   }
   return "timed out";
+}
+
+bool is_chosen(const ProbeResult& result, const PathFailure& failure) {
+  const auto uses = [&result](int node_rank, const std::string& address) {
+    return std::any_of(result.chosen.begin(), result.chosen.end(), [&](const ChosenPath& path) {
+      return path.node_rank == node_rank && path.address == address;
+    });
+  };
+  return uses(failure.from, failure.from_address) && uses(failure.to, failure.to_address);
+}
+
+std::string path_failure_text(const PathFailure& failure, std::string_view from_name,
+                              std::string_view to_name) {
+  const std::string from(from_name), to(to_name);
+  std::string text = from + " (" + failure.from_address;
+  if (!failure.from_interface.empty()) text += ", " + failure.from_interface;
+  text += ") cannot reach " + to + " (" + failure.to_address + ")";
+  if (failure.port != 0) text += " port " + std::to_string(failure.port);
+  return text + ": " + what_failed(failure) + "; " + remedy_for(failure, from, to);
 }
 
 std::string_view to_string(SettingSource source) {

@@ -135,6 +135,15 @@ struct ProbeResult {
   friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
 };
 
+// Whether both ends are addresses that the nodes use: then the gang's start ended for it. Others are
+// only noted.
+bool is_chosen(const ProbeResult& result, const PathFailure& failure);
+
+// "n1 (10.0.0.4, eth1) cannot reach n2 (10.0.0.5) port 41999: no route", and what to do. The names
+// are those of the nodes `from` and `to`.
+std::string path_failure_text(const PathFailure& failure, std::string_view from_name,
+                              std::string_view to_name);
+
 // ---- settings -----------------------------------------------------------------------------------
 enum class SettingSource { user, operator_file, probe, fixed };
 std::string_view to_string(SettingSource source);

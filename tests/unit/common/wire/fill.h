@@ -655,6 +655,20 @@ class Filler {
   }
   void fill(GangRows& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
 
+  // common/domain/probe_messages.h
+  void fill(ProbeCandidate& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ProbeOffer& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(ProbePeer& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ProbePlan& v) { auto& [a, b] = v; each(a, b); }
+  void fill(PathFinding& v) {
+    auto& [a, candidate, c, source, e, f, g, h, i] = v;
+    each(a, c, e, f, g, h, i);
+    candidate = 1;
+    source = 2;
+  }
+  void fill(ProbeFindings& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ProbeOutcome& v) { auto& [a, b] = v; each(a, b); }
+
   // launcher/core/fact.h
   void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(launcher::NodeJoined& v) {
