@@ -49,6 +49,13 @@ namespace {
 
 bool is_rank(int id) { return id < kFirstAttachedId; }
 
+bool is_of_probe(const GangMessage& message) {
+  return std::holds_alternative<ProbeOffer>(message) ||
+         std::holds_alternative<ProbePlan>(message) ||
+         std::holds_alternative<ProbeFindings>(message) ||
+         std::holds_alternative<ProbeOutcome>(message);
+}
+
 // Our clock goes on evenly when the machine's is set. The launcher knows how far the machine's is
 // off now, and puts the ends of ranks on all nodes in order by that.
 void follow_wall_clock(NodeExitReport& report, Duration set_by) {
@@ -71,6 +78,8 @@ Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders,
       limit_watch_(limits_),
       sampler_(bounds.sample_every),
       nursery_(bounds.nursery),
+      probe_cache_(bounds.probe_cache),
+      probes_(bounds.probes),
       stage_(secrets_of(orders_.assignment.spec.environment_variables).empty()
                  ? Stage::supervising
                  : Stage::awaiting_secrets) {}
@@ -142,6 +151,7 @@ void Runner::look_at_clock() {
   if (now >= look_at_limits_at_) look_at_limits(false);
   if (now >= sampler_.next_sample()) sample_ranks();
   if (attachments_) attachments_->expire(now);
+  expire_probe(now);
   if (setup_.container) setup_.container->expire(now);
   if (bootstrap_) bootstrap_->expire(now);
   if (now >= core_.next_deadline()) feed(Tick{});
@@ -151,7 +161,7 @@ Duration Runner::until_deadline() {
   const Instant next = std::min(
       {core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_, join_at_,
        unpause_at_, sweep_at_, look_at_limits_at_, lease_again_at_, sampler_.next_sample(),
-       attachments_ ? attachments_->next_deadline() : Instant::never(),
+       probe_deadline(), attachments_ ? attachments_->next_deadline() : Instant::never(),
        setup_.container ? setup_.container->next_deadline() : Instant::never(),
        bootstrap_ ? bootstrap_->next_deadline() : Instant::never()});
   if (next == Instant::never()) return Duration::max();
@@ -210,9 +220,10 @@ ContainerProcess::Events Runner::container_events() {
 }
 
 void Runner::perform(const ConnectGang& action) {
-  if (link_)
-    link_->connect(orders_.assignment.attempt, orders_.assignment.node_rank, action.gang,
-                   action.share);
+  if (!link_) return;
+  link_->connect(orders_.assignment.attempt, orders_.assignment.node_rank, action.gang,
+                 action.share);
+  check_parent(action);
 }
 
 void Runner::perform(const TellGang& action) {
@@ -226,6 +237,8 @@ void Runner::gang_received(int from, GangMessage message) {
   } else if (const auto* drained = std::get_if<GangDrained>(&message)) {
     spdlog::debug("the ranks of node rank {} are done", from);
     feed(PeerDrained{*drained});
+  } else if (is_of_probe(message)) {
+    if (stage_ == Stage::supervising) probe().receive(from, std::move(message));
   } else if (launching_ == Launching::ready) {
     bootstrap_->receive(message);
   } else {
@@ -298,6 +311,7 @@ void Runner::perform(const WriteFinalReport& action) {
       spdlog::error("{}", back.error().message);
   tell_limits();
   tell_totals();
+  forget_probe_of(action.report);
   if (action.report.cause == Cause::completed) settle_until_ = clock_.now() + kSettleTimeout;
   spdlog::info("the end: {}{}", to_string(action.report.cause),
                action.report.message.empty() ? "" : ": " + action.report.message);

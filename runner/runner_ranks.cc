@@ -163,6 +163,7 @@ void Runner::unpause() {
 
 void Runner::perform(const KillEverything&) {
   end_attachments();
+  end_probe();
   if (!setup_.isolation.spawn || spawner_is_lost()) return;
   if (spawner_ == Spawner::kills) {
     // A lockstep-spawn that is frozen answers nobody.

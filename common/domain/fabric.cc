@@ -13,9 +13,8 @@ std::string what_failed(const PathFailure& failure) {
   return "packets above " + std::to_string(failure.mtu) + " bytes are lost";
 }
 
-std::string remedy_for(const PathFailure& failure, const std::string& from,
-                       const std::string& to) {
-  const std::string ways = "TCP from " + failure.from_address + " to " + failure.to_address;
+std::string remedy_for(const PathFailure& failure, const std::string& from, const std::string& to) {
+  const std::string ways = "TCP from " + from + " to " + failure.to_address;
   switch (failure.trouble) {
     case PathTrouble::no_route:
       return "check that both are on one network, and the route on " + from + ": ip route get " +
@@ -29,9 +28,13 @@ std::string remedy_for(const PathFailure& failure, const std::string& from,
     case PathTrouble::large_packets_lost: break;
   }
   const std::string mtu = failure.mtu == 0 ? "a smaller one" : std::to_string(failure.mtu);
-  return "set the MTU of " + failure.from_interface + " on " + from + " and of the interface with " +
-         failure.to_address + " on " + to + " to " + mtu + " (ip link set dev NAME mtu BYTES), or " +
-         "let ICMP \"fragmentation needed\" pass between them";
+  const std::string ours = failure.from_interface.empty()
+                               ? "the interface with " + failure.from_address
+                               : failure.from_interface;
+  return "set the MTU of " + ours + " on " + from + ", and of the interface with " +
+         failure.to_address + " on " + to + ", to " + mtu +
+         " (ip link set dev NAME mtu BYTES), or let ICMP \"fragmentation needed\" pass between "
+         "them";
 }
 
 }  // namespace
@@ -56,20 +59,19 @@ std::string_view to_string(PathTrouble trouble) {
 }
 
 bool is_chosen(const ProbeResult& result, const PathFailure& failure) {
-  const auto uses = [&result](int node_rank, const std::string& address) {
-    return std::any_of(result.chosen.begin(), result.chosen.end(), [&](const ChosenPath& path) {
-      return path.node_rank == node_rank && path.address == address;
-    });
-  };
-  return uses(failure.from, failure.from_address) && uses(failure.to, failure.to_address);
+  return std::any_of(result.chosen.begin(), result.chosen.end(), [&](const ChosenPath& path) {
+    return path.node_rank == failure.to && path.address == failure.to_address;
+  });
 }
 
 std::string path_failure_text(const PathFailure& failure, std::string_view from_name,
                               std::string_view to_name) {
   const std::string from(from_name), to(to_name);
-  std::string text = from + " (" + failure.from_address;
-  if (!failure.from_interface.empty()) text += ", " + failure.from_interface;
-  text += ") cannot reach " + to + " (" + failure.to_address + ")";
+  std::string place = failure.from_address;
+  if (!place.empty() && !failure.from_interface.empty()) place += ", ";
+  place += failure.from_interface;
+  std::string text = from + (place.empty() ? "" : " (" + place + ")") + " cannot reach " + to +
+                     " (" + failure.to_address + ")";
   if (failure.port != 0) text += " port " + std::to_string(failure.port);
   return text + ": " + what_failed(failure) + "; " + remedy_for(failure, from, to);
 }

@@ -135,8 +135,8 @@ struct ProbeResult {
   friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
 };
 
-// Whether both ends are addresses that the nodes use: then the gang's start ended for it. Others are
-// only noted.
+// Whether it is about the address that node `to` uses in the gang: then the gang's start ended for
+// it. Others are only noted.
 bool is_chosen(const ProbeResult& result, const PathFailure& failure);
 
 // "n1 (10.0.0.4, eth1) cannot reach n2 (10.0.0.5) port 41999: no route", and what to do. The names
