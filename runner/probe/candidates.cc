@@ -39,7 +39,7 @@ bool is_named(const LocalAddress& local, const std::string& name) {
   return local.interface == name;
 }
 
-// Those that `matches`; all, where none does.
+// Only those that `matches`; false: none does, and all stay.
 template <typename Matches>
 bool keep_only(std::vector<LocalAddress>& usable, Matches matches) {
   std::vector<LocalAddress> kept;
@@ -49,16 +49,19 @@ bool keep_only(std::vector<LocalAddress>& usable, Matches matches) {
   return true;
 }
 
-void keep_chosen(std::vector<LocalAddress>& usable, const OperatorInterface& chosen) {
+bool keep_chosen(std::vector<LocalAddress>& usable, const OperatorInterface& chosen) {
   for (const std::string& name : chosen.names)
-    if (keep_only(usable, [&](const LocalAddress& each) { return is_named(each, name); })) return;
-  keep_only(usable, [&](const LocalAddress& each) {
+    if (keep_only(usable, [&](const LocalAddress& each) { return is_named(each, name); }))
+      return true;
+  return keep_only(usable, [&](const LocalAddress& each) {
     return std::any_of(chosen.networks.begin(), chosen.networks.end(),
                        [&](const auto& network) { return is_in_network(each.address, network); });
   });
 }
 
 }  // namespace
+
+bool is_ipv4(const std::string& text) { return dotted(text).has_value(); }
 
 bool is_in_network(const std::string& address, const std::string& network) {
   const std::size_t slash = network.find('/');
@@ -77,13 +80,17 @@ std::vector<ProbeCandidate> candidates_of(const std::vector<LocalAddress>& addre
   for (const LocalAddress& each : addresses)
     if (each.running && !each.loopback && dotted(each.address)) usable.push_back(each);
   keep_only(usable, [](const LocalAddress& each) { return !is_link_local(each); });
-  if (chosen) keep_chosen(usable, *chosen);
+  const bool was_chosen = chosen && keep_chosen(usable, *chosen);
   const auto place = [&known](const LocalAddress& each) {
     return each.address == known ? 0 : each.is_virtual ? 2 : 1;
   };
   std::stable_sort(usable.begin(), usable.end(),
                    [&](const auto& a, const auto& b) { return place(a) < place(b); });
   std::vector<ProbeCandidate> candidates;
+  const bool is_ours = std::any_of(addresses.begin(), addresses.end(),
+                                   [&known](const auto& each) { return each.address == known; });
+  if (is_ipv4(known) && !is_ours && !was_chosen && !usable.empty())
+    candidates.push_back({"", known, 0});
   std::set<std::string> interfaces;
   for (const LocalAddress& each : usable) {
     if (candidates.size() == kMaxProbeCandidates) break;

@@ -21,8 +21,9 @@ struct LocalAddress {
 
 // What is on loopback, down, or link-local is no candidate; link-local addresses are where there is
 // nothing else. One of each interface, because libraries are told names of interfaces. `known`: the
-// address by which the gang's table has this node; it comes first. If the operator chose an
-// interface that the node has, there is no other candidate. At most kMaxProbeCandidates.
+// address by which the gang's table has this node; it comes first, without an interface if it is
+// none of ours (another machine passes on what comes there). If the operator chose an interface
+// that the node has, there is no other candidate. At most kMaxProbeCandidates.
 std::vector<ProbeCandidate> candidates_of(const std::vector<LocalAddress>& addresses,
                                           const std::string& known,
                                           const std::optional<OperatorInterface>& chosen);
@@ -31,6 +32,8 @@ std::vector<ProbeCandidate> candidates_of(const std::vector<LocalAddress>& addre
 // node with the same one reaches what it reached before, unless something changed between nodes.
 std::string fingerprint_of(const std::string& host_id, const std::vector<LocalAddress>& addresses,
                            const std::string& routes);
+
+bool is_ipv4(const std::string& text);  // "10.0.0.4"; false: a name, or IPv6
 
 // "10.0.0.4" in "10.0.0.0/24". False: one of them is malformed.
 bool is_in_network(const std::string& address, const std::string& network);

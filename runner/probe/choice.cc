@@ -7,6 +7,8 @@
 #include <set>
 #include <tuple>
 
+#include "runner/probe/candidates.h"
+
 namespace lockstep::runner {
 namespace {
 
@@ -225,12 +227,22 @@ class Chooser {
     return best;
   }
 
+  // A name is not resolved and so not tried: where nothing else of the node is reached, it may be.
+  bool keeps_name(int node, const Candidates& used) const {
+    if (is_ipv4(at(node).address)) return false;
+    for (const int other : neighbours_[static_cast<std::size_t>(node)]) {
+      const Leg* const met = leg(other, node, used[static_cast<std::size_t>(node)]);
+      if (met != nullptr && met->is_broken()) return true;
+    }
+    return false;
+  }
+
   ChosenPath describe(int node, const Candidates& used) const {
     ChosenPath path;
     path.node_rank = node;
     path.address = at(node).address;
     const int a = used[static_cast<std::size_t>(node)];
-    if (a < 0) return path;
+    if (a < 0 || keeps_name(node, used)) return path;
     const ProbeCandidate& own = candidates(node)[static_cast<std::size_t>(a)];
     path.interface = own.interface;
     path.address = own.address;
@@ -258,8 +270,7 @@ class Chooser {
       failure.from_interface = own.interface;
       if (failure.from_address.empty()) failure.from_address = own.address;
     }
-    failure.to_address =
-        candidates(path.peer)[static_cast<std::size_t>(path.candidate)].address;
+    failure.to_address = candidates(path.peer)[static_cast<std::size_t>(path.candidate)].address;
     failure.port = path.port;
     failure.trouble = trouble_of(path.state).value_or(PathTrouble::timed_out);
     failure.mtu = path.mtu;
@@ -272,7 +283,7 @@ class Chooser {
     for (int from = 0; from < count(); ++from)
       for (const auto& [to, legs] : legs_of(from))
         if (const Leg* const found = leg(from, to, used[static_cast<std::size_t>(to)]);
-            found != nullptr && found->is_broken())
+            found != nullptr && found->is_broken() && !keeps_name(to, used))
           failures.push_back(failure_at(from, *found->closed, used));
     return failures;
   }

@@ -12,8 +12,8 @@
 namespace lockstep::runner {
 
 struct ProbedNode {
-  std::string host;     // GangMember::host_id
-  std::string address;  // GangMember::address: kept where nothing better is known
+  std::string host;                       // GangMember::host_id
+  std::string address;                    // GangMember::address: kept where nothing better is known
   std::optional<ProbeOffer> offer;        // absent: it did not take part
   std::optional<ProbeFindings> findings;  // absent: it did not answer in time
 };

@@ -6,7 +6,8 @@
 namespace lockstep::runner {
 namespace {
 
-LocalAddress local(const std::string& interface, const std::string& address, bool is_virtual = false) {
+LocalAddress local(const std::string& interface, const std::string& address,
+                   bool is_virtual = false) {
   return {interface, address, 24, 1500, true, false, is_virtual};
 }
 
@@ -36,14 +37,26 @@ TEST(CandidatesTest, LinkLocalAddressesCountWhereNothingElseIs) {
 }
 
 TEST(CandidatesTest, TheKnownAddressComesFirstAndVirtualDevicesLast) {
-  const std::vector<LocalAddress> all = {local("docker0", "172.17.0.1", true), local("eth0", "10.0.0.4"),
-                                         local("eth1", "10.1.0.4"), local("eth1", "10.2.0.4")};
-  EXPECT_EQ(names(candidates_of(all, "10.1.0.4", std::nullopt)), (Names{"eth1", "eth0", "docker0"}));
+  const std::vector<LocalAddress> all = {local("docker0", "172.17.0.1", true),
+                                         local("eth0", "10.0.0.4"), local("eth1", "10.1.0.4"),
+                                         local("eth1", "10.2.0.4")};
+  EXPECT_EQ(names(candidates_of(all, "10.1.0.4", std::nullopt)),
+            (Names{"eth1", "eth0", "docker0"}));
   EXPECT_EQ(names(candidates_of(all, "launcher-knows-a-name", std::nullopt)),
             (Names{"eth0", "eth1", "docker0"}));
   const auto other = candidates_of(all, "10.2.0.4", std::nullopt);
   EXPECT_EQ(other[0].address, "10.2.0.4") << "one of each interface, the known one if it is there";
   EXPECT_EQ(other.size(), 3U);
+}
+
+TEST(CandidatesTest, AnAddressThatIsPassedOnToTheNodeComesFirst) {
+  const std::vector<LocalAddress> all = {local("eth0", "10.0.0.4")};
+  const auto candidates = candidates_of(all, "203.0.113.9", std::nullopt);
+  EXPECT_EQ(names(candidates), (Names{"", "eth0"}));
+  EXPECT_EQ(candidates[0].address, "203.0.113.9");
+  EXPECT_EQ(names(candidates_of(all, "n1.example.org", std::nullopt)), Names{"eth0"});
+  EXPECT_EQ(names(candidates_of(all, "203.0.113.9", OperatorInterface{{"eth0"}, {}, ""})),
+            Names{"eth0"});
 }
 
 TEST(CandidatesTest, TheyAreBounded) {
@@ -56,8 +69,10 @@ TEST(CandidatesTest, TheyAreBounded) {
 
 TEST(CandidatesTest, TheOperatorsInterfaceIsTheOnlyOneWhereItIsThere) {
   const std::vector<LocalAddress> all = {local("eth0", "10.0.0.4"), local("ib0", "10.9.1.4")};
-  EXPECT_EQ(names(candidates_of(all, "10.0.0.4", OperatorInterface{{"ib9", "ib0"}, {}, ""})), Names{"ib0"});
-  EXPECT_EQ(names(candidates_of(all, "10.0.0.4", OperatorInterface{{}, {"10.9.0.0/16"}, ""})), Names{"ib0"});
+  EXPECT_EQ(names(candidates_of(all, "10.0.0.4", OperatorInterface{{"ib9", "ib0"}, {}, ""})),
+            Names{"ib0"});
+  EXPECT_EQ(names(candidates_of(all, "10.0.0.4", OperatorInterface{{}, {"10.9.0.0/16"}, ""})),
+            Names{"ib0"});
   EXPECT_EQ(names(candidates_of(all, "10.0.0.4", OperatorInterface{{"ib9"}, {"bad/x"}, ""})),
             (Names{"eth0", "ib0"}));
 }
@@ -68,8 +83,8 @@ TEST(CandidatesTest, Networks) {
   EXPECT_TRUE(is_in_network("10.0.0.4", "10.0.0.4/32"));
   EXPECT_TRUE(is_in_network("10.0.0.4", "10.0.0.4"));
   EXPECT_FALSE(is_in_network("10.0.1.4", "10.0.0.0/24"));
-  for (const char* bad : {"10.0.0.0/33", "10.0.0/24", "10.0.0.0/", "10.0.0.0/-1", "/8", "10.0.0.0.0/8",
-                          "10.0.0.256/8", "", "fe80::/10"})
+  for (const char* bad : {"10.0.0.0/33", "10.0.0/24", "10.0.0.0/", "10.0.0.0/-1", "/8",
+                          "10.0.0.0.0/8", "10.0.0.256/8", "", "fe80::/10"})
     EXPECT_FALSE(is_in_network("10.0.0.4", bad)) << bad;
 }
 

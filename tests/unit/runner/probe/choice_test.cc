@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint16_t kPort = 40000, kMasterPort = 6105;
 
-// Nodes with equal numbers of candidates; candidate c of each node is on network c, and leads to it.
+// Nodes with equal numbers of candidates; candidate c of each node is on network c, and leads to
+// it.
 class World {
  public:
   World(int nodes, int networks) {
@@ -80,10 +81,12 @@ TEST(ChoiceTest, TheKnownNetworkStaysWhereAllIsWell) {
 
 TEST(ChoiceTest, AClearlyFasterNetworkWins) {
   World world(3, 2);
-  world.each_path([](PathFinding& path) { path.speed_mbps = path.candidate == 1 ? 20'000 : 9'000; });
+  world.each_path(
+      [](PathFinding& path) { path.speed_mbps = path.candidate == 1 ? 20'000 : 9'000; });
   expect_network(world.choose(), 1);
   EXPECT_EQ(world.choose().result.chosen[0].speed_mbps, 20'000);
-  world.each_path([](PathFinding& path) { path.speed_mbps = path.candidate == 1 ? 12'000 : 9'000; });
+  world.each_path(
+      [](PathFinding& path) { path.speed_mbps = path.candidate == 1 ? 12'000 : 9'000; });
   expect_network(world.choose(), 0);
   world.each_path([](PathFinding& path) {
     if (path.candidate == 1) path.round_trip = std::chrono::microseconds(20);
@@ -133,7 +136,8 @@ TEST(ChoiceTest, InterfacesOfOneNetworkHaveOtherPlacesOnOtherNodes) {
   World world(2, 2);
   // Candidate 0 of node 0 and candidate 1 of node 1 are one network; the others reach nothing.
   world.each_path([](PathFinding& path) { path.state = PathState::timed_out; });
-  for (const auto& [from, to, candidate, source] : {std::tuple{0, 1, 1, 0}, std::tuple{1, 0, 0, 1}}) {
+  for (const auto& [from, to, candidate, source] :
+       {std::tuple{0, 1, 1, 0}, std::tuple{1, 0, 0, 1}}) {
     world.path(from, to, candidate).state = PathState::reached;
     world.path(from, to, candidate).source = source;
   }
@@ -155,9 +159,10 @@ TEST(ChoiceTest, APairThatCannotReachEachOtherIsNamed) {
   EXPECT_EQ(first.from_interface, "eth0n1");
   EXPECT_EQ(first.to_address, World::address(2, 0));
   EXPECT_TRUE(is_chosen(outcome.result, first));
-  EXPECT_EQ(path_failure_text(first, "n1", "n2").rfind(
-                "n1 (10.0.0.2, eth0n1) cannot reach n2 (10.0.0.3) port 40000: timed out; ", 0),
-            0U)
+  EXPECT_EQ(
+      path_failure_text(first, "n1", "n2")
+          .rfind("n1 (10.0.0.2, eth0n1) cannot reach n2 (10.0.0.3) port 40000: timed out; ", 0),
+      0U)
       << path_failure_text(first, "n1", "n2");
 }
 
@@ -225,6 +230,30 @@ TEST(ChoiceTest, ANodeThatSaysNothingKeepsItsAddress) {
   EXPECT_EQ(outcome.failed_on, -1);
 }
 
+TEST(ChoiceTest, ANameIsKeptWhereNothingElseIsReached) {
+  World world(3, 1);
+  world.node(2).address = "n2.example.org";
+  for (const int other : {0, 1}) world.path(other, 2, 0).state = PathState::timed_out;
+  const ProbeOutcome outcome = world.choose();
+  EXPECT_EQ(outcome.result.chosen[2].address, "n2.example.org");
+  EXPECT_EQ(outcome.failed_on, -1);
+  for (const int other : {0, 1}) world.path(other, 2, 0).state = PathState::reached;
+  EXPECT_EQ(world.choose().result.chosen[2].address, World::address(2, 0));
+}
+
+TEST(ChoiceTest, AnAddressThatIsPassedOnIsReachedFromOthersOfTheNode) {
+  World world(2, 2);  // candidate 0: the address that others know; 1: the node's own
+  world.each_path([](PathFinding& path) {
+    path.source = 1;
+    if (path.candidate == 1) path.state = PathState::timed_out;
+  });
+  const ProbeOutcome outcome = world.choose();
+  expect_network(outcome, 0);
+  EXPECT_EQ(outcome.failed_on, -1);
+  world.each_path([](PathFinding& path) { path.state = PathState::reached; });
+  expect_network(world.choose(), 1);
+}
+
 TEST(ChoiceTest, NobodyOffersAnything) {
   World world(2, 1);
   for (const int node : {0, 1}) world.node(node).offer.reset();
@@ -237,7 +266,8 @@ TEST(ChoiceTest, NobodyOffersAnything) {
 TEST(ChoiceTest, NoNumberOfANodeLeadsAstray) {
   World world(2, 1);
   using Numbers = std::pair<int, int>;
-  for (const auto& [peer, candidate] : std::vector<Numbers>{{7, 0}, {-1, 0}, {0, 0}, {1, 5}, {1, -1}}) {
+  for (const auto& [peer, candidate] :
+       std::vector<Numbers>{{7, 0}, {-1, 0}, {0, 0}, {1, 5}, {1, -1}}) {
     PathFinding wrong;
     wrong.peer = peer;
     wrong.candidate = candidate;
