@@ -91,10 +91,10 @@ void Runner::end_probe() {
   probe_.reset();
 }
 
-// The network may be to blame: the next gang of these nodes looks again.
+// Whatever ended it, and be it a person who waited in vain: the network may be to blame, so the
+// next gang of these nodes looks again.
 void Runner::forget_probe_of(const NodeExitReport& report) {
-  const bool was_stopped = report.cause == Cause::canceled && !report.aborted_by;
-  if (report.cause != Cause::completed && !was_stopped) forget_probe(probe_entry_);
+  if (report.cause != Cause::completed) forget_probe(probe_entry_);
 }
 
 }  // namespace lockstep::runner

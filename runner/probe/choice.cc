@@ -100,6 +100,10 @@ class Chooser {
     static const std::vector<ProbeCandidate> kNone;
     return at(node).offer ? at(node).offer->candidates : kNone;
   }
+  // Those that dialled it or that it dialled.
+  const std::set<int>& neighbours(int node) const {
+    return neighbours_[static_cast<std::size_t>(node)];
+  }
   int candidate_count(int node) const { return static_cast<int>(candidates(node).size()); }
   std::map<int, Legs>& legs_of(int node) { return legs_[static_cast<std::size_t>(node)]; }
   const std::map<int, Legs>& legs_of(int node) const {
@@ -147,12 +151,13 @@ class Chooser {
   }
 
   // The candidate of `node` that goes best with what its neighbours use; -1: with none better than
-  // `least`.
+  // `least`, or nobody knows anything about it.
   int best_reply(int node, const Candidates& used, int least) const {
     int best = -1, most = least;
+    if (neighbours(node).empty()) return best;
     for (int b = 0; b < candidate_count(node); ++b) {
       int sum = 0;
-      for (const int other : neighbours_[static_cast<std::size_t>(node)])
+      for (const int other : neighbours(node))
         if (const int a = used[static_cast<std::size_t>(other)]; a >= 0)
           sum += affinity(other, a, node, b);
       if (sum > most) {
@@ -172,7 +177,7 @@ class Chooser {
     while (!open.empty()) {
       const int node = open.front();
       open.pop_front();
-      for (const int other : neighbours_[static_cast<std::size_t>(node)]) {
+      for (const int other : neighbours(node)) {
         int& reply = used[static_cast<std::size_t>(other)];
         if (reply >= 0) continue;
         reply = best_reply(other, used, 0);
@@ -213,7 +218,7 @@ class Chooser {
   // The known address is the first candidate, and stays unless another does clearly better.
   Candidates best_network() const {
     int seed = 0;
-    while (seed < count() && candidates(seed).empty()) ++seed;
+    while (seed < count() && (candidates(seed).empty() || neighbours(seed).empty())) ++seed;
     if (seed == count()) return Candidates(nodes_.size(), -1);
     Candidates best = grow(seed, 0);
     Merit most = merit_of(best);
@@ -230,7 +235,7 @@ class Chooser {
   // A name is not resolved and so not tried: where nothing else of the node is reached, it may be.
   bool keeps_name(int node, const Candidates& used) const {
     if (is_ipv4(at(node).address)) return false;
-    for (const int other : neighbours_[static_cast<std::size_t>(node)]) {
+    for (const int other : neighbours(node)) {
       const Leg* const met = leg(other, node, used[static_cast<std::size_t>(node)]);
       if (met != nullptr && met->is_broken()) return true;
     }

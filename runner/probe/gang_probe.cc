@@ -50,6 +50,7 @@ GangProbe::~GangProbe() = default;
 
 void GangProbe::begin() {
   has_begun_ = true;
+  begun_ = clock_.now();
   if (is_root() && facts_.is_off) {
     events_.broadcast(ProbeOutcome{});
     return finish({});
@@ -155,6 +156,9 @@ void GangProbe::finish(ProbeOutcome outcome) {
     spdlog::info("node rank {} ({}) did not reach node rank {} ({}) port {}: {}", failure.from,
                  failure.from_address, failure.to, failure.to_address, failure.port,
                  to_string(failure.trouble));
+  spdlog::info("the network of the gang is {} after {:.1f} ms",
+               outcome.result.cached ? "known" : "probed",
+               static_cast<double>((clock_.now() - begun_).count()) / 1e6);
   events_.done(std::move(outcome));
 }
 

@@ -70,6 +70,7 @@ class GangProbe {
   Events events_;
   io::SystemClock clock_;
   bool has_begun_ = false, is_over_ = false;
+  Instant begun_;
   std::vector<std::pair<int, GangMessage>> early_;
   std::vector<LocalAddress> addresses_;
   std::vector<ProbeCandidate> candidates_;
