@@ -48,6 +48,7 @@ Result<std::uint64_t> append_to_log(const std::string& path, const std::string& 
 namespace {
 
 bool is_rank(int id) { return id < kFirstAttachedId; }
+bool is_core(int id) { return id >= kFirstCoreId; }
 
 bool is_of_probe(const GangMessage& message) {
   return std::holds_alternative<ProbeOffer>(message) ||
@@ -133,6 +134,7 @@ Status Runner::run() {
 void Runner::on_assignment(Assignment assignment) {
   const bool stops = assignment.phase == WantedPhase::stop;
   if (stops) settle_until_ = {};
+  if (stops && assignment.stop_reason == StopReason::canceled && cores_) cores_->give_up();
   if (awaits_secrets() && assignment.secrets) launch_.secrets = *std::move(assignment.secrets);
   if (awaits_secrets() && (assignment.secrets || stops)) stage_ = Stage::supervising;
   assignment.secrets.reset();
@@ -152,6 +154,7 @@ void Runner::look_at_clock() {
   if (now >= sampler_.next_sample()) sample_ranks();
   if (attachments_) attachments_->expire(now);
   expire_probe(now);
+  look_at_cores();
   if (setup_.container) setup_.container->expire(now);
   if (bootstrap_) bootstrap_->expire(now);
   if (now >= core_.next_deadline()) feed(Tick{});
@@ -162,6 +165,7 @@ Duration Runner::until_deadline() {
       {core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_, join_at_,
        unpause_at_, sweep_at_, look_at_limits_at_, lease_again_at_, sampler_.next_sample(),
        probe_deadline(), attachments_ ? attachments_->next_deadline() : Instant::never(),
+       cores_ ? cores_->next_deadline() : Instant::never(),
        setup_.container ? setup_.container->next_deadline() : Instant::never(),
        bootstrap_ ? bootstrap_->next_deadline() : Instant::never()});
   if (next == Instant::never()) return Duration::max();
@@ -190,13 +194,18 @@ void Runner::take_inputs() {
 spawn::Client::Events Runner::spawn_events() {
   return {
       [this](int id, int pid) {
-        is_rank(id) ? rank_started(id, pid) : attachments_->started(id, pid);
+        if (is_rank(id)) return rank_started(id, pid);
+        if (!is_core(id)) attachments_->started(id, pid);
       },
       [this](int id, int error, spawn::SpawnStage stage) {
-        is_rank(id) ? rank_failed(id, error, stage) : attachments_->failed(id, error, stage);
+        if (is_rank(id)) return rank_failed(id, error, stage);
+        is_core(id) ? cores_->failed(id, error, stage, clock_.now())
+                    : attachments_->failed(id, error, stage);
       },
       [this](int id, int wait_status, const spawn::Spent& spent) {
-        is_rank(id) ? rank_exited(id, wait_status, spent) : attachments_->exited(id, wait_status);
+        if (is_rank(id)) return rank_exited(id, wait_status, spent);
+        is_core(id) ? cores_->exited(id, wait_status, clock_.now())
+                    : attachments_->exited(id, wait_status);
       },
       [this] {
         if (spawner_ == Spawner::kills) spawner_ = Spawner::serves;
@@ -312,6 +321,7 @@ void Runner::perform(const WriteFinalReport& action) {
   tell_limits();
   tell_totals();
   forget_probe_of(action.report);
+  tell_cores();
   if (action.report.cause == Cause::completed) settle_until_ = clock_.now() + kSettleTimeout;
   spdlog::info("the end: {}{}", to_string(action.report.cause),
                action.report.message.empty() ? "" : ": " + action.report.message);

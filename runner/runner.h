@@ -15,6 +15,7 @@
 #include "common/io/event_loop.h"
 #include "common/io/port_lease.h"
 #include "runner/attach/attachments.h"
+#include "runner/attach/core_files.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/gang_link.h"
 #include "runner/core/core.h"
@@ -156,6 +157,13 @@ class Runner {
   bool drain_main();
   Status start_main(const spawn::RankProcess& process, LogCapture::Writers logs, int connection);
 
+  // runner_cores.cc: core files of ranks (lockstep.core)
+  void open_to_cores(const std::string& tools);
+  bool reads_cores() const { return cores_ && cores_->any(); }
+  bool waits_for_cores();
+  void look_at_cores();
+  void tell_cores();
+
   // runner_ranks.cc: ranks, from start to drained
   void perform(const SignalRanks& action);
   void perform(const WarnRanks& action);
@@ -229,6 +237,8 @@ class Runner {
   std::unique_ptr<MainStreams> main_;  // of rank 0, if the job has a terminal; see drain_main()
   std::unique_ptr<AttachPlace> attach_door_;
   std::unique_ptr<Attachments> attachments_;  // from the start of the first rank on
+  std::unique_ptr<CoreFiles> cores_;          // the same; null: the job asks for none
+  bool kill_after_cores_ = false;             // what is left is killed when they are read
 };
 
 }  // namespace lockstep::runner

@@ -63,6 +63,7 @@ void Runner::open_to_attachments() {
   facts.tools = folder_of_tools(container != nullptr);
   facts.ptrace_scope = io::read_file(kPtraceScope).value_or("0");
   attach_door_ = std::make_unique<AttachDoor>(*this);
+  open_to_cores(facts.tools);
   attachments_ = std::make_unique<Attachments>(loop_, clock_, *attach_door_, std::move(facts));
 }
 

@@ -135,7 +135,7 @@ void Runner::note_network() {
   if (!operators.trouble.empty()) note(operators.trouble);
   if (gang_->network.empty()) return;
   for (const NetworkSetting& one : gang_->network.front())
-    if (!one.warning.empty()) note(fmt::format("{}={}: {}", one.name, one.value, one.warning));
+    if (!one.warning.empty()) note(fmt::format("{}: {}", one.name, one.warning));
 }
 
 BootstrapEvents Runner::bootstrap_events() {

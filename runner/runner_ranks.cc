@@ -103,6 +103,7 @@ void Runner::rank_exited(int rank, int wait_status, const spawn::Spent& spent) {
   joining_.erase(rank);
   ranks_here_[rank].lives = false;
   if (attachments_) attachments_->rank_exited(rank, wait_status);
+  if (cores_ && !spawner_is_lost()) cores_->exited_rank(rank, wait_status, clock_.now());
   sampler_.exited(rank, spent.cpu_time, spent.largest);
   RankExited exited;
   exited.rank = rank;
@@ -164,6 +165,7 @@ void Runner::unpause() {
 void Runner::perform(const KillEverything&) {
   end_attachments();
   end_probe();
+  if (waits_for_cores()) return;
   if (!setup_.isolation.spawn || spawner_is_lost()) return;
   if (spawner_ == Spawner::kills) {
     // A lockstep-spawn that is frozen answers nobody.
@@ -185,6 +187,7 @@ void Runner::perform(const KillEverything&) {
 void Runner::frozen_removed() {
   if (spawner_ != Spawner::kills) return;
   spawner_ = Spawner::gone;
+  if (cores_) cores_->give_up();
   if (attachments_) attachments_->spawn_lost();
   feed(SpawnLost{"the container had to be removed"});
 }
@@ -193,6 +196,7 @@ void Runner::frozen_removed() {
 void Runner::spawn_lost() {
   if (spawner_is_lost()) return;
   spdlog::error("lockstep-spawn is gone");
+  if (cores_) cores_->give_up();
   if (attachments_) attachments_->spawn_lost();
   if (setup_.container) return container_lost();
   spawner_ = Spawner::sweeping;
@@ -232,7 +236,9 @@ void Runner::perform(const DrainLogs&) {
 }
 
 void Runner::drain_if_empty() {
-  if (stage_ != Stage::draining || is_killing() || !drain_main() || !logs_.drain()) return;
+  if (stage_ != Stage::draining || is_killing() || kill_after_cores_ || !drain_main() ||
+      !logs_.drain())
+    return;
   stage_ = Stage::drained;
   feed(LogsDrained{logs_.sizes()});
 }

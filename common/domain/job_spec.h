@@ -64,6 +64,7 @@ enum class CoreFile {
   backtrace,  // the report has the stack of the thread that failed; the file goes
   keep,       // the same, and the file stays in ./logs
 };
+inline constexpr Bytes kMostCoreFile = gibibytes(16);  // the kernel cuts what is larger
 std::string_view to_string(CoreFile core);
 std::optional<CoreFile> core_file_from(std::string_view word);
 

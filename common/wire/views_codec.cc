@@ -352,9 +352,36 @@ Status from_wire(const PartChange& from, lockstep::PartChange* to) {
   return read_text(from.files().first(), "change.first", &files.first);
 }
 
+void to_wire(const lockstep::SettingsView::Elsewhere& from, SettingElsewhere* to) {
+  to_wire(from.setting, to->mutable_setting());
+  to->set_ranks(from.ranks);
+}
+Status from_wire(const SettingElsewhere& from, lockstep::SettingsView::Elsewhere* to) {
+  TRY(from_wire(from.setting(), &to->setting));
+  return read_text(from.ranks(), "settings.ranks", &to->ranks);
+}
+
+void to_wire(const lockstep::SettingsView& from, SettingsView* to) {
+  to->set_rank(from.rank);
+  to->set_node_name(from.node_name);
+  write_list(from.settings, to->mutable_settings());
+  write_list(from.elsewhere, to->mutable_elsewhere());
+  to->set_more(from.more);
+  to->set_absent(from.absent);
+}
+Status from_wire(const SettingsView& from, lockstep::SettingsView* to) {
+  TRY(read_rank(from.rank(), "settings.rank", &to->rank));
+  TRY(read_text(from.node_name(), "settings.node_name", &to->node_name));
+  TRY(read_list(from.settings(), kMaxNetworkSettings, "settings", &to->settings));
+  TRY(read_list(from.elsewhere(), kMaxElsewhere, "settings.elsewhere", &to->elsewhere));
+  to->more = from.more();
+  return read_text(from.absent(), "settings.absent", &to->absent);
+}
+
 void to_wire(const lockstep::ExplainView& from, ExplainView* to) {
   to_wire(from.job, to->mutable_job());
   write_texts(from.lines, to->mutable_lines());
+  if (from.settings) to_wire(*from.settings, to->mutable_settings());
   if (!from.rerun) return;
   to->mutable_rerun()->set_before(from.rerun->before.value);
   write_list(from.rerun->changes, to->mutable_rerun()->mutable_changes());
@@ -367,6 +394,7 @@ Status from_wire(const ExplainView& from, lockstep::ExplainView* to) {
     TRY(read_text(from.rerun().before(), "rerun.before", &rerun.before.value, kMaxJobNameBytes));
     TRY(read_list(from.rerun().changes(), 1'000'000, "rerun.changes", &rerun.changes));
   }
+  if (from.has_settings()) TRY(from_wire(from.settings(), &to->settings.emplace()));
   return read_texts(from.lines(), 1'000'000, "explain.lines", &to->lines);
 }
 

@@ -55,6 +55,13 @@ void outline(std::optional<ExitReport>& report) {
   if (report->lost_peer) report->lost_peer->address.clear();
 }
 
+// What the job sets itself is a value of its variables; a warning may quote it.
+void hide_value(NetworkSetting& setting) {
+  if (setting.source != SettingSource::user) return;
+  setting.value = kHiddenValue;
+  setting.warning.clear();
+}
+
 // Name, state, place and resources.
 JobView outline_of(JobView view) {
   JobSpec& spec = view.spec;
@@ -232,6 +239,9 @@ JobView Viewer::cut(JobView view) const {
   if (!reads) return outline_of(std::move(view));
   if (may_of(Permission::read_values, view)) return view;
   hide_values(view.spec);
+  for (AttemptView& attempt : view.attempts)
+    for (PartView& part : attempt.parts)
+      for (NetworkSetting& setting : part.settings) hide_value(setting);
   return view;
 }
 
@@ -241,6 +251,11 @@ ExplainView Viewer::cut(ExplainView view) const {
   if (!reads) view.lines = std::move(for_all);
   for (std::string& line : view.lines) line = cut(std::move(line));
   if (!reads) view.rerun.reset();
+  if (!reads) view.settings.reset();
+  if (view.settings && !may_of(Permission::read_values, view.job)) {
+    for (NetworkSetting& setting : view.settings->settings) hide_value(setting);
+    for (SettingsView::Elsewhere& other : view.settings->elsewhere) hide_value(other.setting);
+  }
   view.job = cut(std::move(view.job));
   return view;
 }

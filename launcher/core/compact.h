@@ -52,6 +52,7 @@ class Compaction {
     std::optional<EnvironmentReport> environment;
     std::optional<ProbeResult> probe;
     NetworkSettings settings;
+    SettingOverrides other_settings;
   };
   std::map<std::pair<AttemptId, NodeId>, Reports> reported_;
   std::map<std::uint64_t, EnvironmentId> locked_;  // whose lock each EnvironmentLocked is

@@ -103,6 +103,7 @@ struct Effects {
       watch.limits.erase(fact.attempt);
       watch.ended.erase(fact.attempt);
       watch.findings.erase(fact.attempt);
+      watch.settings.erase(fact.attempt);
       watch.outputs_refused.erase(fact.attempt);
       core.watches.live_logs.forget(fact.attempt, fact.node);
       capacity_changed(fact.attempt.job, fact.node);
@@ -121,6 +122,7 @@ struct Effects {
     watch.limits.erase(fact.attempt);
     watch.ended.erase(fact.attempt);
     watch.findings.erase(fact.attempt);
+    watch.settings.erase(fact.attempt);
     watch.logs_refused.erase(fact.attempt);
     watch.logs_wait.erase(fact.attempt);
     watch.outputs_refused.erase(fact.attempt);
@@ -198,6 +200,7 @@ struct Effects {
     watch.so_far.clear();
     watch.limits.clear();
     watch.ended.clear();
+    watch.settings.clear();
     watch.findings.clear();
     watch.logs_refused.clear();
     watch.logs_wait.clear();

@@ -6,6 +6,7 @@
 #include "launcher/core/children.h"
 #include "launcher/core/dependencies.h"
 #include "launcher/core/elsewhere.h"
+#include "launcher/core/fabric.h"
 #include "launcher/core/merging.h"
 #include "launcher/core/pipelines.h"
 #include "launcher/core/placement.h"
@@ -44,8 +45,10 @@ bool is_canceled(const std::set<JobId>& canceled_late, const Job& job) {
 void form_gang(Context& core, const Attempt& attempt) {
   GangTable gang;
   bool takes_rows = true;
+  std::vector<const Inventory*> inventories;
   for (const Part& part : attempt.parts) {
     const Node& node = *core.state.node(part.node);
+    inventories.push_back(&node.inventory);
     GangMember member;
     member.node = node.id;
     member.hostname = node.inventory.hostname;
@@ -58,6 +61,7 @@ void form_gang(Context& core, const Attempt& attempt) {
     takes_rows &= part.report->gang_rows >= kGangRowsVersion;
   }
   gang.master_port = attempt.parts.front().report->master_port;
+  gang.fabric = shared_fabric(inventories);
   GangFormed formed{attempt.id, std::move(gang)};
   if (takes_rows) formed.rows = digest_of(formed.attempt, formed.gang);
   core.emit(std::move(formed));

@@ -8,6 +8,7 @@
 #include "launcher/core/fences.h"
 #include "launcher/core/findings.h"
 #include "launcher/core/node_health.h"
+#include "launcher/core/rank_settings.h"
 
 namespace lockstep::launcher {
 
@@ -265,12 +266,15 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
       kept = sent_before(core, node, report);
       before = sent_so_far(core, node, *part, report.attempt);
     }
-    core.emit(PartChanged{report.attempt, node, checked(report, part->report, ranks, clock)});
+    PartReport news = checked(report, part->report, ranks, clock);
+    trim_settings(news, part->report, static_cast<int>(node_rank));
+    core.emit(PartChanged{report.attempt, node, std::move(news)});
     if (!kept.empty()) core.emit(OutputsSoFar{report.attempt, node, std::move(kept)});
     tell_replaced(core, report.attempt, before, report.outputs);
     if (report.state == PartState::finished) return;
     take_ended(core, node, report);
     take_found(core, node, report);
+    take_settings(core, node, report);
     take_outputs(core, node, report);
     take_checkpoint(core, node, report);
     take_environment(core, node, report);
@@ -279,6 +283,7 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
     if (newest) take_limits(core, node, report);
     if (newest) take_ended(core, node, report);
     if (newest) take_found(core, node, report);
+    if (newest) take_settings(core, node, report);
     take_checkpoint(core, node, report);
     take_environment(core, node, report);
   }

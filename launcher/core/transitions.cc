@@ -406,7 +406,9 @@ struct State::Applier {
     if (!report.restored) report.restored = known.restored;
     if (!report.environment) report.environment = known.environment;
     if (!report.probe) report.probe = known.probe;
-    if (report.settings.empty()) report.settings = known.settings;
+    if (!report.settings.empty()) return;
+    report.settings = known.settings;
+    report.other_settings = known.other_settings;
   }
 
   void operator()(const FoundChanged& fact) const {

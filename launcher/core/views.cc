@@ -143,7 +143,8 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   const Node* node = cluster.state.node(part.node);
   if (is_whole && node != nullptr) view.addresses = addresses_of(node->inventory);
   if (part.logs_lost) view.lost_logs = Bytes{part.lost_log_bytes};
-  if (is_whole && part.report) view.settings = part.report->settings;
+  const bool has_few = attempt.parts.size() <= kPartsWithSettings;
+  if (is_whole && has_few && part.report) view.settings = part.report->settings;
   if (part.ended()) {
     view.state = PartState::finished;
     view.outputs = outputs_of(part, nullptr);

@@ -9,7 +9,7 @@ namespace lockstep::words {
 namespace {
 
 constexpr std::size_t kMostNodesNamed = 3;
-constexpr std::size_t kMostOfCycle = 3;  // ranks of which is said where they are
+constexpr std::size_t kMostOfCycle = 3;     // ranks of which is said where they are
 constexpr std::string_view kLock = "lock";  // the fact of a rank that waits for itself
 
 struct DoingWords {
@@ -176,9 +176,9 @@ Said Finding::cycle() const {
   if (found_.fact == kLock) return dead_lock();
   std::vector<int> all = numbers_of(found_.ranks);
   all.insert(all.end(), found_.waiting.begin(), found_.waiting.end());
-  std::string what = fmt::format("{} wait for each other{}, and nothing has moved for {}",
-                                 ranks_text(all),
-                                 found_.fact.empty() ? "" : " in " + shown(found_.fact), time());
+  std::string what =
+      fmt::format("{} wait for each other{}, and nothing has moved for {}", ranks_text(all),
+                  found_.fact.empty() ? "" : " in " + shown(found_.fact), time());
   for (std::size_t i = 0; i < found_.ranks.size() && i < kMostOfCycle; ++i) {
     const FoundRank& rank = found_.ranks[i];
     what += fmt::format("{} rank {} on {} {}", i == 0 ? ":" : ";", rank.rank,

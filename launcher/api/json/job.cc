@@ -360,6 +360,23 @@ Json to_json(const JobView& job) {
   return json;
 }
 
+Json rank_settings_json(const SettingsView& view) {
+  Json elsewhere = Json::array();
+  for (const SettingsView::Elsewhere& other : view.elsewhere)
+    elsewhere.push_back({{"name", other.setting.name},
+                         {"value", other.setting.value},
+                         {"source", std::string(to_string(other.setting.source))},
+                         {"reason", other.setting.reason},
+                         {"warning", text_or_null(other.setting.warning)},
+                         {"ranks", other.ranks}});
+  return {{"rank", view.rank},
+          {"node_name", text_or_null(view.node_name)},
+          {"absent", text_or_null(view.absent)},
+          {"variables", settings_json(view.settings)},
+          {"elsewhere", std::move(elsewhere)},
+          {"more", view.more}};
+}
+
 Json rerun_json(const RerunView& rerun) {
   const auto digest = [](const std::optional<Digest>& one) {
     return one ? Json(one->hex()) : Json(nullptr);
@@ -387,6 +404,7 @@ Json to_json(const ExplainView& explain) {
   json["placement"] = explain.lines;
   json["environment"] = explained_environment(explain.job);
   json["rerun"] = explain.rerun ? rerun_json(*explain.rerun) : Json(nullptr);
+  json["settings"] = explain.settings ? rank_settings_json(*explain.settings) : Json(nullptr);
   return json;
 }
 

@@ -1,6 +1,8 @@
 // Stands in for libnvidia-ml.so.1: as many GPUs as $LOCKSTEP_FAKE_GPUS says (8 where it is not set,
 // as in daemons, whose environment is clean), 80 GiB each, listed by NVML index in the reverse of
-// PCI order. LOCKSTEP_FAKE_NVML_ERROR makes nvmlInit_v2 fail with that code.
+// PCI order. Two neighbours (0 and 1, 2 and 3, … in PCI order) have NVLink, all have peer-to-peer
+// access, and the last one is in MIG mode if LOCKSTEP_FAKE_MIG is set. LOCKSTEP_FAKE_NVML_ERROR
+// makes nvmlInit_v2 fail with that code.
 
 #include <cstdio>
 #include <cstdlib>
@@ -85,6 +87,19 @@ struct Utilization {
 int nvmlDeviceGetUtilizationRates(void* device, Utilization* utilization) {
   utilization->gpu = 10 * (place_of(device) + 1);
   utilization->memory = 1;
+  return kSuccess;
+}
+
+int nvmlDeviceGetMigMode(void* device, unsigned* current, unsigned* pending) {
+  *current = *pending = std::getenv("LOCKSTEP_FAKE_MIG") && place_of(device) + 1 == gpu_count();
+  return kSuccess;
+}
+
+// Read access (0) between all; NVLink (2) within a pair.
+int nvmlDeviceGetP2PStatus(void* a, void* b, int how, int* status) {
+  constexpr int kOk = 0, kNotSupported = 5, kRead = 0, kNvlink = 2;
+  const bool is_pair = place_of(a) / 2 == place_of(b) / 2;
+  *status = how == kRead || (how == kNvlink && is_pair) ? kOk : kNotSupported;
   return kSuccess;
 }
 

@@ -460,9 +460,11 @@ class Filler {
   void fill(FileChanges& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(PartChange& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(RerunView& v) { auto& [a, b] = v; each(a, b); }
+  void fill(SettingsView::Elsewhere& v) { auto& [a, b] = v; each(a, b); }
+  void fill(SettingsView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(ExplainView& v) {
-    auto& [a, b, c, for_all] = v;
-    each(a, b, c);
+    auto& [a, b, c, settings, for_all] = v;
+    each(a, b, c, settings);
     (void)for_all;  // it is sent to nobody
   }
   void fill(JobEvent& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
@@ -476,8 +478,8 @@ class Filler {
   // common/domain/*_messages.h
   void fill(PreemptionNotice& v) { auto& [a, b] = v; each(a, b); }
   void fill(SessionOpen& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = v;
-    each(a, b, c, d, e, f, g, h, i, j);
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k);
   }
   void fill(Heartbeat& v) {
     auto& [a, b, c, d, e, f, g, h, i, j] = v;
@@ -510,7 +512,7 @@ class Filler {
   void fill(JobFilter& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(ListJobs& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ShowJob& v) { auto& [a, b] = v; each(a, b); }
-  void fill(ExplainJob& v) { auto& [a] = v; each(a); }
+  void fill(ExplainJob& v) { auto& [a, b] = v; each(a, b); }
   void fill(ListEvents& v) { auto& [a, b] = v; each(a, b); }
   void fill(WatchJob& v) { auto& [a] = v; each(a); }
   void fill(ListNodes&) {}

@@ -75,7 +75,8 @@ void print_environments() {
     auto job = filled<JobView>();
     job.spec.environment = view.environment.spec;
     print("job", api::to_json(job));
-    print("explanation", api::to_json(ExplainView{job, {"it fits"}, filled<RerunView>()}));
+    print("explanation",
+          api::to_json(ExplainView{job, {"it fits"}, filled<RerunView>(), filled<SettingsView>()}));
   }
   for (const auto step : {EnvironmentReport::Step::wants_lock, EnvironmentReport::Step::solved,
                           EnvironmentReport::Step::ready, EnvironmentReport::Step::not_solved}) {
