@@ -25,9 +25,8 @@ struct ProbeOffer {
   int node_rank = 0;
   std::string fingerprint;  // of the node's boot, interfaces and routes: kProbeFingerprintBytes
   std::vector<ProbeCandidate> candidates;
-  std::uint16_t port = 0;       // TCP, one that the kernel chose, as most libraries have theirs
-  std::uint16_t echo_port = 0;  // UDP
-  std::vector<std::uint16_t> rank_ports;  // TCP, where ranks of this node will listen
+  std::uint16_t port = 0;                 // one that the kernel chose, as most libraries have theirs
+  std::vector<std::uint16_t> rank_ports;  // where ranks of this node will listen
   friend bool operator==(const ProbeOffer&, const ProbeOffer&) = default;
 };
 

@@ -77,7 +77,6 @@ void to_wire(const lockstep::ProbeOffer& from, ProbeOffer* to) {
   to->set_fingerprint(from.fingerprint);
   write_list(from.candidates, to->mutable_candidates());
   to->set_port(from.port);
-  to->set_echo_port(from.echo_port);
   to->mutable_rank_ports()->Assign(from.rank_ports.begin(), from.rank_ports.end());
 }
 Status from_wire(const ProbeOffer& from, lockstep::ProbeOffer* to) {
@@ -86,7 +85,6 @@ Status from_wire(const ProbeOffer& from, lockstep::ProbeOffer* to) {
                 kProbeFingerprintBytes));
   TRY(read_list(from.candidates(), kMaxProbeCandidates, "offer.candidates", &to->candidates));
   TRY(read_port(from.port(), "offer.port", &to->port));
-  TRY(read_port(from.echo_port(), "offer.echo_port", &to->echo_port));
   TRY(check_count(from.rank_ports_size(), kMaxProbeRankPorts, "offer.rank_ports"));
   for (const std::uint32_t port : from.rank_ports())
     TRY(read_port(port, "offer.rank_ports", &to->rank_ports.emplace_back()));

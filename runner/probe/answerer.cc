@@ -17,7 +17,6 @@ constexpr std::uint64_t kFirstGuest = 100;           // ids of connections
 constexpr std::uint16_t kOpenMpisFirstPort = 1'024;  // btl_tcp_port_min_v4
 constexpr int kOpenMpisTries = 64;
 constexpr std::size_t kPieceBytes = 64u << 10;
-constexpr int kPacketsATurn = 256;
 
 io::Fd listen_as_open_mpi() {
   for (int i = 0; i < kOpenMpisTries; ++i)
@@ -33,7 +32,6 @@ Result<std::unique_ptr<Answerer>> Answerer::open(io::EventLoop& loop, int self,
   std::unique_ptr<Answerer> made(new Answerer(loop, self));
   TRY_ASSIGN(io::Fd tests, listen_on(0, false));
   made->listeners_.push_back(std::move(tests));
-  TRY_ASSIGN(made->datagrams_, open_datagrams());
   for (const std::uint16_t port : ranks.leased) {
     if (made->listeners_.size() > kMaxProbeRankPorts) break;
     auto listener = listen_on(port, true);
@@ -58,14 +56,12 @@ void Answerer::answer_with(const std::string& key) {
   if (!key_.empty() || key.size() != kProbeKeyBytes) return;
   key_ = key;
   last_id_ = kFirstGuest;
-  sockets_.watch(datagrams_.get(), kEchoId, EPOLLIN);
   for (std::size_t i = 0; i < listeners_.size(); ++i)
     sockets_.watch(listeners_[i].get(), kListenerId + i, EPOLLIN);
 }
 
 SocketSet::Ready Answerer::ready() {
   return [this](std::uint64_t id, std::uint32_t) {
-    if (id == kEchoId) return echo();
     if (id < kFirstGuest)
       return accept_all(listeners_[static_cast<std::size_t>(id - kListenerId)].get());
     const auto guest = guests_.find(id);
@@ -104,25 +100,6 @@ void Answerer::serve(std::uint64_t id, Guest& guest) {
   if (owes == std::exchange(guest.owes, owes)) return;
   constexpr std::uint32_t kReads = EPOLLIN, kReadsAndWrites = EPOLLIN | EPOLLOUT;
   sockets_.watch(guest.fd.get(), id, owes ? kReadsAndWrites : kReads);
-}
-
-// The answer is shorter than the question: nobody is flooded through us.
-void Answerer::echo() {
-  std::array<char, kPieceBytes> packet;
-  for (int i = 0; i < kPacketsATurn; ++i) {
-    sockaddr_in from{};
-    socklen_t size = sizeof from;
-    const ssize_t got = ::recvfrom(datagrams_.get(), packet.data(), packet.size(), 0,
-                                   reinterpret_cast<sockaddr*>(&from), &size);
-    if (got < 0) return;
-    auto question = decode_packet(key_, {packet.data(), static_cast<std::size_t>(got)});
-    if (!question || question->is_answer || question->to != self_) continue;
-    if (question->size != static_cast<int>(got) + kPacketOverhead) continue;
-    question->is_answer = true;
-    const std::string answer = encode_packet(key_, *question);
-    (void)::sendto(datagrams_.get(), answer.data(), answer.size(), MSG_NOSIGNAL,
-                   reinterpret_cast<const sockaddr*>(&from), size);
-  }
 }
 
 }  // namespace lockstep::runner

@@ -1,8 +1,8 @@
 #pragma once
 // A node's ears in a probe: it listens on a port that the kernel chooses, on those where ranks will
-// listen, and for datagrams, and answers whoever knows the attempt's key. Nobody is answered before
-// the key is there; until then the kernel holds what comes in. What it listens on is closed when it
-// goes, so that ranks find their ports free.
+// listen, and answers whoever knows the attempt's key. Nobody is answered before the key is there;
+// until then the kernel holds what comes in. What it listens on is closed when it goes, so that
+// ranks find their ports free.
 
 #include <map>
 #include <memory>
@@ -28,7 +28,6 @@ class Answerer {
 
   void answer_with(const std::string& key);
   std::uint16_t port() const { return port_of_socket(listeners_.front().get()); }
-  std::uint16_t echo_port() const { return port_of_socket(datagrams_.get()); }
   std::vector<std::uint16_t> rank_ports() const;
 
  private:
@@ -41,12 +40,10 @@ class Answerer {
   SocketSet::Ready ready();
   void accept_all(int listener);
   void serve(std::uint64_t id, Guest& guest);
-  void echo();
 
   const int self_;
   std::string key_;
   std::vector<io::Fd> listeners_;  // the first is for tests, the others are ranks' ports
-  io::Fd datagrams_;
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, Guest> guests_;
   SocketSet sockets_;

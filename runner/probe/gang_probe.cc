@@ -74,7 +74,6 @@ void GangProbe::offer() {
     candidates_ = candidates_of(addresses_, self.address, facts_.interface);
     offer.candidates = candidates_;
     offer.port = answerer_->port();
-    offer.echo_port = answerer_->echo_port();
     offer.rank_ports = answerer_->rank_ports();
   } else {
     spdlog::warn("this node takes no part in the probe: {}", answerer.error().message);

@@ -1,14 +1,14 @@
 #pragma once
 // Looks for the largest packet that passes between two nodes, where full ones do not: in each round
-// some sizes are sent at once with "don't fragment", and the answers narrow the range. No input,
-// output or clock here.
+// some sizes are tried at once, each as one segment of a connection of its own (TCP lets nobody
+// fragment its packets), and the answers narrow the range. No input, output or clock here.
 
 #include <vector>
 
 namespace lockstep::runner {
 
 inline constexpr int kSmallestPacket = 576;  // every network passes it (RFC 791)
-inline constexpr int kSizesPerRound = 32;
+inline constexpr int kSizesPerRound = 16;
 inline constexpr int kLargestPacket = 65'535;
 
 class PacketSearch {
@@ -19,7 +19,7 @@ class PacketSearch {
   void heard(int size);  // an answer to one of them
   void end_round();
   bool is_over() const { return round_.empty(); }
-  // 0: none passes, so that datagrams as such are dropped.
+  // 0: none passes.
   int largest() const { return heard_any() ? passes_ : 0; }
   bool passes_full() const { return passes_ >= full_; }
 

@@ -38,8 +38,8 @@ PathState path_state_of(int error) {
 
 // ---- the dialling side -------------------------------------------------------------------------
 
-PathTest::PathTest(std::string key, TalkHello hello, bool burst, Instant now)
-    : key_(std::move(key)), hello_(std::move(hello)), burst_(burst), deadline_(now + kDialWithin) {}
+PathTest::PathTest(std::string key, TalkHello hello, const PathLoad& load, Instant now)
+    : key_(std::move(key)), hello_(std::move(hello)), load_(load), deadline_(now + kDialWithin) {}
 
 void PathTest::connected(Instant now) {
   if (step_ != Step::dialling) return;
@@ -133,10 +133,10 @@ void PathTest::take_order(Instant now) {
   const Duration took = std::max<Duration>(now - since_, Duration(1));
   if (step_ == Step::pinging) {
     round_trip_ = pings_ == 0 ? took : std::min(round_trip_, took);
-    if (++pings_ < kRoundTrips) return ping(now);
-    return fill(now, Step::segments, kSegmentsBytes, kSegmentsWithin);
+    if (++pings_ < load_.round_trips) return ping(now);
+    return fill(now, Step::segments, load_.segments, kSegmentsWithin);
   }
-  if (step_ == Step::segments && burst_)
+  if (step_ == Step::segments && load_.burst)
     return fill(now, Step::bursting, kBurstBytes, kBurstWithin);
   if (step_ == Step::bursting)
     speed_mbps_ = static_cast<std::int64_t>(kBurstBytes) * 8'000 / took.count();

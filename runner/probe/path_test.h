@@ -26,9 +26,16 @@ inline constexpr int kRoundTrips = 3;
 inline constexpr std::uint32_t kSegmentsBytes = 16u << 10;  // more than one segment of 9,000 bytes
 inline constexpr std::uint32_t kBurstBytes = 1u << 20;
 
+// What a test sends beside the greeting.
+struct PathLoad {
+  std::uint32_t segments = kSegmentsBytes;  // bytes
+  bool burst = false;
+  int round_trips = kRoundTrips;
+};
+
 class PathTest {
  public:
-  PathTest(std::string key, TalkHello hello, bool burst, Instant now);
+  PathTest(std::string key, TalkHello hello, const PathLoad& load, Instant now);
 
   void connected(Instant now);
   void failed(int error);  // errno of the connection
@@ -57,7 +64,7 @@ class PathTest {
 
   const std::string key_;
   const TalkHello hello_;
-  const bool burst_;
+  const PathLoad load_;
   Step step_ = Step::dialling;
   PathState state_ = PathState::timed_out;
   Instant deadline_, since_;

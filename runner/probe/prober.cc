@@ -1,37 +1,41 @@
 #include "runner/probe/prober.h"
 
 #include <spdlog/spdlog.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <optional>
 #include <utility>
+
+#include "runner/probe/packet_search.h"
 
 namespace lockstep::runner {
 namespace {
 
-constexpr std::uint32_t kWaitsToRead = EPOLLIN, kWaitsForBoth = EPOLLIN | EPOLLOUT;
 constexpr int kUnknownMtu = 1'500;
 
 }  // namespace
 
-// One connection, and where it lost full segments, the packets that are sent after it.
+// From us to one port at one address of a peer.
 struct Prober::Path {
-  Path(PathTest of, std::uint64_t its_id, int peer)
-      : test(std::move(of)), id(its_id), peer_index(peer) {}
-
-  PathTest test;
-  const std::uint64_t id;  // its place in paths_
-  const int peer_index;    // in the plan
+  int peer_index = 0;  // in the plan
   PathFinding finding;
-  io::Fd fd;
-  sockaddr_in to{}, echo{};
-  int full_packet = 0;  // the smaller MTU of both ends
-  bool is_dialling = true, waits_to_write = true, is_known = false;
+  bool is_test = false;  // of the peer's own port; false: a knock at one of its ranks'
+  bool has_burst = false;
+  sockaddr_in to{};
+  int full_packet = kUnknownMtu;  // the smaller MTU of both ends
+  bool is_known = false;
   std::optional<PacketSearch> search;
-  io::Fd datagrams;
+  int overhead = 0;  // while it searches
   Instant round_until = Instant::never();
+};
+
+// A connection for a path: the one that tests it, or one of its search.
+struct Prober::Dialled {
+  Path& path;
+  const int size;  // of the packet that it tries; 0: it is no search's
+  ProbeLine line;
+  bool is_taken = false;  // what came of it
 };
 
 Prober::Prober(io::EventLoop& loop, ProberFacts facts, Done done)
@@ -59,34 +63,30 @@ void Prober::dial_all(int peer_index, const ProbePeer& peer) {
 void Prober::dial_one(int peer_index, const ProbePeer& peer, int candidate, std::uint16_t port) {
   const ProbeCandidate& at = peer.offer.candidates[static_cast<std::size_t>(candidate)];
   const auto to = ipv4(at.address, port);
-  const auto echo = ipv4(at.address, peer.offer.echo_port);
-  if (!to || !echo || port == 0) return;
-  const bool is_test = port == peer.offer.port;
-  int error = 0;
-  io::Fd fd = dial(*to, &error);
-  if (!fd) {
-    spdlog::warn("{} is not probed: no socket is left: errno {}", at.address, error);
-    return;
-  }
-  const TalkHello hello{facts_.node_rank, peer.offer.node_rank, !is_test, fresh_nonce()};
-  auto path = std::make_unique<Path>(
-      PathTest(facts_.key, hello, is_test && peer.burst, clock_.now()), paths_.size(), peer_index);
-  path->to = *to;
-  path->echo = *echo;
-  path->finding.peer = peer.offer.node_rank;
-  path->finding.candidate = candidate;
-  path->finding.port = port;
-  path->full_packet = at.mtu > 0 ? at.mtu : kUnknownMtu;
-  note_source(*path, address_of_socket(fd.get()));
-  send_segments_at_once(fd.get());
-  path->fd = std::move(fd);
-  paths_.push_back(std::move(path));
-  Path& made = *paths_.back();
-  if (error != 0 && error != EINPROGRESS) {
-    made.test.failed(error);
-    return ended(made);
-  }
-  sockets_.watch(made.fd.get(), made.id, kWaitsForBoth);
+  if (!to || port == 0) return;
+  Path& path = *paths_.emplace_back(std::make_unique<Path>());
+  path.peer_index = peer_index;
+  path.to = *to;
+  path.is_test = port == peer.offer.port;
+  path.has_burst = path.is_test && peer.burst;
+  path.finding.peer = peer.offer.node_rank;
+  path.finding.candidate = candidate;
+  path.finding.port = port;
+  if (at.mtu > 0) path.full_packet = at.mtu;
+  const ProbeLine& line = open(path, 0, {kSegmentsBytes, path.has_burst, kRoundTrips});
+  note_source(path, line.source());
+  if (!line.is_without_socket()) return look_at(*dialled_.back());
+  spdlog::warn("{} port {} is not probed: no descriptor is left", at.address, port);
+  dialled_.pop_back();
+  paths_.pop_back();
+}
+
+ProbeLine& Prober::open(Path& path, int size, const PathLoad& load) {
+  const TalkHello hello{facts_.node_rank, path.finding.peer, !path.is_test, fresh_nonce()};
+  PathTest test(facts_.key, hello, load, clock_.now());
+  dialled_.push_back(std::unique_ptr<Dialled>(
+      new Dialled{path, size, ProbeLine(sockets_, dialled_.size(), path.to, std::move(test))}));
+  return dialled_.back()->line;
 }
 
 // By its interface: of several addresses the kernel may take another than the one that is offered.
@@ -104,67 +104,29 @@ void Prober::note_source(Path& path, const std::string& address) {
 
 SocketSet::Ready Prober::ready() {
   return [this](std::uint64_t id, std::uint32_t events) {
-    if (id < paths_.size() && done_) look(*paths_[static_cast<std::size_t>(id)], events);
+    if (id >= dialled_.size() || !done_) return;
+    Dialled& dialled = *dialled_[static_cast<std::size_t>(id)];
+    dialled.line.look(events);
+    look_at(dialled);
+    finish_if_known();
   };
 }
 
-void Prober::look(Path& path, std::uint32_t events) {
-  if (path.search) {
-    hear_echoes(path);
-  } else if (path.fd) {
-    if (path.is_dialling) {
-      int error = 0;
-      socklen_t size = sizeof error;
-      if ((events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) == 0) return;
-      if (::getsockopt(path.fd.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
-      path.is_dialling = false;
-      if (error == 0)
-        path.test.connected(clock_.now());
-      else
-        path.test.failed(error);
-    }
-    if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0) receive(path);
-    move(path);
-  }
-  finish_if_known();
+void Prober::look_at(Dialled& dialled) {
+  if (dialled.is_taken || !dialled.line.is_over()) return;
+  dialled.is_taken = true;
+  Path& path = dialled.path;
+  if (dialled.size == 0) return ended(path, dialled.line);
+  if (path.search && dialled.line.test().state() == PathState::reached)
+    path.search->heard(dialled.size);
 }
 
-void Prober::receive(Path& path) {
-  std::array<char, 4'096> piece;
-  while (!path.test.is_over()) {
-    const ssize_t got = ::recv(path.fd.get(), piece.data(), piece.size(), 0);
-    if (got > 0) {
-      path.test.received(clock_.now(), {piece.data(), static_cast<std::size_t>(got)});
-      move(path);  // at once: the round trip is being measured
-      continue;
-    }
-    if (got == 0) path.test.closed();
-    if (got < 0 && errno != EAGAIN && errno != EINTR) path.test.failed(errno);
-    return;
-  }
-}
-
-// Sends what it can, and sees whether that was all.
-void Prober::move(Path& path) {
-  if (!path.fd) return;
-  while (!path.test.is_over() && !path.test.to_send().empty()) {
-    const std::string_view text = path.test.to_send();
-    const ssize_t sent = ::send(path.fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
-    if (sent <= 0) break;
-    path.test.sent(static_cast<std::size_t>(sent));
-  }
-  if (path.test.is_over()) return ended(path);
-  const bool owes = path.is_dialling || !path.test.to_send().empty();
-  if (owes == std::exchange(path.waits_to_write, owes)) return;
-  sockets_.watch(path.fd.get(), path.id, owes ? kWaitsForBoth : kWaitsToRead);
-}
-
-void Prober::ended(Path& path) {
-  path.fd.reset();
-  path.finding.state = path.test.state();
-  path.finding.round_trip = path.test.round_trip();
-  path.finding.speed_mbps = path.test.speed_mbps();
-  if (path.test.lost_large_packets()) return search(path);
+void Prober::ended(Path& path, const ProbeLine& line) {
+  path.finding.state = line.test().state();
+  path.finding.round_trip = line.test().round_trip();
+  path.finding.speed_mbps = line.test().speed_mbps();
+  if (line.test().lost_large_packets() && searches_ < kMostSearches)
+    return begin_search(path, line);
   known(path);
 }
 
@@ -175,47 +137,29 @@ void Prober::known(Path& path) {
 
 // ---- the largest packet that passes ------------------------------------------------------------
 
-void Prober::search(Path& path) {
-  auto datagrams = open_datagrams();
-  if (!datagrams) return known(path);
-  path.datagrams = *std::move(datagrams);
-  never_fragment(path.datagrams.get());
+void Prober::begin_search(Path& path, const ProbeLine& line) {
+  ++searches_;
+  path.overhead = line.overhead();
   path.search.emplace(path.full_packet);
-  sockets_.watch(path.datagrams.get(), path.id, kWaitsToRead);
   send_round(path);
 }
 
-// Twice: one that is lost by chance would be taken for too large.
 void Prober::send_round(Path& path) {
-  path.round_until = clock_.now() + kEchoWithin;
-  for (int copy = 0; copy < 2; ++copy)
-    for (const int size : path.search->sizes()) {
-      std::string packet =
-          encode_packet(facts_.key, {facts_.node_rank, path.finding.peer, size, false});
-      packet.resize(static_cast<std::size_t>(size - kPacketOverhead), '\0');
-      (void)::sendto(path.datagrams.get(), packet.data(), packet.size(), MSG_NOSIGNAL,
-                     reinterpret_cast<const sockaddr*>(&path.echo), sizeof path.echo);
-    }
-}
-
-void Prober::hear_echoes(Path& path) {
-  std::array<char, 2 * kPacketHeadBytes> piece;
-  while (true) {
-    const ssize_t got = ::recv(path.datagrams.get(), piece.data(), piece.size(), 0);
-    if (got < 0) return;
-    const auto answer = decode_packet(facts_.key, {piece.data(), static_cast<std::size_t>(got)});
-    if (answer && answer->is_answer && answer->from == facts_.node_rank &&
-        answer->to == path.finding.peer)
-      path.search->heard(answer->size);
+  path.round_until = clock_.now() + kRoundWithin + kTripsOfRound * path.finding.round_trip;
+  const std::vector<int> sizes = path.search->sizes();
+  for (const int size : sizes) {
+    const auto bytes = static_cast<std::uint32_t>(std::max(size - path.overhead, 1));
+    const ProbeLine& line = open(path, size, {bytes, false, 1});
+    if (line.is_without_socket()) dialled_.pop_back();
   }
 }
 
-// Full packets that pass after all: then it was something else that held the segments up.
-void Prober::end_search(Path& path) {
-  path.finding.mtu = path.search->largest();
-  if (path.search->passes_full()) path.finding.state = PathState::timed_out;
+// Where full ones pass after all, many at once do not, and no size can be told.
+void Prober::end_round(Path& path) {
+  path.search->end_round();
+  if (!path.search->is_over()) return send_round(path);
+  path.finding.mtu = path.search->passes_full() ? 0 : path.search->largest();
   path.search.reset();
-  path.datagrams.reset();
   path.round_until = Instant::never();
   known(path);
 }
@@ -225,30 +169,22 @@ void Prober::end_search(Path& path) {
 Instant Prober::next_deadline() const {
   if (!done_) return Instant::never();
   Instant next = finish_at_;
-  for (const auto& path : paths_) {
-    if (path->is_known) continue;
-    next = std::min(next, path->search ? path->round_until : path->test.deadline());
-  }
+  for (const auto& path : paths_) next = std::min(next, path->round_until);
+  for (const auto& dialled : dialled_)
+    if (dialled->size == 0) next = std::min(next, dialled->line.test().deadline());
   return next;
 }
 
+// A search opens further connections meanwhile, which need no look yet.
 void Prober::expire(Instant now) {
   if (!done_) return;
-  for (const auto& path : paths_) {
-    if (path->is_known) continue;
-    if (path->search) {
-      if (now < path->round_until) continue;
-      hear_echoes(*path);
-      path->search->end_round();
-      if (path->search->is_over())
-        end_search(*path);
-      else
-        send_round(*path);
-    } else {
-      path->test.expire(now);
-      if (path->test.is_over()) ended(*path);
-    }
+  const std::size_t count = dialled_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    dialled_[i]->line.expire(now);
+    look_at(*dialled_[i]);
   }
+  for (const auto& path : paths_)
+    if (now >= path->round_until) end_round(*path);
   finish_if_known();
 }
 
@@ -291,11 +227,9 @@ void Prober::finish_if_known() {
 // A path that is not known by now is left out.
 void Prober::finish() {
   std::vector<PathFinding> findings;
-  for (const auto& path : paths_) {
-    path->fd.reset();
-    path->datagrams.reset();
+  for (const auto& path : paths_)
     if (path->is_known && findings.size() < kMaxProbePaths) findings.push_back(path->finding);
-  }
+  dialled_.clear();
   std::exchange(done_, nullptr)(std::move(findings));
 }
 

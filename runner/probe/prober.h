@@ -5,25 +5,24 @@
 // them.
 //
 // It ends when all is known; or a moment after each peer was reached from one interface of ours, so
-// that a network that leads nowhere does not hold up those that work; or after kProbeWithin.
+// that a network that leads nowhere does not hold up those that work; or after kPathsWithin.
 
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "common/io/clock.h"
-#include "runner/probe/packet_search.h"
-#include "runner/probe/path_test.h"
-#include "runner/probe/sockets.h"
+#include "runner/probe/line.h"
 
 namespace lockstep::runner {
 
 inline constexpr Duration kPathsWithin = seconds(6);
-inline constexpr Duration kStragglers = milliseconds(20);   // and as long again as the others took
-inline constexpr Duration kEchoWithin = milliseconds(200);  // answers to one round of packets
+inline constexpr Duration kStragglers = milliseconds(20);  // and as long again as the others took
+// Of the search for the largest packet: each round, besides the round trips that it takes.
+inline constexpr Duration kRoundWithin = milliseconds(250);
+inline constexpr int kTripsOfRound = 5;
+inline constexpr int kMostSearches = 8;  // further paths lose packets of an unknown size
 
 struct ProberFacts {
   int node_rank = 0;
@@ -45,19 +44,18 @@ class Prober {
 
  private:
   struct Path;
+  struct Dialled;
   void dial_all(int peer_index, const ProbePeer& peer);
   void dial_one(int peer_index, const ProbePeer& peer, int candidate, std::uint16_t port);
   void note_source(Path& path, const std::string& address);
+  ProbeLine& open(Path& path, int size, const PathLoad& load);
   SocketSet::Ready ready();
-  void look(Path& path, std::uint32_t events);
-  void move(Path& path);
-  void receive(Path& path);
-  void ended(Path& path);
+  void look_at(Dialled& dialled);
+  void ended(Path& path, const ProbeLine& line);
   void known(Path& path);
-  void search(Path& path);
+  void begin_search(Path& path, const ProbeLine& line);
   void send_round(Path& path);
-  void hear_echoes(Path& path);
-  void end_search(Path& path);
+  void end_round(Path& path);
   bool are_all_reached() const;
   bool are_all_reached_from(int source) const;
   void finish_if_known();
@@ -68,10 +66,11 @@ class Prober {
   io::SystemClock clock_;
   Instant begun_ = Instant::never(), finish_at_ = Instant::never();
   bool has_waited_for_stragglers_ = false;  // finish_at_ is theirs
-  int peers_ = 0;
+  int peers_ = 0, searches_ = 0;
   std::size_t known_ = 0, judged_ = 0;  // paths; at the last look whether all are reached
   std::vector<std::unique_ptr<Path>> paths_;
   SocketSet sockets_;
+  std::vector<std::unique_ptr<Dialled>> dialled_;  // by the id of its socket
 };
 
 }  // namespace lockstep::runner

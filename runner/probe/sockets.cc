@@ -23,8 +23,8 @@ sockaddr_in anywhere(std::uint16_t port) {
   return address;
 }
 
-Result<io::Fd> bound_socket(int type, std::uint16_t port, bool beside) {
-  io::Fd fd(::socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+Result<io::Fd> bound_socket(std::uint16_t port, bool beside) {
+  io::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return errno_error(errno, "socket for the probe");
   const int on = 1;
   if (beside) setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -52,13 +52,11 @@ std::optional<sockaddr_in> ipv4(const std::string& address, std::uint16_t port) 
 }
 
 Result<io::Fd> listen_on(std::uint16_t port, bool beside) {
-  TRY_ASSIGN(io::Fd fd, bound_socket(SOCK_STREAM, port, beside));
+  TRY_ASSIGN(io::Fd fd, bound_socket(port, beside));
   if (::listen(fd.get(), kBacklog) != 0)
     return errno_error(errno, "listen on port " + std::to_string(port) + " for the probe");
   return fd;
 }
-
-Result<io::Fd> open_datagrams() { return bound_socket(SOCK_DGRAM, 0, false); }
 
 std::uint16_t port_of_socket(int fd) { return ntohs(own_name(fd).sin_port); }
 
@@ -82,9 +80,12 @@ void send_segments_at_once(int fd) {
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-void never_fragment(int fd) {
-  const int how = IP_PMTUDISC_PROBE;
-  setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &how, sizeof how);
+int overhead_of(int fd) {
+  constexpr int kHeads = 20 + 20, kTimestamps = 12;
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  const bool is_known = ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0;
+  return is_known && (info.tcpi_options & TCPI_OPT_TIMESTAMPS) == 0 ? kHeads : kHeads + kTimestamps;
 }
 
 std::string fresh_nonce() {

@@ -25,14 +25,14 @@ std::optional<sockaddr_in> ipv4(const std::string& address, std::uint16_t port);
 // Listens on all addresses. `port` 0: one that the kernel chooses. `beside`: somebody of ours has
 // bound the port without listening (io::PortLease).
 Result<io::Fd> listen_on(std::uint16_t port, bool beside);
-Result<io::Fd> open_datagrams();
 
 std::uint16_t port_of_socket(int fd);            // 0: unknown
 std::string address_of_socket(int fd);           // ours; "": it has none
 io::Fd dial(const sockaddr_in& to, int* error);  // *error: 0, EINPROGRESS or what failed
 void send_segments_at_once(int fd);              // TCP_NODELAY
-void never_fragment(int fd);                     // whatever the kernel knows of the path
-std::string fresh_nonce();                       // kTalkNonceBytes from the kernel
+// How many bytes a packet of this connection has beside its data: the heads of IPv4 and TCP.
+int overhead_of(int fd);
+std::string fresh_nonce();  // kTalkNonceBytes from the kernel
 
 class SocketSet {
  public:

@@ -7,9 +7,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr std::uint32_t kHelloMagic = 0x3148504c;   // "LPH1"
-constexpr std::uint32_t kPacketMagic = 0x3150504c;  // "LPP1"
-constexpr std::uint32_t kReplyMagic = 0x3152504c;   // "LPR1"
+constexpr std::uint32_t kHelloMagic = 0x3148504c;  // "LPH1"
 
 void put(std::string& to, std::uint32_t value) {
   for (int shift = 0; shift < 32; shift += 8) to += static_cast<char>((value >> shift) & 0xff);
@@ -99,26 +97,6 @@ std::optional<TalkOrder> decode_order(std::string_view bytes) {
       kind != static_cast<std::uint32_t>(TalkOrder::Kind::data))
     return std::nullopt;
   return TalkOrder{static_cast<TalkOrder::Kind>(kind), get(bytes, 4)};
-}
-
-std::string encode_packet(std::string_view key, const TalkPacket& packet) {
-  std::string bytes;
-  put(bytes, packet.is_answer ? kReplyMagic : kPacketMagic);
-  put(bytes, static_cast<std::uint32_t>(packet.from));
-  put(bytes, static_cast<std::uint32_t>(packet.to));
-  put(bytes, static_cast<std::uint32_t>(packet.size));
-  return bytes + keyed_digest(key, bytes);
-}
-
-std::optional<TalkPacket> decode_packet(std::string_view key, std::string_view bytes) {
-  if (bytes.size() < kPacketHeadBytes) return std::nullopt;
-  const std::uint32_t magic = get(bytes, 0);
-  if (magic != kPacketMagic && magic != kReplyMagic) return std::nullopt;
-  const TalkPacket packet{static_cast<int>(get(bytes, 4)), static_cast<int>(get(bytes, 8)),
-                          static_cast<int>(get(bytes, 12)), magic == kReplyMagic};
-  if (!are_equal(bytes.substr(0, kPacketHeadBytes), encode_packet(key, packet)))
-    return std::nullopt;
-  return packet;
 }
 
 }  // namespace lockstep::runner

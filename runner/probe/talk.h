@@ -9,9 +9,6 @@
 //   proof: HMAC of both nonces            -->   (a knock ends here, without a proof)
 //   order: ping, number                   -->   the same back
 //   order: data, count; so many bytes     -->   the same order back, once all have come
-//
-// Datagrams: magic, from, to, size of the whole packet, HMAC, then zeros up to that size; the
-// answer is the same without the zeros.
 
 #include <cstdint>
 #include <optional>
@@ -25,8 +22,6 @@ inline constexpr std::size_t kHelloBytes = 16 + kTalkNonceBytes;
 inline constexpr std::size_t kAnswerBytes = kTalkNonceBytes + 32;
 inline constexpr std::size_t kProofBytes = 32;
 inline constexpr std::size_t kOrderBytes = 8;
-inline constexpr std::size_t kPacketHeadBytes = 16 + 32;
-inline constexpr int kPacketOverhead = 28;  // of IPv4 and UDP, in the size of a packet
 
 struct TalkHello {
   int from = 0, to = 0;  // node ranks
@@ -48,14 +43,5 @@ struct TalkOrder {
 };
 std::string encode_order(const TalkOrder& order);
 std::optional<TalkOrder> decode_order(std::string_view bytes);  // kOrderBytes
-
-struct TalkPacket {
-  int from = 0, to = 0;  // node ranks; of an answer those of its question
-  int size = 0;          // with the heads of IPv4 and UDP
-  bool is_answer = false;
-};
-// kPacketHeadBytes, without the zeros.
-std::string encode_packet(std::string_view key, const TalkPacket& packet);
-std::optional<TalkPacket> decode_packet(std::string_view key, std::string_view bytes);
 
 }  // namespace lockstep::runner

@@ -659,7 +659,7 @@ class Filler {
 
   // common/domain/probe_messages.h
   void fill(ProbeCandidate& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(ProbeOffer& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(ProbeOffer& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(ProbePeer& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ProbePlan& v) { auto& [a, b] = v; each(a, b); }
   void fill(PathFinding& v) {

@@ -17,7 +17,7 @@ TalkHello hello(int from, int to, bool knock = false) { return {from, to, knock,
 class Line {
  public:
   explicit Line(bool burst = false, bool knock = false, const std::string& key = kKey, int to = 2)
-      : test(kKey, hello(1, to, knock), burst, now), answer(key, 2, std::string(16, 'a')) {}
+      : test(kKey, hello(1, to, knock), {kSegmentsBytes, burst}, now), answer(key, 2, std::string(16, 'a')) {}
 
   // Until neither has anything to say; at most `piece` bytes at a time.
   void run(std::size_t piece = 1'460, std::size_t most = SIZE_MAX) {
@@ -94,7 +94,7 @@ TEST(PathTalkTest, AnAnswerOfAnotherConnectionProvesNothing) {
   first.received(encode_hello(hello(1, 2)));
   TalkHello other = hello(1, 2);
   other.nonce = std::string(16, 'm');
-  PathTest test(kKey, other, false, Instant{1});
+  PathTest test(kKey, other, {}, Instant{1});
   test.connected(Instant{1});
   test.received(Instant{2}, first.to_send());
   EXPECT_EQ(test.state(), PathState::other_host);
@@ -183,22 +183,22 @@ TEST(PathTalkTest, RubbishIsHungUpOn) {
   }
 }
 
-TEST(PathTalkTest, PacketsProveWhoSentThem) {
-  const TalkPacket sent{1, 2, 1'400, false};
-  std::string bytes = encode_packet(kKey, sent);
-  EXPECT_EQ(bytes.size(), kPacketHeadBytes);
-  bytes.resize(1'372);
-  const auto received = decode_packet(kKey, bytes);
-  ASSERT_TRUE(received);
-  EXPECT_EQ(received->from, 1);
-  EXPECT_EQ(received->to, 2);
-  EXPECT_EQ(received->size, 1'400);
-  EXPECT_FALSE(received->is_answer);
-  EXPECT_FALSE(decode_packet(std::string(32, 'x'), bytes));
-  bytes[8] = 3;
-  EXPECT_FALSE(decode_packet(kKey, bytes));
-  EXPECT_FALSE(decode_packet(kKey, ""));
-  EXPECT_FALSE(decode_packet(kKey, std::string(100, '\0')));
+TEST(PathTalkTest, OneSegmentOfASizeCanBeSent) {
+  for (const std::size_t passes : {1'348U, 1'347U}) {
+    Instant now{1'000'000'000};
+    PathTest test(kKey, hello(1, 2), {1'348, false, 1}, now);
+    PathAnswer answer(kKey, 2, std::string(16, 'a'));
+    test.connected(now);
+    for (int i = 0; i < 20 && !test.is_over(); ++i) {
+      const std::string out(test.to_send());
+      test.sent(out.size());
+      if (out.size() <= passes) answer.received(out);
+      const std::string back(answer.to_send());
+      answer.sent(back.size());
+      test.received(now, back);
+    }
+    EXPECT_EQ(test.is_over(), passes == 1'348U);
+  }
 }
 
 TEST(PathTalkTest, OrdersOfNoKindAreNone) {

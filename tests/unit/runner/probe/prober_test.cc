@@ -30,7 +30,6 @@ class ProberTest : public ::testing::Test {
     peer.offer.node_rank = node;
     peer.offer.candidates = {{"lo", address, 1500}};
     peer.offer.port = answerer.port();
-    peer.offer.echo_port = answerer.echo_port();
     peer.offer.rank_ports = answerer.rank_ports();
     return peer;
   }
