@@ -58,12 +58,6 @@ std::string_view to_string(PathTrouble trouble) {
   return "timed out";
 }
 
-bool is_chosen(const ProbeResult& result, const PathFailure& failure) {
-  return std::any_of(result.chosen.begin(), result.chosen.end(), [&](const ChosenPath& path) {
-    return path.node_rank == failure.to && path.address == failure.to_address;
-  });
-}
-
 std::string path_failure_text(const PathFailure& failure, std::string_view from_name,
                               std::string_view to_name) {
   const std::string from(from_name), to(to_name);

@@ -132,12 +132,11 @@ struct ProbeResult {
   std::vector<ChosenPath> chosen;     // by node rank; empty: there was no probe
   std::vector<PathFailure> failures;  // at most kMaxPathFailures
   bool cached = false;
+  // So many of the failures, the first ones, are of the addresses that the nodes would use: the
+  // gang's start ended for them. The others are of networks that are not used.
+  int broken = 0;
   friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
 };
-
-// Whether it is about the address that node `to` uses in the gang: then the gang's start ended for
-// it. Others are only noted.
-bool is_chosen(const ProbeResult& result, const PathFailure& failure);
 
 // "n1 (10.0.0.4, eth1) cannot reach n2 (10.0.0.5) port 41999: no route", and what to do. The names
 // are those of the nodes `from` and `to`.

@@ -1,8 +1,6 @@
 // From a connected gang to one whose nodes are known to reach each other: why runners do not
 // connect, and what follows from the probe of the gang's network.
 
-#include <algorithm>
-
 #include "runner/core/impl.h"
 
 namespace lockstep::runner {
@@ -76,16 +74,15 @@ std::string Core::Impl::why_not_ready() const {
   }
   if (probe->failures.empty()) return "the probe of the gang's network failed";
   std::string text = describe(probe->failures.front());
-  const auto more = std::count_if(probe->failures.begin() + 1, probe->failures.end(),
-                                  [this](const auto& each) { return is_chosen(*probe, each); });
-  if (more > 0) text += "; " + std::to_string(more) + " more of its paths are broken";
+  if (probe->broken > 1)
+    text += "; " + std::to_string(probe->broken - 1) + " more of its paths are broken";
   return text;
 }
 
 // Of all nodes the first tells it, and the one that ends the start for it. What keeps the gang from
 // connecting is told in the same way.
 std::optional<ProbeResult> Core::Impl::shown_probe() const {
-  if (unreachable_parent) return ProbeResult{{}, {*unreachable_parent}, false};
+  if (unreachable_parent) return ProbeResult{{}, {*unreachable_parent}, false, 1};
   if (!probe || (assignment.node_rank != 0 && !probe_failed_here)) return std::nullopt;
   if (probe->chosen.empty() && probe->failures.empty()) return std::nullopt;
   ProbeResult shown = *probe;

@@ -87,8 +87,9 @@ class Chooser {
     std::stable_partition(fatal.begin(), fatal.end(), [&](const PathFailure& each) {
       return each.from == outcome.failed_on || each.to == outcome.failed_on;
     });
-    note_others(best, fatal);
     if (fatal.size() > kMaxPathFailures) fatal.resize(kMaxPathFailures);
+    outcome.result.broken = static_cast<int>(fatal.size());
+    note_others(best, fatal);
     outcome.result.failures = std::move(fatal);
     return outcome;
   }

@@ -356,7 +356,11 @@ class Filler {
   }
   void fill(PathFailure& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(ChosenPath& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(ProbeResult& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ProbeResult& v) {
+    auto& [a, b, c, broken] = v;
+    each(a, b, c);
+    broken = 1;
+  }
   void fill(NetworkSetting& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(SettingOverride& v) { auto& [a, b] = v; each(a, b); }
   void fill(OperatorVariable& v) { auto& [a, b, c] = v; each(a, b, c); }

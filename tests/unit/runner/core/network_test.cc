@@ -48,6 +48,7 @@ class GangNetwork : public RunnerCore {
         {1, 2, "10.9.0.2", "eth1", "10.9.0.3", 41'999, PathTrouble::timed_out, 0});
     broken.failures.push_back(
         {0, 1, "10.0.0.1", "eth0", "10.0.0.2", 41'998, PathTrouble::no_route, 0});
+    broken.broken = 1;
     return broken;
   }
   NodeExitReport end_for(const std::string& text) {

@@ -17,7 +17,8 @@ TalkHello hello(int from, int to, bool knock = false) { return {from, to, knock,
 class Line {
  public:
   explicit Line(bool burst = false, bool knock = false, const std::string& key = kKey, int to = 2)
-      : test(kKey, hello(1, to, knock), {kSegmentsBytes, burst}, now), answer(key, 2, std::string(16, 'a')) {}
+      : test(kKey, hello(1, to, knock), {kSegmentsBytes, burst}, now),
+        answer(key, 2, std::string(16, 'a')) {}
 
   // Until neither has anything to say; at most `piece` bytes at a time.
   void run(std::size_t piece = 1'460, std::size_t most = SIZE_MAX) {
