@@ -23,7 +23,7 @@ void Runner::check_parent(const ConnectGang& action) {
     member = &action.gang->members[static_cast<std::size_t>(parent)];
   if (parent < 0 || member == nullptr) return;
   parent_check_ = std::make_unique<ParentCheck>(
-      loop_, self, parent, *member,
+      loop_, clock_, self, parent, *member,
       [this](std::optional<PathFailure> failure) { feed(ParentChecked{std::move(failure)}); });
 }
 
@@ -49,7 +49,7 @@ GangProbe& Runner::probe() {
   facts.cache_folder = probe_cache_;
   facts.is_off = !probes_;
   probe_ = std::make_unique<GangProbe>(
-      loop_, std::move(facts),
+      loop_, clock_, std::move(facts),
       GangProbe::Events{
           [this](int node_rank, const GangMessage& message) {
             if (link_) link_->send_to(node_rank, message);

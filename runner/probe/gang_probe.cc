@@ -40,8 +40,9 @@ std::vector<ProbedNode> nodes_of(const GangTable& gang) {
 
 }  // namespace
 
-GangProbe::GangProbe(io::EventLoop& loop, GangProbeFacts facts, Events events)
+GangProbe::GangProbe(io::EventLoop& loop, io::Clock& clock, GangProbeFacts facts, Events events)
     : loop_(loop),
+      clock_(clock),
       facts_(std::move(facts)),
       events_(std::move(events)),
       cache_(facts_.cache_folder) {}
@@ -104,7 +105,7 @@ void GangProbe::take(int from, const ProbePlan& plan) {
   if (plan.peers.empty() || key_.empty() || prober_) return;
   ProberFacts facts{facts_.node_rank, key_, candidates_, {}};
   for (const LocalAddress& local : addresses_) facts.addresses[local.address] = local.interface;
-  prober_ = std::make_unique<Prober>(loop_, std::move(facts), [this](auto paths) {
+  prober_ = std::make_unique<Prober>(loop_, clock_, std::move(facts), [this](auto paths) {
     events_.send(0, ProbeFindings{facts_.node_rank, std::move(paths)});
   });
   prober_->begin(plan.peers);

@@ -40,7 +40,7 @@ class GangProbe {
     std::function<void(ProbeOutcome)> done;
   };
 
-  GangProbe(io::EventLoop& loop, GangProbeFacts facts, Events events);
+  GangProbe(io::EventLoop& loop, io::Clock& clock, GangProbeFacts facts, Events events);
   ~GangProbe();
 
   void begin();
@@ -66,9 +66,9 @@ class GangProbe {
   bool is_root() const { return facts_.node_rank == 0; }
 
   io::EventLoop& loop_;
+  io::Clock& clock_;
   GangProbeFacts facts_;
   Events events_;
-  io::SystemClock clock_;
   bool has_begun_ = false, is_over_ = false;
   Instant begun_;
   std::vector<std::pair<int, GangMessage>> early_;

@@ -14,8 +14,9 @@ constexpr std::uint32_t kHasEnded = EPOLLERR | EPOLLHUP;
 
 }  // namespace
 
-ProbeLine::ProbeLine(SocketSet& sockets, std::uint64_t id, const sockaddr_in& to, PathTest test)
-    : sockets_(sockets), id_(id), test_(std::move(test)) {
+ProbeLine::ProbeLine(SocketSet& sockets, io::Clock& clock, std::uint64_t id, const sockaddr_in& to,
+                     PathTest test)
+    : sockets_(sockets), clock_(clock), id_(id), test_(std::move(test)) {
   int error = 0;
   fd_ = dial(to, &error);
   if (!fd_) {

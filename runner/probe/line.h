@@ -13,7 +13,8 @@ namespace lockstep::runner {
 class ProbeLine {
  public:
   // Dials at once; it may be over already. `id`: for SocketSet.
-  ProbeLine(SocketSet& sockets, std::uint64_t id, const sockaddr_in& to, PathTest test);
+  ProbeLine(SocketSet& sockets, io::Clock& clock, std::uint64_t id, const sockaddr_in& to,
+            PathTest test);
 
   void look(std::uint32_t events);  // of its socket
   void expire(Instant now);
@@ -30,11 +31,11 @@ class ProbeLine {
   void move();
 
   SocketSet& sockets_;
+  io::Clock& clock_;
   const std::uint64_t id_;
   PathTest test_;
   io::Fd fd_;
   std::string source_;
-  io::SystemClock clock_;
   int overhead_ = 0;
   bool is_dialling_ = true, waits_to_write_ = true, is_without_socket_ = false;
 };

@@ -31,10 +31,11 @@ std::string interface_with(const std::string& address) {
 
 }  // namespace
 
-ParentCheck::ParentCheck(io::EventLoop& loop, int self, int parent, const GangMember& member,
-                         Found found)
+ParentCheck::ParentCheck(io::EventLoop& loop, io::Clock& clock, int self, int parent,
+                         const GangMember& member, Found found)
     : to_(ipv4(member.address, member.runner_port)),
       found_(std::move(found)),
+      clock_(clock),
       next_(to_ ? clock_.now() + kFirstParentCheck : Instant::never()),
       sockets_(loop, [this](std::uint64_t, std::uint32_t events) { look(events); }) {
   path_.from = self;

@@ -23,7 +23,8 @@ class ParentCheck {
   // At each change: why not, or nullopt: the connection is made. Nothing is said of a parent whose
   // address is a name.
   using Found = std::function<void(std::optional<PathFailure>)>;
-  ParentCheck(io::EventLoop& loop, int self, int parent, const GangMember& member, Found found);
+  ParentCheck(io::EventLoop& loop, io::Clock& clock, int self, int parent, const GangMember& member,
+              Found found);
 
   Instant next_deadline() const { return next_; }
   void expire(Instant now);
@@ -36,7 +37,7 @@ class ParentCheck {
   PathFailure path_;
   std::optional<sockaddr_in> to_;
   Found found_;
-  io::SystemClock clock_;
+  io::Clock& clock_;
   Instant next_;
   io::Fd fd_;  // while it dials
   std::optional<PathFailure> told_;

@@ -38,8 +38,8 @@ struct Prober::Dialled {
   bool is_taken = false;  // what came of it
 };
 
-Prober::Prober(io::EventLoop& loop, ProberFacts facts, Done done)
-    : facts_(std::move(facts)), done_(std::move(done)), sockets_(loop, ready()) {}
+Prober::Prober(io::EventLoop& loop, io::Clock& clock, ProberFacts facts, Done done)
+    : facts_(std::move(facts)), done_(std::move(done)), clock_(clock), sockets_(loop, ready()) {}
 
 Prober::~Prober() = default;
 
@@ -84,8 +84,8 @@ void Prober::dial_one(int peer_index, const ProbePeer& peer, int candidate, std:
 ProbeLine& Prober::open(Path& path, int size, const PathLoad& load) {
   const TalkHello hello{facts_.node_rank, path.finding.peer, !path.is_test, fresh_nonce()};
   PathTest test(facts_.key, hello, load, clock_.now());
-  dialled_.push_back(std::unique_ptr<Dialled>(
-      new Dialled{path, size, ProbeLine(sockets_, dialled_.size(), path.to, std::move(test))}));
+  dialled_.push_back(std::unique_ptr<Dialled>(new Dialled{
+      path, size, ProbeLine(sockets_, clock_, dialled_.size(), path.to, std::move(test))}));
   return dialled_.back()->line;
 }
 

@@ -35,7 +35,7 @@ struct ProberFacts {
 class Prober {
  public:
   using Done = std::function<void(std::vector<PathFinding>)>;
-  Prober(io::EventLoop& loop, ProberFacts facts, Done done);
+  Prober(io::EventLoop& loop, io::Clock& clock, ProberFacts facts, Done done);
   ~Prober();
 
   void begin(const std::vector<ProbePeer>& peers);
@@ -63,7 +63,7 @@ class Prober {
 
   ProberFacts facts_;
   Done done_;
-  io::SystemClock clock_;
+  io::Clock& clock_;
   Instant begun_ = Instant::never(), finish_at_ = Instant::never();
   bool has_waited_for_stragglers_ = false;  // finish_at_ is theirs
   int peers_ = 0, searches_ = 0;

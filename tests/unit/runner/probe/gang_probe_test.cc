@@ -41,7 +41,7 @@ class GangProbeTest : public ::testing::Test {
       facts.cache_folder = folder_.path() + "/probes";
       facts.is_off = is_off;
       node->probe = std::make_unique<GangProbe>(
-          loop_, facts,
+          loop_, clock_, facts,
           GangProbe::Events{
               [this, rank](int to, GangMessage message) {
                 sent_.push_back({rank, to, std::move(message)});

@@ -36,7 +36,7 @@ class ProberTest : public ::testing::Test {
   ProberFacts facts() { return {1, kKey, {{"lo", "127.0.0.1", 65'536}}, {}}; }
   std::vector<PathFinding> dial(const std::vector<ProbePeer>& peers, ProberFacts facts) {
     std::optional<std::vector<PathFinding>> found;
-    Prober prober(loop_, std::move(facts), [&](auto paths) { found = std::move(paths); });
+    Prober prober(loop_, clock_, std::move(facts), [&](auto paths) { found = std::move(paths); });
     prober.begin(peers);
     const Instant begun = clock_.now();
     while (!found && clock_.now() - begun < kTestTimeout) {
@@ -146,7 +146,7 @@ TEST_F(ProberTest, WhoListensAndSaysNothingIsGivenUp) {
 TEST_F(ProberTest, WhoGetsItsKeyLateAnswersThen) {
   const auto late = answer(2, "");
   std::optional<std::vector<PathFinding>> found;
-  Prober prober(loop_, facts(), [&](auto paths) { found = std::move(paths); });
+  Prober prober(loop_, clock_, facts(), [&](auto paths) { found = std::move(paths); });
   prober.begin({peer(2, *late)});
   for (int i = 0; i < 5; ++i) loop_.turn(milliseconds(5));
   EXPECT_FALSE(found);
@@ -199,7 +199,7 @@ class ParentCheckTest : public ProberTest {
     member.address = address;
     member.runner_port = port;
     std::optional<PathFailure> found;
-    ParentCheck parent(loop_, 1, 0, member, [&](auto failure) { found = failure; });
+    ParentCheck parent(loop_, clock_, 1, 0, member, [&](auto failure) { found = failure; });
     Instant simulated = clock_.now() + kFirstParentCheck;  // it is due
     parent.expire(simulated);
     const Instant until = clock_.now() + milliseconds(300);
@@ -229,7 +229,7 @@ TEST_F(ParentCheckTest, TellsWhyNot) {
 TEST_F(ParentCheckTest, SaysNothingOfNames) {
   GangMember member;
   member.address = "n0.example.org";
-  ParentCheck parent(loop_, 1, 0, member, [](auto) { FAIL(); });
+  ParentCheck parent(loop_, clock_, 1, 0, member, [](auto) { FAIL(); });
   EXPECT_EQ(parent.next_deadline(), Instant::never());
   parent.expire(clock_.now());
 }
@@ -240,7 +240,7 @@ TEST_F(ParentCheckTest, TellsChangesAlone) {
   member.address = "127.0.0.1";
   member.runner_port = port_of_socket(listener->get());
   std::vector<bool> told;
-  ParentCheck parent(loop_, 1, 0, member,
+  ParentCheck parent(loop_, clock_, 1, 0, member,
                      [&](auto failure) { told.push_back(failure.has_value()); });
   const auto look = [&] {
     parent.expire(parent.next_deadline());
