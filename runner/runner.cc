@@ -115,6 +115,7 @@ Status Runner::run() {
   } else {
     spdlog::info("ranks run as {} in {} under {}", setup_.run_as.name, setup_.directory,
                  setup_.isolation.kind);
+    check_rdma();
   }
   while (true) {
     take_inputs();
@@ -152,6 +153,7 @@ void Runner::look_at_clock() {
   if (now >= lease_again_at_) lease_ports();
   if (now >= look_at_limits_at_) look_at_limits(false);
   if (now >= sampler_.next_sample()) sample_ranks();
+  if (transport_ && now >= transport_->next_look()) look_at_transport(false);
   if (attachments_) attachments_->expire(now);
   expire_probe(now);
   look_at_cores();
@@ -164,7 +166,8 @@ Duration Runner::until_deadline() {
   const Instant next = std::min(
       {core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_, join_at_,
        unpause_at_, sweep_at_, look_at_limits_at_, lease_again_at_, sampler_.next_sample(),
-       probe_deadline(), attachments_ ? attachments_->next_deadline() : Instant::never(),
+       probe_deadline(), transport_ ? transport_->next_look() : Instant::never(),
+       attachments_ ? attachments_->next_deadline() : Instant::never(),
        cores_ ? cores_->next_deadline() : Instant::never(),
        setup_.container ? setup_.container->next_deadline() : Instant::never(),
        bootstrap_ ? bootstrap_->next_deadline() : Instant::never()});
@@ -293,7 +296,7 @@ PartReport Runner::shown(PartReport report) const {
   if (!why_no_port_.empty()) report.progress = why_no_port_;
   if (!logs_.blocked_reason().empty()) report.progress = logs_.blocked_reason();
   report.limits = limit_watch_.lines();
-  report.notes = setup_.isolation.for_job;
+  report.notes = notes();
   if (gang_ && report.state >= PartState::running) tell_network(report);
   if (awaits_secrets()) {
     report.attempt = orders_.assignment.attempt;
@@ -310,8 +313,9 @@ void Runner::tell_network(PartReport& report) const {
 }
 
 void Runner::perform(const WriteFinalReport& action) {
+  look_at_transport(true);
   final_report_ = action.report;
-  final_report_->notes = setup_.isolation.for_job;
+  final_report_->notes = notes();
   follow_wall_clock(*final_report_, io::wall_clock() - clock_.now());
   stage_ = Stage::settling;
   io::unlink_short_path(directory_);

@@ -3,6 +3,7 @@
 // the core's inputs, one at a time on the loop's thread, and carries out the core's actions. It
 // owns all resources of its attempt on this node while the attempt runs; it decides nothing.
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/rank_standing.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
@@ -22,6 +24,7 @@
 #include "runner/node_setup.h"
 #include "runner/probe/gang_probe.h"
 #include "runner/probe/parent_check.h"
+#include "runner/rdma/transport_watch.h"
 #include "runner/runner_server.h"
 #include "runner/steps/cgroup_joiner.h"
 #include "runner/steps/limit_watch.h"
@@ -157,6 +160,13 @@ class Runner {
   bool drain_main();
   Status start_main(const spawn::RankProcess& process, LogCapture::Writers logs, int connection);
 
+  // runner_transport.cc: whether ranks that want RDMA can use it, and do
+  void check_rdma();
+  void watch_transport();
+  void note_standings(const RankStandings& standings);
+  void look_at_transport(bool final);
+  std::vector<std::string> notes() const;
+
   // runner_cores.cc: core files of ranks (lockstep.core)
   void open_to_cores(const std::string& tools);
   bool reads_cores() const { return cores_ && cores_->any(); }
@@ -232,9 +242,14 @@ class Runner {
   Instant join_at_ = Instant::never();
   Instant unpause_at_ = Instant::never();  // ranks that run until then may be frozen
   std::map<int, int> joining_;  // rank -> pid, of live ranks that are not in their cgroup yet
-  std::map<int, RankHere> ranks_here_;      // those that were started
+  std::map<int, RankHere> ranks_here_;  // those that were started
+  RankStandings standings_;             // of these, as they were seen last, by whoever watches them
   std::map<int, long long> killed_beside_;  // for memory, of what was attached to a rank
   std::unique_ptr<MainStreams> main_;  // of rank 0, if the job has a terminal; see drain_main()
+  std::optional<TransportWatch> transport_;  // of a gang that wants RDMA
+  std::vector<std::string> transport_notes_;
+  std::int64_t peer_bytes_ = 0;  // by TCP, of the newest sample of the ranks
+  bool all_in_mpi_ = false;      // by the same
   std::unique_ptr<AttachPlace> attach_door_;
   std::unique_ptr<Attachments> attachments_;  // from the start of the first rank on
   std::unique_ptr<CoreFiles> cores_;          // the same; null: the job asks for none

@@ -33,6 +33,7 @@ class Runner::AttachDoor final : public AttachPlace {
     const auto found = runner_.ranks_here_.find(rank);
     return found == runner_.ranks_here_.end() ? nullptr : &found->second;
   }
+  RankStandings standings() const override { return runner_.standings_; }
   spawn::Client* spawn() override {
     return runner_.spawner_is_lost() ? nullptr : runner_.setup_.isolation.spawn.get();
   }

@@ -55,6 +55,7 @@ void Runner::begin_launching() {
   if (!setup_.isolation.spawn || spawner_is_lost()) return refuse_starts("lockstep-spawn is gone");
   if (const Status described = describe_gang(); !described)
     return refuse_starts(described.error().message);
+  watch_transport();
   const Assignment& assignment = orders_.assignment;
   if (const Status bound = bind_ranks_here(); !bound) return refuse_starts(bound.error().message);
   launch_.gang = gang_.get();

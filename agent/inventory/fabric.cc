@@ -105,8 +105,7 @@ class InterfaceReader {
   const std::vector<Link>& links_;
 };
 
-// ---- what programs need for RDMA
-// -----------------------------------------------------------------
+// ---- what RDMA needs ---------------------------------------------------------------------------
 
 bool has_device_files(const std::string& dev) {
   const auto names = io::list_directory(dev + "/infiniband");

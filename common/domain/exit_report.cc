@@ -25,6 +25,7 @@ std::string_view to_string(Cause cause) {
     case Cause::disk_limit: return "disk_limit";
     case Cause::preempted: return "preempted";
     case Cause::hang: return "hang";
+    case Cause::no_rdma: return "no_rdma";
   }
   return "start_failed";
 }
@@ -51,7 +52,8 @@ bool is_infrastructure(Cause cause) {
     case Cause::canceled:
     case Cause::environment_failed:
     case Cause::disk_limit:
-    case Cause::hang: return false;
+    case Cause::hang:
+    case Cause::no_rdma: return false;
   }
   return false;
 }
@@ -84,7 +86,8 @@ int exit_code_of(const RankExit& exit) {
     case Cause::account_missing:
     case Cause::environment_failed:
     case Cause::disk_limit:
-    case Cause::preempted: return 125;
+    case Cause::preempted:
+    case Cause::no_rdma: return 125;
     case Cause::exit_code:
     case Cause::signal:
     case Cause::out_of_memory:

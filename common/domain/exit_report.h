@@ -40,6 +40,7 @@ enum class Cause {
   disk_limit,          // the attempt exceeded its disk limit, or used most of a full disk
   preempted,           // a node of it is taken away, and said so before
   hang,                // its ranks hang, and lockstep.on_hang ends it for that
+  no_rdma,             // lockstep.rdma is required, and its ranks do not use RDMA
 };
 std::string_view to_string(Cause cause);
 

@@ -54,6 +54,7 @@ static_assert(is_wire_of(lockstep::Cause::environment_failed, CAUSE_ENVIRONMENT_
 static_assert(is_wire_of(lockstep::Cause::disk_limit, CAUSE_DISK_LIMIT));
 static_assert(is_wire_of(lockstep::Cause::preempted, CAUSE_PREEMPTED));
 static_assert(is_wire_of(lockstep::Cause::hang, CAUSE_HANG));
+static_assert(is_wire_of(lockstep::Cause::no_rdma, CAUSE_NO_RDMA));
 
 static_assert(static_cast<int>(lockstep::RetryOn::infrastructure) + 1 == RETRY_ON_INFRASTRUCTURE);
 static_assert(static_cast<int>(lockstep::RetryOn::node_lost) + 1 == RETRY_ON_NODE_LOST);
@@ -490,7 +491,7 @@ Status read_priority(int value, const char* field, lockstep::Priority* out) {
 }
 
 Status read_cause(int value, const char* field, lockstep::Cause* out) {
-  return read_enum(value, lockstep::Cause::hang, field, out);
+  return read_enum(value, lockstep::Cause::no_rdma, field, out);
 }
 
 namespace {

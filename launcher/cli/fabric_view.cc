@@ -136,8 +136,6 @@ std::string settings_text(const std::string& job, const SettingsView& view) {
                        in_one_line(view.absent));
   std::string text = fmt::format("{}: network settings of rank {} on {}\n", head, view.rank,
                                  in_one_line(view.node_name));
-  if (view.settings.empty())
-    text += "  none: its ranks are on one node, and the job sets none itself\n";
   std::size_t width = 0;
   for (const NetworkSetting& one : view.settings) width = std::max(width, one.name.size());
   for (const NetworkSetting& one : view.settings) text += setting_lines(one, width);

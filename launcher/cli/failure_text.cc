@@ -59,7 +59,8 @@ std::string how_it_ended(const ExitReport& report) {
     case Cause::environment_failed:
     case Cause::disk_limit:
     case Cause::preempted:
-    case Cause::hang: break;
+    case Cause::hang:
+    case Cause::no_rdma: break;
   }
   return "";
 }

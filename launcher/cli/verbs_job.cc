@@ -158,6 +158,7 @@ void add_job_verbs(VerbTable table) {
   add_shell_verb(group, table);
   add_signal_verb(group, table);
   add_stacks_verb(group, table);
+  add_diagnose_verb(group, table);
   add_explain(group, table, options);
 }
 

@@ -75,8 +75,15 @@ std::string no_such_attempt(const LogOptions& options, const JobView& job) {
                      options.attempt);
 }
 
+bool chooses_some(const LogSelection& selection) {
+  return selection.rank || selection.node || !selection.node_word.empty() || selection.only_out ||
+         selection.only_err || selection.tail >= 0 || !selection.since.empty() ||
+         !selection.grep.empty();
+}
+
 // For whoever gets an empty log of a command job.
-std::string why_no_logs(const JobView& job, std::uint32_t attempt_number) {
+std::string why_no_logs(const JobView& job, std::uint32_t attempt_number,
+                        const LogSelection& selection) {
   const std::string name = in_one_line(job.spec.name), reason = in_one_line(job.reason);
   const std::string because = reason.empty() ? "" : ": " + reason;
   if (job.attempts.empty())
@@ -87,13 +94,13 @@ std::string why_no_logs(const JobView& job, std::uint32_t attempt_number) {
                      name, to_string(job.status), because);
   const AttemptView& attempt =
       attempt_number == 0 ? job.attempts.back() : job.attempts[attempt_number - 1];
-  if (attempt.report && attempt.report->cause != Cause::completed)
+  if (attempt.report && attempt.report->cause != Cause::completed && !chooses_some(selection))
     return fmt::format("{} has no logs: {}", name, in_one_line(attempt.report->message));
   if (attempt.started.ns == 0 && attempt.ended.ns == 0)
     return fmt::format("the ranks of {} have not started yet{}", name, because);
-  return fmt::format("the ranks of {} {} nothing{}", name,
-                     attempt.ended.ns == 0 ? "have written" : "wrote",
-                     attempt.ended.ns == 0 ? " yet" : "");
+  return fmt::format(
+      "the ranks of {} {} nothing{}{}", name, attempt.ended.ns == 0 ? "have written" : "wrote",
+      chooses_some(selection) ? " of what was asked for" : "", attempt.ended.ns == 0 ? " yet" : "");
 }
 
 Result<FollowEnd> follow_logs(Context& context, Connection& connection, const JobView& job,
@@ -138,7 +145,7 @@ int logs(Context& context, const LogOptions& options) {
     if (!lost.empty()) context.terminal.print_line(lost);
     const JobView& known = end->job ? *end->job : *job;
     if (!end->has_logs && !known.spec.is_pipeline() && !options.selection.environment)
-      context.terminal.print_line(why_no_logs(known, options.attempt));
+      context.terminal.print_line(why_no_logs(known, options.attempt, options.selection));
     return 0;
   }
   context.terminal.print_line("stopped following the logs; to continue: lockstep job logs " +

@@ -179,11 +179,12 @@ ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Jo
   LinesFor lines;
   lines.add(WordsOf::launcher, job.spec.compute_why);
   lines.add(WordsOf::launcher, binding_line(job.spec.binding));
-  for (const Attempt& attempt : job.attempts) {
+  for (std::size_t i = 0; i < job.attempts.size(); ++i) {
+    const Attempt& attempt = job.attempts[i];
     lines.add(WordsOf::launcher, fmt::format("attempt {} was placed at {}:", attempt.id.number,
                                              to_string(attempt.placed)));
     for (const std::string& why : attempt.why) lines.add(WordsOf::launcher, "  " + why);
-    explain_ranks(cluster.state, attempt, view.job.attempts[attempt.id.number - 1], lines);
+    explain_ranks(cluster.state, attempt, view.job.attempts[i], lines);
     if (attempt.ended)
       lines.add(WordsOf::job, "  ended: " + said_once(job, attempt),
                 fmt::format("  ended: {}", to_string(attempt.ended->cause)));

@@ -106,8 +106,13 @@ std::string why_absent(const Job& job, int rank) {
     return world == 1 ? "the job has rank 0 only"
                       : fmt::format("the job has ranks 0 to {}", world - 1);
   if (job.attempts.empty()) return "it has not been placed: settings are made where ranks start";
-  return job.attempts.back().ended ? "its node reported none"
-                                   : "its ranks have not started: settings are made then";
+  const Attempt& last = job.attempts.back();
+  const bool has_run = std::any_of(last.parts.begin(), last.parts.end(), [](const Part& part) {
+    return part.at_least(PartState::running);
+  });
+  if (has_run && last.parts.size() == 1)
+    return "its ranks are on one node, and it sets none itself";
+  return has_run ? "its node reported none" : "its ranks have not started: settings are made then";
 }
 
 }  // namespace

@@ -60,7 +60,8 @@ bool belongs_to_rank(Cause cause) {
     case Cause::environment_failed:
     case Cause::disk_limit:
     case Cause::preempted:
-    case Cause::hang: return false;
+    case Cause::hang:
+    case Cause::no_rdma: return false;
   }
   return false;
 }
@@ -219,7 +220,8 @@ std::string rank_in_words(const RankExit& rank, const std::string& node) {
     case Cause::environment_failed:
     case Cause::disk_limit:
     case Cause::preempted:
-    case Cause::hang: break;
+    case Cause::hang:
+    case Cause::no_rdma: break;
   }
   return with_detail(who + " failed (" + std::string(to_string(rank.cause)) + ")", rank.detail);
 }
@@ -243,6 +245,8 @@ std::string node_in_words(Cause cause, const std::string& node, const std::strin
       return with_detail("the environment could not be created on node " + node, detail);
     case Cause::disk_limit: return with_detail("the job was ended on node " + node, detail);
     case Cause::hang: return with_detail("the ranks of the job hang", detail);
+    case Cause::no_rdma:
+      return with_detail("lockstep.rdma is required, but not used on node " + node, detail);
     case Cause::account_missing:
       return with_detail(fmt::format("node {} cannot run jobs as {}", node, spec.run_as), detail);
     case Cause::completed:

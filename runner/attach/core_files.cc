@@ -51,7 +51,8 @@ void make_tool(const std::string& tools, spawn::RankProcess& process) {
     process.environment.erase(name);
   process.environment["PATH"] = process.path;
   for (spawn::RlimitEntry& limit : process.rlimits)
-    if (limit.resource == static_cast<std::uint32_t>(RLIMIT_CORE)) limit.soft = 0;
+    if (limit.resource == static_cast<std::uint32_t>(RLIMIT_CORE))
+      limit.soft = 1;  // see rlimits.cc
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/domain/attach.h"
+#include "common/domain/rank_standing.h"
 #include "runner/attach/process.h"
 #include "runner/spawn/client.h"
 
@@ -36,6 +37,8 @@ class AttachPlace {
   virtual ~AttachPlace() = default;
   virtual void send(const AttachFrame& frame) = 0;
   virtual const RankHere* rank(int rank) const = 0;  // nullptr: not started
+  // Of the ranks here, as they were seen last; those that are not watched are missing.
+  virtual RankStandings standings() const { return {}; }
   // nullptr: lockstep-spawn takes no orders, now or for ever. `pid`: as we have it; -1: unknown.
   virtual spawn::Client* spawn() = 0;
   virtual int spawn_pid() const = 0;

@@ -191,9 +191,11 @@ std::string check_gid_index(const std::string& value, const CheckedNode& node) {
             : fmt::format("; {} is {} of an IP address", better->index, better->type);
     if (found == port->gids.end())
       return fmt::format("{} has no GID {}{}", name_of(*port), index, instead);
-    if (!instead.empty() && found->type != better->type)
+    if (instead.empty()) continue;
+    const bool is_link_local_gid = found->gid.starts_with("fe80:");
+    if (found->type != better->type || is_link_local_gid)
       return fmt::format("GID {} of {} is {}, which no router passes on{}", index, name_of(*port),
-                         found->type, instead);
+                         found->type != better->type ? found->type : "link-local", instead);
   }
   return "";
 }

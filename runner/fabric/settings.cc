@@ -75,7 +75,7 @@ class RankSettings {
   }
   // Follows from the node's fabric.
   void set_for_rdma(const std::string& name, std::string value, std::string reason) {
-    set(name, std::move(value), rdma_source(), std::move(reason));
+    set(name, std::move(value), SettingSource::probe, std::move(reason));
   }
 
   void take_users() {
@@ -107,7 +107,7 @@ class RankSettings {
   void set_rdma_or_tcp() {
     if (uses_rdma()) return set_rdma();
     if (!is_known()) return;
-    if (rdma_.would_be_taken) set_for_rdma("NCCL_IB_DISABLE", "1", rdma_.why);
+    if (rdma_.would_be_taken) set("NCCL_IB_DISABLE", "1", rdma_source(), rdma_.why);
     if (!interface_ || interface_->name == kLoopbackName) return;
     set("UCX_NET_DEVICES", interface_->name, interface_->source, interface_->reason);
     if (place_.gpus.empty())  // UCX's transports for GPUs are only named where it has them
@@ -115,7 +115,7 @@ class RankSettings {
   }
 
   void set_rdma() {
-    set_for_rdma("NCCL_IB_HCA", "=" + names_of(rdma_.ports), rdma_.why);
+    set("NCCL_IB_HCA", "=" + names_of(rdma_.ports), rdma_source(), rdma_.why);
     set_gid_index();
     set_partition();
     set_traffic_class();
@@ -227,7 +227,9 @@ class RankSettings {
       if (std::find(ports.begin(), ports.end(), port) == ports.end()) ports.push_back(port);
     }
     if (ports.size() > 1) reason = "the nearest ports of the rank's GPUs";
-    set_for_rdma("UCX_NET_DEVICES", names_of(ports.empty() ? rdma_.ports : ports), reason);
+    if (rdma_.ports.size() == 1) reason = rdma_.why;
+    set("UCX_NET_DEVICES", names_of(ports.empty() ? rdma_.ports : ports),
+        reason == rdma_.why ? rdma_source() : SettingSource::probe, reason);
   }
   std::string why_near(int index, const FabricPort& port) const {
     const Nearness how = nearness(fabric_, *gpu_with_index(fabric_, index), port);

@@ -9,14 +9,15 @@ spawn::RlimitEntry soft_at_most(__rlimit_resource_t resource, std::uint64_t soft
   return {static_cast<std::uint32_t>(resource), 1, soft, RLIM_INFINITY};
 }
 
-// The hard limit stays, so that a command may still say `ulimit -c`.
+// 0 would hold for files alone; at 1 a program that cores are piped to is not started either. The
+// hard limit stays, so that a command may still say `ulimit -c`.
 std::uint64_t core_limit(CoreFile core) {
   switch (core) {
-    case CoreFile::off: return 0;
+    case CoreFile::off: break;
     case CoreFile::backtrace:
     case CoreFile::keep: return kMostCoreFile.count;
   }
-  return 0;
+  return 1;
 }
 
 }  // namespace

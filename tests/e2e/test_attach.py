@@ -224,6 +224,21 @@ def test_the_job_takes_its_shells_along(site):
     assert not processes_with("7654") + processes_with("7655")
 
 
+def test_a_shell_names_how_to_start_a_launcher_that_was_killed(site):
+    site.up(1)
+    site.submit("--name", "alone", *SHARE, "--", "sleep", "3000")
+    site.wait_for_status("alone", "Running")
+    child = site.start("job", "shell", "alone", "--", "sh", "-c", "echo up; sleep 7656")
+    assert child.stdout.readline() == b"up\n"
+    site.kill(site.launcher_pids())
+    said = child.stderr.readline()
+    assert b"the launcher has ended" in said and b"`lockstep up` starts it again" in said, said
+    site.up(1)
+    site.ok("job", "cancel", "alone")
+    child.communicate(timeout=DEADLINE_S)
+    site.wait_for_status("alone", "Canceled")
+
+
 # ---- many bytes, and daemons that are killed ---------------------------------------------------
 
 class Transfer:
@@ -323,6 +338,8 @@ def test_a_signal_reaches_the_ranks_that_it_is_for(site):
     assert told["sent"] and told["signal"] == {"name": "SIGUSR1", "number": 10}
     assert sorted(rank for node in told["nodes"] for rank in node["ranks"]) == [0, 1]
     wait_until(lambda: site.logs("heard", "--no-prefix").count(b"got") == 3, "both have it")
+    told = [event["message"] for event in site.json("job", "events", "heard") if event["what"] == "Signaled"]
+    assert len(told) == 3 and re.fullmatch(r"SIGUSR1 to rank 1, by \S+", told[0]), told
     wrong = site.run("job", "signal", "heard", "USR")
     assert wrong.returncode == 2 and b"did you mean USR" in wrong.stderr
     site.ok("job", "cancel", "heard")
@@ -416,6 +433,16 @@ def test_a_terminal_that_is_closed_cancels_its_job(site):
     os.close(terminal.terminal)
     os.waitpid(terminal.pid, 0)
     assert site.wait_for_status("gone", "Canceled")
+
+
+def test_leaving_the_terminal_of_rank_0_cancels_its_job(site):
+    site.up(1)
+    terminal = Typed(site, "run", "--name", "left", "--pty", "--", "bash", "--norc")
+    wait_until(lambda: terminal._read() and terminal.is_raw(), "rank 0 has the terminal")
+    terminal.type("\r~.")
+    wait_until(lambda: not terminal._read(), "it ends")
+    assert terminal.exit_code() == 130
+    assert site.wait_for_status("left", "Canceled")
 
 
 def test_run_stdin_passes_a_pipe_to_rank_0(site):

@@ -30,7 +30,8 @@ bool matches(Cause cause, Ending ending) {
     case Cause::environment_failed:
     case Cause::disk_limit:
     case Cause::preempted:
-    case Cause::hang: break;
+    case Cause::hang:
+    case Cause::no_rdma: break;
   }
   return true;  // no rank is to blame
 }

@@ -8,6 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "agent/inventory/nvml.h"
+#include "tests/fakes/nvml/same_shape.h"
+
 namespace {
 
 constexpr int kSuccess = 0;
@@ -110,3 +113,26 @@ int nvmlDeviceGetMemoryInfo(void*, MemoryInfo* memory) {
   return kSuccess;
 }
 }
+
+// As the agent calls them; real_header.cc holds that against NVIDIA's header.
+namespace {
+
+using lockstep::agent::Nvml;
+using lockstep::test::kSameShape;
+
+static_assert(kSameShape<decltype(Nvml::init), decltype(&nvmlInit_v2)>);
+static_assert(kSameShape<decltype(Nvml::shutdown), decltype(&nvmlShutdown)>);
+static_assert(kSameShape<decltype(Nvml::error_string), decltype(&nvmlErrorString)>);
+static_assert(kSameShape<decltype(Nvml::count), decltype(&nvmlDeviceGetCount_v2)>);
+static_assert(kSameShape<decltype(Nvml::by_index), decltype(&nvmlDeviceGetHandleByIndex_v2)>);
+static_assert(kSameShape<decltype(Nvml::name), decltype(&nvmlDeviceGetName)>);
+static_assert(kSameShape<decltype(Nvml::uuid), decltype(&nvmlDeviceGetUUID)>);
+static_assert(kSameShape<decltype(Nvml::pci), decltype(&nvmlDeviceGetPciInfo_v3)>);
+static_assert(kSameShape<decltype(Nvml::memory), decltype(&nvmlDeviceGetMemoryInfo)>);
+static_assert(kSameShape<decltype(Nvml::utilization), decltype(&nvmlDeviceGetUtilizationRates)>);
+static_assert(
+    kSameShape<decltype(Nvml::cuda_version), decltype(&nvmlSystemGetCudaDriverVersion_v2)>);
+static_assert(kSameShape<decltype(Nvml::mig_mode), decltype(&nvmlDeviceGetMigMode)>);
+static_assert(kSameShape<decltype(Nvml::p2p_status), decltype(&nvmlDeviceGetP2PStatus)>);
+
+}  // namespace

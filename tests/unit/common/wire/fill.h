@@ -227,8 +227,8 @@ class Filler {
   void fill(ImageBuild& v) { auto& [a, b] = v; each(a, b); }
   void fill(DockerEnvironment& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(Container& v) {
-    auto& [a, b, c, d, e, f, g, h, i] = v;
-    each(a, b, c, d, e, f, g, h, i);
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(EnvironmentDefinition& v) { fill(v.emplace<CondaEnvironment>()); }
   void fill(EnvironmentSpec& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -614,7 +614,7 @@ class Filler {
   }
   void fill(AttachMain& v) { auto& [a] = v; each(a); }
   void fill(AttachSignal& v) { auto& [number] = v; number = 10; }
-  void fill(AttachStacks& v) { auto& [a] = v; each(a); }
+  void fill(AttachStacks& v) { auto& [a, b] = v; each(a, b); }
   void fill(AttachOrder& v) { fill(v.emplace<AttachProgram>()); }
   void fill(AttachOpen& v) {
     auto& [a, b, c, d, e, f, g, h] = v;
