@@ -294,8 +294,15 @@ class Chooser {
     return failures;
   }
 
+  bool reaches(int from, int to, int source) const {
+    const auto found = legs_of(from).find(to);
+    return found != legs_of(from).end() &&
+           std::any_of(found->second.at.begin(), found->second.at.end(),
+                       [source](const Leg& each) { return each.leaves_from(source); });
+  }
+
   // An address that is another machine's as well, as those of bridges for containers are, is no
-  // failure.
+  // failure. Nor is one to which the routes lead over an interface that reaches the node elsewhere.
   void note_others(const Candidates& used, std::vector<PathFailure>& failures) const {
     for (int from = 0; from < count(); ++from)
       for (const auto& [to, legs] : legs_of(from))
@@ -304,6 +311,7 @@ class Chooser {
           if (failures.size() >= kMaxPathFailures) return;
           if (closed == nullptr || closed->state == PathState::other_host) continue;
           if (b == used[static_cast<std::size_t>(to)]) continue;
+          if (reaches(from, to, closed->source)) continue;
           failures.push_back(failure_at(from, *closed, used));
         }
   }

@@ -120,6 +120,19 @@ TEST(ChoiceTest, BridgesWithOneAddressOnAllNodesAreNothing) {
   EXPECT_TRUE(outcome.result.failures.empty());
 }
 
+TEST(ChoiceTest, AnAddressBehindTheDefaultRouteIsNoFailureOfTheNetwork) {
+  World world(3, 2);  // candidate 1 is a bridge of each node's own; others try it over candidate 0
+  world.each_path([](PathFinding& path) {
+    if (path.candidate == 0) return;
+    path.source = 0;
+    path.state = PathState::timed_out;
+  });
+  const ProbeOutcome outcome = world.choose();
+  expect_network(outcome, 0);
+  EXPECT_EQ(outcome.failed_on, -1);
+  EXPECT_TRUE(outcome.result.failures.empty());
+}
+
 TEST(ChoiceTest, AnAddressThatAnotherMachineHasIsNotUsedAndNotNoted) {
   World world(3, 2);
   world.each_path([](PathFinding& path) {
