@@ -35,7 +35,4 @@ std::string fingerprint_of(const std::string& host_id, const std::vector<LocalAd
 
 bool is_ipv4(const std::string& text);  // "10.0.0.4"; false: a name, or IPv6
 
-// "10.0.0.4" in "10.0.0.0/24". False: one of them is malformed.
-bool is_in_network(const std::string& address, const std::string& network);
-
 }  // namespace lockstep::runner
