@@ -50,6 +50,13 @@ namespace {
 bool is_rank(int id) { return id < kFirstAttachedId; }
 bool is_core(int id) { return id >= kFirstCoreId; }
 
+bool is_of_probe(const GangMessage& message) {
+  return std::holds_alternative<ProbeOffer>(message) ||
+         std::holds_alternative<ProbePlan>(message) ||
+         std::holds_alternative<ProbeFindings>(message) ||
+         std::holds_alternative<ProbeOutcome>(message);
+}
+
 // Our clock goes on evenly when the machine's is set. The launcher knows how far the machine's is
 // off now, and puts the ends of ranks on all nodes in order by that.
 void follow_wall_clock(NodeExitReport& report, Duration set_by) {
@@ -72,6 +79,8 @@ Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders,
       limit_watch_(limits_),
       sampler_(bounds.sample_every),
       nursery_(bounds.nursery),
+      probe_cache_(bounds.probe_cache),
+      probes_(bounds.probes),
       stage_(secrets_of(orders_.assignment.spec.environment_variables).empty()
                  ? Stage::supervising
                  : Stage::awaiting_secrets) {}
@@ -146,6 +155,7 @@ void Runner::look_at_clock() {
   if (now >= sampler_.next_sample()) sample_ranks();
   if (transport_ && now >= transport_->next_look()) look_at_transport(false);
   if (attachments_) attachments_->expire(now);
+  expire_probe(now);
   look_at_cores();
   if (setup_.container) setup_.container->expire(now);
   if (bootstrap_) bootstrap_->expire(now);
@@ -153,14 +163,14 @@ void Runner::look_at_clock() {
 }
 
 Duration Runner::until_deadline() {
-  const Instant next =
-      std::min({core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_,
-                join_at_, unpause_at_, sweep_at_, look_at_limits_at_, lease_again_at_,
-                sampler_.next_sample(), transport_ ? transport_->next_look() : Instant::never(),
-                attachments_ ? attachments_->next_deadline() : Instant::never(),
-                cores_ ? cores_->next_deadline() : Instant::never(),
-                setup_.container ? setup_.container->next_deadline() : Instant::never(),
-                bootstrap_ ? bootstrap_->next_deadline() : Instant::never()});
+  const Instant next = std::min(
+      {core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_, join_at_,
+       unpause_at_, sweep_at_, look_at_limits_at_, lease_again_at_, sampler_.next_sample(),
+       probe_deadline(), transport_ ? transport_->next_look() : Instant::never(),
+       attachments_ ? attachments_->next_deadline() : Instant::never(),
+       cores_ ? cores_->next_deadline() : Instant::never(),
+       setup_.container ? setup_.container->next_deadline() : Instant::never(),
+       bootstrap_ ? bootstrap_->next_deadline() : Instant::never()});
   if (next == Instant::never()) return Duration::max();
   return std::max(Duration::zero(), next - clock_.now());
 }
@@ -222,9 +232,10 @@ ContainerProcess::Events Runner::container_events() {
 }
 
 void Runner::perform(const ConnectGang& action) {
-  if (link_)
-    link_->connect(orders_.assignment.attempt, orders_.assignment.node_rank, action.gang,
-                   action.share);
+  if (!link_) return;
+  link_->connect(orders_.assignment.attempt, orders_.assignment.node_rank, action.gang,
+                 action.share);
+  check_parent(action);
 }
 
 void Runner::perform(const TellGang& action) {
@@ -238,6 +249,8 @@ void Runner::gang_received(int from, GangMessage message) {
   } else if (const auto* drained = std::get_if<GangDrained>(&message)) {
     spdlog::debug("the ranks of node rank {} are done", from);
     feed(PeerDrained{*drained});
+  } else if (is_of_probe(message)) {
+    if (stage_ == Stage::supervising) probe().receive(from, std::move(message));
   } else if (launching_ == Launching::ready) {
     bootstrap_->receive(message);
   } else {
@@ -311,6 +324,7 @@ void Runner::perform(const WriteFinalReport& action) {
       spdlog::error("{}", back.error().message);
   tell_limits();
   tell_totals();
+  forget_probe_of(action.report);
   tell_cores();
   if (action.report.cause == Cause::completed) settle_until_ = clock_.now() + kSettleTimeout;
   spdlog::info("the end: {}{}", to_string(action.report.cause),

@@ -22,6 +22,8 @@
 #include "runner/bootstrap/gang_link.h"
 #include "runner/core/core.h"
 #include "runner/node_setup.h"
+#include "runner/probe/gang_probe.h"
+#include "runner/probe/parent_check.h"
 #include "runner/rdma/transport_watch.h"
 #include "runner/runner_server.h"
 #include "runner/steps/cgroup_joiner.h"
@@ -38,6 +40,8 @@ struct NodeBounds {
   LimitCaps caps;
   std::string nursery = {};  // the nursery of this process: common/io/nursery.h; "": none
   Duration sample_every = kSampleEvery;  // what the ranks use; zero: never
+  std::string probe_cache = {};          // folder: see runner/probe/cache.h; "": none
+  bool probes = true;                    // the networks of gangs of which this is the first node
 };
 
 class Runner {
@@ -116,6 +120,17 @@ class Runner {
   void perform(const LeasePorts& action);
   void lease_ports();
   Status lease_rest();
+
+  // runner_probe.cc: whether the gang's nodes reach each other
+  void check_parent(const ConnectGang& action);
+  void gang_connected();
+  void perform(const ProbeGang& action);
+  GangProbe& probe();
+  void probe_done(ProbeOutcome outcome);
+  void expire_probe(Instant now);
+  Instant probe_deadline() const;
+  void end_probe();
+  void forget_probe_of(const NodeExitReport& report);
 
   // runner_launch.cc: ranks, from StartRank to their start
   void perform(const StartRank& action);
@@ -201,8 +216,13 @@ class Runner {
   std::string why_no_port_;  // "": it waits for no port
   Instant lease_again_at_ = Instant::never(), wait_for_ports_until_;
   std::unique_ptr<GangLink> link_;
-  std::unique_ptr<GangContext> gang_;  // set once, before the bootstrap
-  SettingOverrides other_settings_;    // of `gang_`: where ranks differ from the first
+  const std::string probe_cache_;
+  const bool probes_;
+  std::unique_ptr<ParentCheck> parent_check_;  // until the gang is connected
+  std::unique_ptr<GangProbe> probe_;           // from the first message of a probe on
+  std::string probe_entry_;                    // in probe_cache_, of the network in use
+  std::unique_ptr<GangContext> gang_;          // set once, before the bootstrap
+  SettingOverrides other_settings_;            // of `gang_`: where ranks differ from the first
   std::unique_ptr<Bootstrap> bootstrap_;
   int pmix_pid_ = -1;               // of lockstep-pmix
   std::vector<GangMessage> early_;  // messages for the bootstrap that arrived before it was ready

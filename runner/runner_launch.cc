@@ -102,6 +102,7 @@ Status Runner::describe_gang() {
   gang_->assignment = assignment;
   gang_->assignment.gang = core_.gang();
   if (link_) gang_->radix = link_->radix();
+  if (core_.probe() && !core_.probe()->chosen.empty()) gang_->probe = core_.probe();
   gang_->tmp_directory = directory_.tmp();
   gang_->tmp_of_ranks = io::AttemptDir(setup_.attempt_directory).tmp();
   gang_->run_as = setup_.run_as;

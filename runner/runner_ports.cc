@@ -62,7 +62,7 @@ Status Runner::lease_rest() {
     rank_ports_.push_back(std::move(lease));
   }
   if (orders_.assignment.nodes() == 1 || link_) return {};
-  TRY_ASSIGN(link_, GangLink::create(loop_, {[this] { feed(GangConnected{link_->table()}); },
+  TRY_ASSIGN(link_, GangLink::create(loop_, {[this] { gang_connected(); },
                                              [this](int from, GangMessage message) {
                                                gang_received(from, std::move(message));
                                              },

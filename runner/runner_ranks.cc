@@ -164,6 +164,7 @@ void Runner::unpause() {
 
 void Runner::perform(const KillEverything&) {
   end_attachments();
+  end_probe();
   if (waits_for_cores()) return;
   if (!setup_.isolation.spawn || spawner_is_lost()) return;
   if (spawner_ == Spawner::kills) {

@@ -132,8 +132,16 @@ struct ProbeResult {
   std::vector<ChosenPath> chosen;     // by node rank; empty: there was no probe
   std::vector<PathFailure> failures;  // at most kMaxPathFailures
   bool cached = false;
+  // So many of the failures, the first ones, are of the addresses that the nodes would use: the
+  // gang's start ended for them. The others are of networks that are not used.
+  int broken = 0;
   friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
 };
+
+// "n1 (10.0.0.4, eth1) cannot reach n2 (10.0.0.5) port 41999: no route", and what to do. The names
+// are those of the nodes `from` and `to`.
+std::string path_failure_text(const PathFailure& failure, std::string_view from_name,
+                              std::string_view to_name);
 
 // ---- settings -----------------------------------------------------------------------------------
 enum class SettingSource { user, operator_file, probe, fixed };

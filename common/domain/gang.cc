@@ -17,6 +17,12 @@ void put_text(std::string_view text, std::string* out) {
 
 }  // namespace
 
+bool spans_hosts(const GangTable& gang) {
+  return std::any_of(gang.members.begin(), gang.members.end(), [&gang](const GangMember& member) {
+    return member.host_id != gang.members.front().host_id;
+  });
+}
+
 int tree_parent(int node_rank, int radix) { return node_rank == 0 ? -1 : (node_rank - 1) / radix; }
 
 TreeChildren tree_children(int node_rank, int nodes, int radix) {

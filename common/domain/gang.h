@@ -37,6 +37,9 @@ struct GangTable {
   friend bool operator==(const GangTable&, const GangTable&) = default;
 };
 
+// Whether it has nodes on more than one host: only then is there a network between them.
+bool spans_hosts(const GangTable& gang);
+
 // A gang's table that many assignments share: a table of a thousand members would otherwise be
 // copied for each of its thousand nodes. Never changes once it is made.
 class SharedGang {

@@ -63,6 +63,5 @@ inline constexpr std::size_t kMaxWatchedRanks = 200'000;  // of a gang; larger o
 // What all runners of a gang understand, which their runners find out while they connect
 // (GangReady, GangStart): the lowest of all. 0: runners from before there were such numbers.
 inline constexpr std::uint32_t kGangWatches = 1;  // GangStandings, GangLook, GangSeen
-inline constexpr std::uint32_t kGangKnows = kGangWatches;
 
 }  // namespace lockstep

@@ -13,6 +13,7 @@
 #include "common/domain/attach.h"
 #include "common/domain/gang_watch.h"
 #include "common/domain/metrics.h"
+#include "common/domain/probe_messages.h"
 
 namespace lockstep {
 
@@ -124,10 +125,13 @@ struct GangDrained {
 };
 using GangMessage =
     std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone, ModexRequest, ModexReply,
-                 GangAbort, GangDrained, GangStandings, GangLook, GangSeen, GangRows>;
+                 GangAbort, GangDrained, GangStandings, GangLook, GangSeen, GangRows, ProbeOffer,
+                 ProbePlan, ProbeFindings, ProbeOutcome>;
 
 inline constexpr std::size_t kMaxRunnerFrameBytes = 64u << 20;
 inline constexpr std::size_t kMaxGangMessageBytes = 256u << 20;
 inline constexpr std::size_t kMaxRowsInMessage = 1'024;
+// Grows with each kind of message that older runners do not know.
+inline constexpr std::uint32_t kGangKnows = kGangProbes;
 
 }  // namespace lockstep

@@ -287,12 +287,14 @@ void to_wire(const lockstep::ProbeResult& from, ProbeResult* to) {
   write_most(from.chosen, kMaxNodesPerJob, to->mutable_chosen());
   write_most(from.failures, kMaxPathFailures, to->mutable_failures());
   to->set_cached(from.cached);
+  to->set_broken(from.broken);
 }
 Status from_wire(const ProbeResult& from, lockstep::ProbeResult* to) {
   TRY(read_list(from.chosen(), kMaxNodesPerJob, "probe.chosen", &to->chosen));
   TRY(read_list(from.failures(), kMaxPathFailures, "probe.failures", &to->failures));
   to->cached = from.cached();
-  return {};
+  return read_number(from.broken(), 0, static_cast<int>(kMaxPathFailures), "probe.broken",
+                     &to->broken);
 }
 
 // ---- settings ----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 #include "common/wire/fabric_codec.h"
 #include "common/wire/found_codec.h"
 #include "common/wire/job_codec.h"
+#include "common/wire/probe_codec.h"
 #include "common/wire/runner.h"
 #include "proto/runner.pb.h"
 
@@ -113,6 +114,10 @@ struct BodyWriter {
     to->set_master_port(m.master_port);
     if (m.fabric) pb::to_wire(*m.fabric, to->mutable_fabric());
   }
+  void operator()(const ProbeOffer& m) const { pb::to_wire(m, wire->mutable_probe_offer()); }
+  void operator()(const ProbePlan& m) const { pb::to_wire(m, wire->mutable_probe_plan()); }
+  void operator()(const ProbeFindings& m) const { pb::to_wire(m, wire->mutable_probe_findings()); }
+  void operator()(const ProbeOutcome& m) const { pb::to_wire(m, wire->mutable_probe_outcome()); }
 };
 
 Status read_hello(const pb::GangHello& from, GangHello* to) {
@@ -211,6 +216,14 @@ Status read_body(const pb::GangMessage& wire, GangMessage* body) {
     case pb::GangMessage::kLook: return read_look(wire.look(), &body->emplace<GangLook>());
     case pb::GangMessage::kSeen: return read_seen(wire.seen(), &body->emplace<GangSeen>());
     case pb::GangMessage::kRows: return read_rows(wire.rows(), &body->emplace<GangRows>());
+    case pb::GangMessage::kProbeOffer:
+      return pb::from_wire(wire.probe_offer(), &body->emplace<ProbeOffer>());
+    case pb::GangMessage::kProbePlan:
+      return pb::from_wire(wire.probe_plan(), &body->emplace<ProbePlan>());
+    case pb::GangMessage::kProbeFindings:
+      return pb::from_wire(wire.probe_findings(), &body->emplace<ProbeFindings>());
+    case pb::GangMessage::kProbeOutcome:
+      return pb::from_wire(wire.probe_outcome(), &body->emplace<ProbeOutcome>());
     case pb::GangMessage::BODY_NOT_SET: break;
   }
   return pb::bad_field("body", "is missing or of a kind that this version does not know");

@@ -13,6 +13,7 @@
 #include "launcher/cli/environment_view.h"
 #include "launcher/cli/found_lines.h"
 #include "launcher/cli/in_vain_lines.h"
+#include "launcher/cli/network_view.h"
 #include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/pipeline_view.h"
@@ -198,7 +199,8 @@ std::string end_of(const AttemptView& attempt, const AttemptView* before) {
   return text.empty() ? "" : "    ended: " + in_lines(text, 6) + "\n";
 }
 
-std::string attempt_text(const AttemptView& attempt, const AttemptView* before) {
+std::string attempt_text(const std::string& job, const AttemptView& attempt,
+                         const AttemptView* before) {
   std::string text = fmt::format("attempt {}: ", attempt.number);
   text += attempt.started.ns != 0 ? "started " + to_string(attempt.started)
                                   : "placed " + to_string(attempt.placed);
@@ -206,6 +208,7 @@ std::string attempt_text(const AttemptView& attempt, const AttemptView* before) 
   if (attempt.report) text += fmt::format(" ({})", to_string(attempt.report->cause));
   text += "\n";
   if (attempt.checkpoint) text += begins_with(*attempt.checkpoint);
+  text += network_lines(job, attempt);
   for (const auto& part : attempt.parts)
     text += part_line(part) + environment_line(part) + limit_lines(part) + rank_state_lines(part) +
             rank_use_lines(part) + output_lines(part);
@@ -392,7 +395,7 @@ std::string job_text(const JobView& job, Instant now) {
   std::string text = lines.text();
   const AttemptView* before = nullptr;
   for (const auto& attempt : job.attempts) {
-    text += attempt_text(attempt, before);
+    text += attempt_text(spec.name, attempt, before);
     before = &attempt;
   }
   return printable(text);

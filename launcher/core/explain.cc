@@ -165,8 +165,8 @@ void explain_ranks(const State& state, const Attempt& attempt, const AttemptView
     lines.add(WordsOf::job, "  " + whole.what, "  " + outline.what);
     if (!whole.remedy.empty()) lines.add(WordsOf::job, "    " + whole.remedy);
   }
-  if (!view.probe || view.probe->failures.empty()) return;
-  const words::Said failure = words::say_all(view.probe->failures, names);
+  if (!view.probe || view.probe->broken == 0) return;
+  const words::Said failure = words::say_all(words::broken_paths(*view.probe), names);
   lines.add(WordsOf::job, "  " + failure.what, "  some of its nodes cannot reach each other");
   if (!failure.remedy.empty()) lines.add(WordsOf::job, "    " + failure.remedy);
 }

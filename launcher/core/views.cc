@@ -220,10 +220,13 @@ FoundList found_in(const Cluster& cluster, const Attempt& attempt) {
   return list;
 }
 
+// The first node tells it. Where its gang did not connect, the node does that could not.
 std::optional<ProbeResult> probe_in(const Attempt& attempt, ViewDetail detail) {
-  const auto& report = attempt.parts.front().report;
-  if (!report || !report->probe) return std::nullopt;
-  ProbeResult probe = *report->probe;
+  const auto part = std::find_if(attempt.parts.begin(), attempt.parts.end(), [](const Part& each) {
+    return each.report && each.report->probe;
+  });
+  if (part == attempt.parts.end()) return std::nullopt;
+  ProbeResult probe = *part->report->probe;
   if (detail == ViewDetail::outline) probe.chosen.clear();
   return probe;
 }

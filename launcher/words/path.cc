@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace lockstep::words {
 
 namespace {
@@ -53,6 +55,12 @@ Said say(const PathFailure& failure, const About& about) {
                                 "\"fragmentation needed\" through")};
   }
   return {what, ""};
+}
+
+std::vector<PathFailure> broken_paths(const ProbeResult& probe) {
+  const auto count =
+      std::min(static_cast<std::size_t>(std::max(probe.broken, 0)), probe.failures.size());
+  return {probe.failures.begin(), probe.failures.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
 Said say_all(const std::vector<PathFailure>& failures, const About& about) {

@@ -69,7 +69,8 @@ void Core::Impl::proceed() {
   if (!gang && (!assignment.share || assignment.node_rank == 0))
     return fail_without_rank(Cause::start_failed, kNoTable);
   phase = Phase::connecting;
-  connect_by = now + kConnectWithin;
+  connecting_since = now;
+  ready_by = now + kConnectWithin;
   out.push_back(ConnectGang{gang, assignment.share});
 }
 
@@ -78,12 +79,6 @@ GangTable Core::Impl::table_of_one() const {
   member.runner_port = endpoint.runner_port;
   member.runner_key = endpoint.runner_key;
   return GangTable{{member}, endpoint.master_port};
-}
-
-void Core::Impl::on(const GangConnected& input) {
-  if (phase != Phase::connecting || terminating) return;
-  if (input.gang) gang = input.gang;
-  start_ranks();
 }
 
 void Core::Impl::start_ranks() {
@@ -244,6 +239,7 @@ PartReport Core::Impl::report() const {
   report.master_port = endpoint.master_port;
   report.started = started;
   report.exit = final_report;
+  report.probe = shown_probe();
   if (!final_report)
     for (const RankRecord& record : ranks.all())
       if (record.state == State::ended) report.ended.push_back(end_of(record.exit));
@@ -276,7 +272,7 @@ Instant Core::next_deadline() const {
   if (impl.over()) return quoted ? impl.news_until : impl.insist_at;
   Instant next = std::min(impl.timeout_at(), impl.ranks.next_settle());
   next = std::min(next, impl.warning_at());
-  if (impl.phase == Phase::connecting && !impl.terminating) next = impl.connect_by;
+  if (impl.is_getting_ready() && !impl.terminating) next = std::min(next, impl.ready_by);
   if (impl.terminating) next = std::min(next, impl.terminating->insist_at);
   next = std::min(next, impl.lease_ends_at());
   return next;
@@ -285,5 +281,7 @@ Instant Core::next_deadline() const {
 PartReport Core::report() const { return impl_->report(); }
 
 const SharedGang& Core::gang() const { return impl_->gang; }
+
+const std::optional<ProbeResult>& Core::probe() const { return impl_->probe; }
 
 }  // namespace lockstep::runner

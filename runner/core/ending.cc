@@ -93,7 +93,7 @@ void Core::Impl::fail(Failure first, RankExit exit) {
 }
 
 void Core::Impl::tell_gang(const RankExit& first, const std::string& message) {
-  if (assignment.nodes() > 1 && (phase == Phase::connecting || phase == Phase::running))
+  if (assignment.nodes() > 1 && (is_getting_ready() || phase == Phase::running))
     out.push_back(TellGang{GangAbort{assignment.node_rank, first, message}});
 }
 
@@ -159,9 +159,8 @@ void Core::Impl::expire_timers() {
           "ran longer than limits.timeout, " + format_duration(*assignment.spec.timeout)},
          first);
   }
-  if (phase == Phase::connecting && !terminating && now >= connect_by)
-    fail_without_rank(Cause::start_failed, "the runners of the gang did not all connect within " +
-                                               format_duration(kConnectWithin));
+  if (is_getting_ready() && !terminating && now >= ready_by)
+    fail_without_rank(Cause::start_failed, why_not_ready());
   if (!over() && terminating && now >= terminating->insist_at) {
     terminating->insist_at = now + kInsistEvery;
     terminating->signal = SIGKILL;

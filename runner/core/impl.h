@@ -1,6 +1,7 @@
 #pragma once
-// The implementation of runner::Core, private to its two files: core.cc starts and follows the
-// ranks; ending.cc decides what ends them, and handles the time until the final report.
+// The implementation of runner::Core, private to its files: core.cc starts and follows the ranks;
+// network.cc decides whether the gang's nodes reach each other; ending.cc decides what ends the
+// ranks, and handles the time until the final report.
 
 #include <csignal>
 
@@ -8,7 +9,17 @@
 
 namespace lockstep::runner {
 
-enum class Phase { fresh, leasing, prepared, connecting, running, draining, quoting, done };
+enum class Phase {
+  fresh,
+  leasing,
+  prepared,
+  connecting,
+  probing,
+  running,
+  draining,
+  quoting,
+  done
+};
 
 struct Failure {  // the first failure on this node
   Cause cause = Cause::start_failed;
@@ -36,10 +47,14 @@ struct Core::Impl {
   bool warned = false;     // the job's early signal was sent
   bool dismissed = false;  // Ray's head has completed, and its workers here end with it
   Instant started;         // start of the first rank; 0 = none
-  Instant insist_at = Instant::never();   // while draining or quoting
-  Instant connect_by = Instant::never();  // while connecting
-  std::vector<int> unquoted;              // ranks whose stderr tail is still missing
-  Instant news_until;                     // until then, the first failure may become an MPI_Abort
+  Instant insist_at = Instant::never();  // while draining or quoting
+  Instant connecting_since;
+  Instant ready_by = Instant::never();  // while connecting or probing; then the start has failed
+  std::optional<PathFailure> unreachable_parent;  // while connecting
+  std::optional<ProbeResult> probe;
+  bool probe_failed_here = false;
+  std::vector<int> unquoted;  // ranks whose stderr tail is still missing
+  Instant news_until;         // until then, the first failure may become an MPI_Abort
   std::vector<LogSize> logs;
   std::optional<NodeExitReport> final_report;
   Instant lease_until;  // if the assignment has a lease
@@ -55,6 +70,8 @@ struct Core::Impl {
   void on(const Endpoint& input);
   void on(const AssignmentChanged& input);
   void on(const GangConnected& input);
+  void on(const ParentChecked& input);
+  void on(const ProbeDone& input);
   void on(const PeerLost&) {}  // the launcher decides whether a silent peer is lost
   void on(const AbortFromPeer& input);
   void on(const PeerDrained& input);
@@ -76,7 +93,13 @@ struct Core::Impl {
   void proceed();
   GangTable table_of_one() const;
   void start_ranks();
+  void use_chosen_addresses();
+  bool is_getting_ready() const { return phase == Phase::connecting || phase == Phase::probing; }
+  std::string why_not_ready() const;
+  std::string name_of(int node) const;
+  std::string describe(const PathFailure& failure) const;
   void show(PartState state);
+  std::optional<ProbeResult> shown_probe() const;
   PartReport report() const;
 
   bool over() const { return phase >= Phase::draining; }

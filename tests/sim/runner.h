@@ -49,6 +49,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   void perform(const runner::Action& action);
   void act(const runner::LeasePorts& action);
   void act(const runner::ConnectGang& action);
+  void act(const runner::ProbeGang& action);
   void act(const runner::StartRank& action);
   void act(const runner::SignalRanks& action);
   void act(const runner::WarnRanks&) {}

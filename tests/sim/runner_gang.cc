@@ -180,8 +180,14 @@ void Runner::start_gang() {
     violate_gang("its table has no master port");
   for (const auto& [rank, child] : children_)
     if (const auto to = child.lock()) say(to, [](Runner& one) { one.start_gang(); });
-  later(cluster_.world.random.between(milliseconds(1), milliseconds(10)),
-        [this] { give(runner::GangConnected{table_->whole()}); });
+  later(cluster_.world.random.between(milliseconds(1), milliseconds(10)), [this] {
+    give(runner::GangConnected{table_->whole(), is_old_ ? 0 : kGangKnows});
+  });
+}
+
+void Runner::act(const runner::ProbeGang&) {
+  later(cluster_.world.random.between(milliseconds(1), milliseconds(40)),
+        [this] { give(runner::ProbeDone{}); });
 }
 
 }  // namespace lockstep::sim

@@ -71,8 +71,10 @@ Json probe_json(const ProbeResult& probe, const words::About& about) {
   Json chosen = Json::array(), failures = Json::array();
   for (const ChosenPath& path : probe.chosen) chosen.push_back(chosen_json(path, about));
   for (const PathFailure& one : probe.failures) failures.push_back(path_failure_json(one, about));
-  return {
-      {"cached", probe.cached}, {"chosen", std::move(chosen)}, {"failures", std::move(failures)}};
+  return {{"broken", probe.broken},
+          {"cached", probe.cached},
+          {"chosen", std::move(chosen)},
+          {"failures", std::move(failures)}};
 }
 
 Json settings_json(const NetworkSettings& settings) {

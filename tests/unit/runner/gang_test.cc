@@ -31,6 +31,7 @@ class GangTest : public ::testing::Test {
       member.node = NodeId(static_cast<std::uint64_t>(i + 1));
       member.hostname = "n" + std::to_string(i);
       member.address = "127.0.0.1";
+      if (on_two_hosts_) member.host_id = "host" + std::to_string(i);
       member.runner_port = report->runner_port;
       member.runner_key = report->runner_key;
       gang.members.push_back(member);
@@ -54,6 +55,7 @@ class GangTest : public ::testing::Test {
   Attempt nodes_[2];
   bool by_tree_ = false;  // the second node is told its share of the table alone
   Digest named_;          // the digest that both are told; zeros: the table's
+  bool on_two_hosts_ = false;
 };
 
 TEST_F(GangTest, TwoNodesRunOnLoopback) {
@@ -85,6 +87,17 @@ TEST_F(GangTest, ATableThatTheLauncherDidNotNameStartsNoRank) {
       << nodes_[1].report().message;
   for (int rank = 0; rank < 4; ++rank)
     EXPECT_EQ(nodes_[rank / 2].out(rank).find("ran"), std::string::npos) << rank;
+}
+
+TEST_F(GangTest, TheNetworkBetweenTwoHostsIsProbedFirst) {
+  on_two_hosts_ = true;
+  start(Distribution::Kind::pytorch, ShellCommand{"echo $RANK at $MASTER_ADDR:$MASTER_PORT"});
+  wait();
+  for (auto& node : nodes_) {
+    EXPECT_EQ(node.report().cause, Cause::completed) << node.report().message;
+    EXPECT_NE(node.runner_log().find("this node uses "), std::string::npos) << node.runner_log();
+  }
+  EXPECT_EQ(nodes_[0].out(1).substr(1), nodes_[1].out(3).substr(1)) << "one address for all";
 }
 
 TEST_F(GangTest, ARankThatFailsEndsTheOtherNodeToo) {

@@ -356,7 +356,11 @@ class Filler {
   }
   void fill(PathFailure& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(ChosenPath& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(ProbeResult& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ProbeResult& v) {
+    auto& [a, b, c, broken] = v;
+    each(a, b, c);
+    broken = 1;
+  }
   void fill(NetworkSetting& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(SettingOverride& v) { auto& [a, b] = v; each(a, b); }
   void fill(OperatorVariable& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -656,6 +660,20 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, a2, b2, c2, d2, e2, f2, g2, h2, i2, j2, k2, l2, m2, n2, o2, p2, q2);
   }
   void fill(GangRows& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+
+  // common/domain/probe_messages.h
+  void fill(ProbeCandidate& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ProbeOffer& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(ProbePeer& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ProbePlan& v) { auto& [a, b] = v; each(a, b); }
+  void fill(PathFinding& v) {
+    auto& [a, candidate, c, source, e, f, g, h, i] = v;
+    each(a, c, e, f, g, h, i);
+    candidate = 1;
+    source = 2;
+  }
+  void fill(ProbeFindings& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ProbeOutcome& v) { auto& [a, b] = v; each(a, b); }
 
   // launcher/core/fact.h
   void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
