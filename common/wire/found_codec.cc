@@ -294,8 +294,7 @@ void write_hang(const lockstep::HangPolicy& from, JobSpec* to) {
 
 // Absent in jobs from before there was such a policy.
 Status read_hang(const JobSpec& from, lockstep::HangPolicy* to) {
-  if (from.has_hang_after_ns())
-    TRY(read_duration(from.hang_after_ns(), "hang_after", &to->after));
+  if (from.has_hang_after_ns()) TRY(read_duration(from.hang_after_ns(), "hang_after", &to->after));
   int on = 0;
   TRY(read_number(from.on_hang(), 0, static_cast<int>(OnHang::retry), "on_hang", &on));
   to->on = static_cast<OnHang>(on);

@@ -3,6 +3,8 @@
 // ranks; ending.cc decides what ends them, and handles the time until the final report.
 
 #include <csignal>
+#include <map>
+#include <set>
 
 #include "runner/core/ranks.h"
 
@@ -32,6 +34,9 @@ struct Core::Impl {
   std::optional<Failure> failure;
   std::optional<std::string> stopped;  // the stop order as a text; unset after a failure of ours
   std::optional<PeerAbort> aborted_by;
+  std::optional<Found> hang;           // the failure is this
+  std::map<int, RankExit> peers_ends;  // by node rank: the first failure of other nodes
+  std::set<int> peers_left;            // node ranks whose ranks all exited with 0
   std::optional<Termination> terminating;
   bool warned = false;     // the job's early signal was sent
   bool dismissed = false;  // Ray's head has completed, and its workers here end with it
@@ -70,6 +75,7 @@ struct Core::Impl {
   void on(const SpawnLost& input);
   void on(const BootstrapLost& input);
   void on(const SetupFailed& input);
+  void on(const GangHangs& input);
   void on(const LeaseRenewed& input) { lease_until = input.until; }
   void on(const Tick&) {}
 
@@ -100,6 +106,8 @@ struct Core::Impl {
   void finish_if_ended();
   void quote();
   void explain_init(RankRecord& record);
+  void explain_peer(RankRecord& record);
+  std::optional<RankEnd> first_end_here(int other_than) const;
   void finish_if_quoted();
   void finish();
   NodeExitReport final_words() const;
