@@ -19,6 +19,7 @@ struct RankPace {
   Duration over{0};
   int samples = 0;
   int waiting = 0;             // of the samples, those in which it waited for a peer
+  int moving = 0;              // of the samples, those before which something of it had moved
   std::int64_t cpu_milli = 0;  // mean
   std::int64_t log_lines = 0;  // in this time, as the next two
   std::int64_t retransmits = 0;

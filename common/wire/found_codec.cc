@@ -268,6 +268,7 @@ void to_wire(const lockstep::RankPace& from, RankPace* to) {
   to->set_over_ns(from.over.count());
   to->set_samples(from.samples);
   to->set_waiting(from.waiting);
+  to->set_moving(from.moving);
   to->set_cpu_milli(from.cpu_milli);
   to->set_log_lines(from.log_lines);
   to->set_retransmits(from.retransmits);
@@ -281,6 +282,7 @@ Status from_wire(const RankPace& from, lockstep::RankPace* to) {
   TRY(read_duration(from.over_ns(), "pace.over", &to->over));
   TRY(read_number(from.samples(), 0, kMostSamples, "pace.samples", &to->samples));
   TRY(read_number(from.waiting(), 0, kMostSamples, "pace.waiting", &to->waiting));
+  TRY(read_number(from.moving(), 0, kMostSamples, "pace.moving", &to->moving));
   TRY(read_measure(from.cpu_milli(), "pace.cpu_milli", &to->cpu_milli));
   TRY(read_measure(from.log_lines(), "pace.log_lines", &to->log_lines));
   TRY(read_measure(from.retransmits(), "pace.retransmits", &to->retransmits));

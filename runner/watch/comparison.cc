@@ -33,10 +33,19 @@ bool names_all_of(const Found& found, const Found& other) {
   return std::includes(all.begin(), all.end(), these.begin(), these.end());
 }
 
-const Evidence* evidence_for(const EvidenceList& list, FoundKind kind) {
-  const auto found = std::find_if(list.begin(), list.end(),
-                                  [kind](const Evidence& one) { return one.found.kind == kind; });
-  return found == list.end() ? nullptr : &*found;
+// Whether only ranks of the circle wait.
+bool wait_in(const Found& found, const Found& circle) {
+  const std::vector<int> ranks = numbers_in(circle);
+  return found.kind == FoundKind::waits &&
+         std::includes(ranks.begin(), ranks.end(), found.waiting.begin(), found.waiting.end());
+}
+
+// Whether those who are waited for have not met the others yet: that has a notice of its own.
+bool waits_for_late(const GangNow& gang, const Found& found) {
+  return found.kind == FoundKind::waits &&
+         std::all_of(found.ranks.begin(), found.ranks.end(), [&](const FoundRank& rank) {
+           return !gang[static_cast<std::size_t>(rank.rank)].standing->has_met.value_or(true);
+         });
 }
 
 bool is_of_gone(FoundKind kind) {
@@ -150,17 +159,14 @@ EvidenceList Comparison::evidence_in(const GangNow& gang, Instant now) {
                                   main->found.kind == FoundKind::unequal_counts);
   if (is_circle && main->found.fact != "lock" && (fence || !list.empty())) main.reset();
   if (!is_circle)
-    for (Evidence& circle : circles(gang, shape_, policy_.after)) list.push_back(std::move(circle));
+    for (Evidence& circle : circles(gang, shape_, policy_.after)) {
+      if (main && wait_in(main->found, circle.found)) main.reset();
+      list.push_back(std::move(circle));
+    }
   if (fence) list.push_back(*std::move(fence));
-  EvidenceList small = notices(gang, shape_, first_, policy_.after, now);
-  const Evidence* const late = evidence_for(small, FoundKind::not_started);
-  const bool is_late = main && main->found.kind == FoundKind::waits && late != nullptr &&
-                       names_all_of(late->found, main->found);
-  if (is_late) main.reset();
-  for (Evidence& notice : small) {
-    const bool is_said = is_circle && notice.found.kind == FoundKind::cycle;
-    if (!is_said) list.push_back(std::move(notice));
-  }
+  if (main && waits_for_late(gang, main->found)) main.reset();
+  for (Evidence& notice : notices(gang, shape_, first_, policy_.after, now))
+    if (!is_circle || notice.found.kind != FoundKind::cycle) list.push_back(std::move(notice));
   for (Evidence& slow : paces_.slow(gang, now))
     if (!main || !names_all_of(main->found, slow.found)) list.push_back(std::move(slow));
   if (main) list.insert(list.begin(), *std::move(main));
@@ -261,8 +267,9 @@ void Comparison::take_answer(const Question& question, bool is_full, Instant now
     const bool is_covered =
         look.all || (!evidence.look_at.empty() &&
                      std::all_of(evidence.look_at.begin(), evidence.look_at.end(), was_asked));
-    const bool is_counted =
-        evidence.counted.ns == 0 || one.confirmed == 0 || evidence.counted > one.confirmed_at;
+    // Counts that were not asked for again since the look before are no evidence.
+    const bool is_counted = evidence.counted.ns == 0 ||
+                            evidence.counted > (one.confirmed == 0 ? one.first : one.confirmed_at);
     if (!is_full || !evidence.may_hang || !is_covered || !is_counted) continue;
     if (one.first > question.asked) continue;
     ++one.confirmed;

@@ -92,12 +92,10 @@ std::optional<Stuck> all_stuck(const GangNow& gang) {
 
 using Counts = std::map<std::pair<std::string, std::string>, std::map<int, std::int64_t>>;
 
-Counts counts_of(const GangNow& gang, const Ranks& live, Duration after) {
+Counts counts_of(const GangNow& gang, const Ranks& live) {
   Counts counts;
   for (const int rank : live) {
     const RankStanding& standing = *gang[static_cast<std::size_t>(rank)].standing;
-    // Counts that have not been asked for again since are no evidence of now.
-    if (standing.counted.ns == 0 || standing.counted - standing.counts_since < after) continue;
     for (const CollectiveCount& one : standing.collectives)
       counts[{one.communicator, one.name}][rank] = one.count;
   }
@@ -106,9 +104,8 @@ Counts counts_of(const GangNow& gang, const Ranks& live, Duration after) {
 
 // The smaller side of ranks whose counts of one collective differ; with equal sides, the one that
 // lags. A rank that lags and waits for its own GPU may launch the collective later.
-std::optional<Evidence> unequal_counts(const GangNow& gang, const Stuck& stuck, Duration lasting,
-                                       Duration after) {
-  for (const auto& [which, by_rank] : counts_of(gang, stuck.live, after)) {
+std::optional<Evidence> unequal_counts(const GangNow& gang, const Stuck& stuck, Duration lasting) {
+  for (const auto& [which, by_rank] : counts_of(gang, stuck.live)) {
     std::map<std::int64_t, Ranks> sides;
     for (const auto& [rank, count] : by_rank) sides[count].push_back(rank);
     if (sides.size() < 2) continue;
@@ -200,7 +197,10 @@ std::vector<FoundRank> found_ranks(const GangNow& gang, const std::vector<int>& 
 std::optional<Evidence> nobody_goes_on(const GangNow& gang, Duration after) {
   const auto stuck = all_stuck(gang);
   if (!stuck) return std::nullopt;
-  const Duration lasting = shortest_still(gang, stuck->live);
+  Ranks all = stuck->live;
+  for (const Ranks* const ended : {&stuck->left, &stuck->failed})
+    all.insert(all.end(), ended->begin(), ended->end());
+  const Duration lasting = shortest_still(gang, all);  // since the last of them did something
   const bool is_long = lasting >= after;
   const bool any_waits = !stuck->waiting.empty();
   if (!stuck->stopped.empty()) {
@@ -229,7 +229,7 @@ std::optional<Evidence> nobody_goes_on(const GangNow& gang, Duration after) {
     evidence.needs_stacks = true;
     return evidence;
   }
-  auto evidence = unequal_counts(gang, *stuck, lasting, after);
+  auto evidence = unequal_counts(gang, *stuck, lasting);
   if (!evidence) evidence = circle_of_all(gang, *stuck, lasting);
   if (evidence) evidence->may_hang = evidence->is_hidden = true;
   return evidence;
@@ -265,7 +265,7 @@ std::optional<Evidence> some_wait(const GangNow& gang, Duration after) {
 
 std::optional<Evidence> some_lag(const GangNow& gang, Duration after) {
   const Ranks live = ranks_where(gang, is_live);
-  for (const auto& [which, by_rank] : counts_of(gang, live, after)) {
+  for (const auto& [which, by_rank] : counts_of(gang, live)) {
     const auto ahead = std::max_element(by_rank.begin(), by_rank.end(),
                                         [](auto& a, auto& b) { return a.second < b.second; });
     Ranks named, waiting;

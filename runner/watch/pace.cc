@@ -50,6 +50,7 @@ bool is_compared(const RankNow& one) {
 void PaceMeter::add(Minute& minute, const RankStanding& standing) {
   ++minute.samples;
   if (standing.doing == Doing::waits_peer) ++minute.waiting;
+  if (standing.since != minute.last.since) ++minute.moving;
   minute.cpu_milli += standing.cpu_milli;
   minute.hindrances.throttled_milli += standing.hindrances.throttled_milli;
   minute.hindrances.queued_milli += standing.hindrances.queued_milli;
@@ -78,6 +79,7 @@ RankPace PaceMeter::pace_of(const Minute& minute) {
   pace.over = minute.last.taken - minute.first.taken;
   pace.samples = minute.samples;
   pace.waiting = minute.waiting;
+  pace.moving = minute.moving;
   pace.cpu_milli = minute.cpu_milli / minute.samples;
   pace.log_lines = std::max<std::int64_t>(0, minute.last.log_lines - minute.first.log_lines);
   pace.retransmits = std::max<std::int64_t>(0, minute.last.retransmits - minute.first.retransmits);
@@ -189,8 +191,9 @@ EvidenceList PaceComparison::slow(const GangNow& gang, Instant now) {
   std::vector<int> ranks;
   for (std::size_t i = 0; i < gang.size() && i < latest_.size(); ++i) {
     const Latest& latest = latest_[i];
+    // Of ranks that do not move at all, it is not the speed that differs.
     const bool is_fresh = latest.pace && latest.pace->samples >= kLeastSamples &&
-                          now - latest.at < 2 * Duration(kPaceOver);
+                          latest.pace->moving > 0 && now - latest.at < 2 * Duration(kPaceOver);
     if (is_fresh && is_compared(gang[i]))
       ranks.push_back(static_cast<int>(i));
     else

@@ -21,7 +21,7 @@ class PaceMeter {
  private:
   struct Minute {
     RankStanding first, last;
-    int samples = 0, waiting = 0;
+    int samples = 0, waiting = 0, moving = 0;
     std::int64_t cpu_milli = 0;  // sums over the samples, as the next
     Hindrances hindrances;
   };

@@ -37,15 +37,16 @@ std::string class_of(const RankStanding& s) {
   const Role role = role_of(s);
   const bool may_go_on = role == Role::moves || role == Role::acts;
   const bool has_not_met = !s.has_met.value_or(true);
-  const std::string text = fmt::format(
-      "{} {} {} {} {} {}/{}/{}", may_go_on ? "goes on" : to_string(s.doing), has_not_met,
-      s.finalized, s.claims, s.exit_code, s.versions.mpi, s.versions.nccl, s.versions.torch);
+  const std::string text =
+      fmt::format("{} {} {} {} {} {} {} {}/{}/{}", may_go_on ? "goes on" : to_string(s.doing),
+                  has_not_met, s.finalized, s.fences, s.in_fence, s.claims, s.exit_code,
+                  s.versions.mpi, s.versions.nccl, s.versions.torch);
   if (may_go_on) return text + (has_not_met ? " " + s.call : "");
   if (role == Role::ended) return text;
-  return text + fmt::format(" {} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(role),
-                            s.call, s.on, s.own_end, s.at, s.within, s.by_stack, s.fences,
-                            s.in_fence, s.unacked > 0 && s.retransmits > 0, s.unacked_by,
-                            s.since.ns, s.doing_since.ns);
+  return text + fmt::format(" {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(role), s.call,
+                            s.on, s.own_end, s.at, s.within, s.by_stack,
+                            s.unacked > 0 && s.retransmits > 0, s.unacked_by, s.since.ns,
+                            s.doing_since.ns);
 }
 
 // ---- what comes ---------------------------------------------------------------------------------
