@@ -61,7 +61,7 @@ struct GangReady {  // child -> parent: the child's whole subtree is connected
   std::uint32_t knows = 0;  // the least kGangKnows of its subtree
   friend bool operator==(const GangReady&, const GangReady&) = default;
 };
-struct GangStart {  // parent -> children: all runners are connected
+struct GangStart {          // parent -> children: all runners are connected
   std::uint32_t knows = 0;  // the least kGangKnows of the gang: nothing newer is sent in it
   friend bool operator==(const GangStart&, const GangStart&) = default;
 };
@@ -110,9 +110,9 @@ struct GangDrained {
   std::optional<bool> connected = {};
   friend bool operator==(const GangDrained&, const GangDrained&) = default;
 };
-using GangMessage = std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone,
-                                 ModexRequest, ModexReply, GangAbort, GangDrained, GangStandings,
-                                 GangLook, GangSeen>;
+using GangMessage =
+    std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone, ModexRequest, ModexReply,
+                 GangAbort, GangDrained, GangStandings, GangLook, GangSeen>;
 
 inline constexpr std::size_t kMaxRunnerFrameBytes = 64u << 20;
 inline constexpr std::size_t kMaxGangMessageBytes = 256u << 20;

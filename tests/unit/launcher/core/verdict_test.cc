@@ -103,9 +103,8 @@ TEST(Verdict, ABrokenConnectionComesAfterTheEndOfItsPeer) {
 }
 
 TEST(Verdict, RanksThatNameEachOtherAreOrderedByTime) {
-  const ExitReport report =
-      verdict_on(node_exit({cut_off(0, 1, at(10)), terminated(1, at(40))}),
-                 node_exit({cut_off(2, 0, at(20)), terminated(3, at(50))}));
+  const ExitReport report = verdict_on(node_exit({cut_off(0, 1, at(10)), terminated(1, at(40))}),
+                                       node_exit({cut_off(2, 0, at(20)), terminated(3, at(50))}));
   EXPECT_EQ(report.rank, 0);
   ASSERT_TRUE(report.lost_peer);
   EXPECT_EQ(report.lost_peer->node_rank, 1);
