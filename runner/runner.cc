@@ -22,6 +22,7 @@ namespace {
 constexpr Duration kWriteAgainAfter = milliseconds(500);
 constexpr Duration kSettleTimeout = seconds(60);
 constexpr Duration kLookIfSettledEvery = milliseconds(5);
+constexpr Duration kLingerEvery = milliseconds(250);
 constexpr Bytes kReportReserve = kibibytes(256);
 constexpr Duration kLookAtLeaseEvery = seconds(1);
 constexpr Duration kLookAtLimitsEvery = seconds(2);
@@ -48,6 +49,7 @@ Result<std::uint64_t> append_to_log(const std::string& path, const std::string& 
 namespace {
 
 bool is_rank(int id) { return id < kFirstAttachedId; }
+bool is_of_watch(int id) { return id >= kFirstWatchId; }
 
 // Our clock goes on evenly when the machine's is set. The launcher knows how far the machine's is
 // off now, and puts the ends of ranks on all nodes in order by that.
@@ -123,7 +125,7 @@ Status Runner::run() {
 
 void Runner::on_assignment(Assignment assignment) {
   const bool stops = assignment.phase == WantedPhase::stop;
-  if (stops) settle_until_ = {};
+  if (stops) settle_until_ = lingers_since_ = {};
   if (awaits_secrets() && assignment.secrets) launch_.secrets = *std::move(assignment.secrets);
   if (awaits_secrets() && (assignment.secrets || stops)) stage_ = Stage::supervising;
   assignment.secrets.reset();
@@ -142,6 +144,7 @@ void Runner::look_at_clock() {
   if (now >= look_at_limits_at_) look_at_limits(false);
   if (now >= sampler_.next_sample()) sample_ranks();
   if (attachments_) attachments_->expire(now);
+  look_at_watch(now);
   if (setup_.container) setup_.container->expire(now);
   if (bootstrap_) bootstrap_->expire(now);
   if (now >= core_.next_deadline()) feed(Tick{});
@@ -151,7 +154,7 @@ Duration Runner::until_deadline() {
   const Instant next = std::min(
       {core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_, join_at_,
        unpause_at_, sweep_at_, look_at_limits_at_, lease_again_at_, sampler_.next_sample(),
-       attachments_ ? attachments_->next_deadline() : Instant::never(),
+       attachments_ ? attachments_->next_deadline() : Instant::never(), watch_deadline(),
        setup_.container ? setup_.container->next_deadline() : Instant::never(),
        bootstrap_ ? bootstrap_->next_deadline() : Instant::never()});
   if (next == Instant::never()) return Duration::max();
@@ -183,9 +186,11 @@ spawn::Client::Events Runner::spawn_events() {
         is_rank(id) ? rank_started(id, pid) : attachments_->started(id, pid);
       },
       [this](int id, int error, spawn::SpawnStage stage) {
+        if (is_of_watch(id)) return tool_failed(id, error, stage);
         is_rank(id) ? rank_failed(id, error, stage) : attachments_->failed(id, error, stage);
       },
       [this](int id, int wait_status, const spawn::Spent& spent) {
+        if (is_of_watch(id)) return tool_exited(id, wait_status);
         is_rank(id) ? rank_exited(id, wait_status, spent) : attachments_->exited(id, wait_status);
       },
       [this] {
@@ -218,11 +223,14 @@ void Runner::perform(const TellGang& action) {
 }
 
 void Runner::gang_received(int from, GangMessage message) {
+  if (take_watched(from, message)) return;
   if (auto* abort = std::get_if<GangAbort>(&message)) {
+    end_watch();
     spdlog::info("node rank {} ended the gang: {}", abort->node_rank, abort->message);
     feed(AbortFromPeer{std::move(*abort)});
   } else if (const auto* drained = std::get_if<GangDrained>(&message)) {
     spdlog::debug("the ranks of node rank {} are done", from);
+    note_other_over(drained->node_rank);
     feed(PeerDrained{*drained});
   } else if (launching_ == Launching::ready) {
     bootstrap_->receive(message);
@@ -270,6 +278,7 @@ PartReport Runner::shown(PartReport report) const {
   if (!logs_.blocked_reason().empty()) report.progress = logs_.blocked_reason();
   report.limits = limit_watch_.lines();
   report.notes = setup_.isolation.for_job;
+  if (gang_watch_ && stage_ != Stage::reported) report.found = gang_watch_->found();
   if (awaits_secrets()) {
     report.attempt = orders_.assignment.attempt;
     report.progress = "waiting for the values of its secrets";
@@ -288,7 +297,10 @@ void Runner::perform(const WriteFinalReport& action) {
       spdlog::error("{}", back.error().message);
   tell_limits();
   tell_totals();
-  if (action.report.cause == Cause::completed) settle_until_ = clock_.now() + kSettleTimeout;
+  if (action.report.cause == Cause::completed) {
+    settle_until_ = clock_.now() + kSettleTimeout;
+    linger();
+  }
   spdlog::info("the end: {}{}", to_string(action.report.cause),
                action.report.message.empty() ? "" : ": " + action.report.message);
   write_final_report();
@@ -383,6 +395,10 @@ void Runner::write_final_report() {
   if (stage_ == Stage::settling) {
     if (others_need_us() || container_ends()) {
       write_again_at_ = clock_.now() + kLookIfSettledEvery;
+      return;
+    }
+    if (watches_others()) {
+      write_again_at_ = clock_.now() + kLingerEvery;
       return;
     }
     tell_environment_log();

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "common/io/event_loop.h"
 #include "common/io/port_lease.h"
 #include "runner/attach/attachments.h"
+#include "runner/attach/kept_stacks.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/gang_link.h"
 #include "runner/core/core.h"
@@ -25,6 +27,8 @@
 #include "runner/steps/log_capture.h"
 #include "runner/steps/step.h"
 #include "runner/usage/rank_sampler.h"
+#include "runner/watch/gang_watch.h"
+#include "runner/watch/node_watch.h"
 
 namespace lockstep::runner {
 
@@ -130,6 +134,7 @@ class Runner {
   // runner_attach.cc: attachments to ranks
   class AttachDoor;
   void open_to_attachments();
+  AttachFacts attach_facts() const;
   void take_attach_frame(const AttachFrame& frame);
   int spawn_pid() const;
   void note_rank(int rank, spawn::RankProcess process);
@@ -138,6 +143,30 @@ class Runner {
   void note_kills_beside(int rank);
   bool drain_main();
   Status start_main(const spawn::RankProcess& process, LogCapture::Writers logs, int connection);
+
+  // runner_watch.cc: what the ranks of the gang do, compared
+  void gang_connected();
+  void neighbour_lost(int node_rank);
+  bool is_watched() const { return orders_.assignment.spec.hang.after > Duration::zero(); }
+  void make_gang_watch();
+  void begin_watch();
+  NodeWatch::Settings watch_settings() const;
+  bool take_watched(int from, const GangMessage& message);
+  void note_other_over(int node_rank);
+  void tool_failed(int id, int error, spawn::SpawnStage stage);
+  void tool_exited(int id, int wait_status);
+  void ask_ras();
+  void take_ras(const Result<RasReport>& report);
+  void tell_found();
+  void gang_hangs(const Found& found);
+  void end_gang_for(const Found& found);
+  void look_at_watch(Instant now);
+  Instant watch_deadline() const;
+  void linger();
+  bool watches_others();
+  void end_watch_here();
+  void end_watch();
+  void write_soon();
 
   // runner_ranks.cc: ranks, from start to drained
   void perform(const SignalRanks& action);
@@ -206,6 +235,12 @@ class Runner {
   std::unique_ptr<MainStreams> main_;  // of rank 0, if the job has a terminal; see drain_main()
   std::unique_ptr<AttachPlace> attach_door_;
   std::unique_ptr<Attachments> attachments_;  // from the start of the first rank on
+  std::unique_ptr<GangWatch> gang_watch_;     // from the gang's connection on
+  std::unique_ptr<NodeWatch> node_watch_;     // from the start of the first rank on, as the next
+  std::unique_ptr<KeptStacks> kept_stacks_;
+  bool is_watch_over_ = false;  // the gang is being ended: nothing is found any more
+  std::set<int> others_over_;   // node ranks whose ranks have all exited with 0
+  Instant lingers_since_;       // see watches_others(); 0: it does not
 };
 
 }  // namespace lockstep::runner

@@ -50,7 +50,7 @@ class Runner::AttachDoor final : public AttachPlace {
   Runner& runner_;
 };
 
-void Runner::open_to_attachments() {
+AttachFacts Runner::attach_facts() const {
   const Assignment& assignment = orders_.assignment;
   const Container* const container = orders_.container();
   AttachFacts facts;
@@ -62,8 +62,12 @@ void Runner::open_to_attachments() {
   facts.uid = setup_.run_as.uid;
   facts.tools = folder_of_tools(container != nullptr);
   facts.ptrace_scope = io::read_file(kPtraceScope).value_or("0");
+  return facts;
+}
+
+void Runner::open_to_attachments() {
   attach_door_ = std::make_unique<AttachDoor>(*this);
-  attachments_ = std::make_unique<Attachments>(loop_, clock_, *attach_door_, std::move(facts));
+  attachments_ = std::make_unique<Attachments>(loop_, clock_, *attach_door_, attach_facts());
 }
 
 void Runner::take_attach_frame(const AttachFrame& frame) {

@@ -117,13 +117,23 @@ Status Runner::describe_gang() {
 
 BootstrapEvents Runner::bootstrap_events() {
   return {
-      [this](int rank) { feed(RankConnected{rank}); },
-      [this](int rank) { feed(RankFinalized{rank}); },
+      [this](int rank) {
+        if (node_watch_) node_watch_->rank_connected(rank);
+        feed(RankConnected{rank});
+      },
+      [this](int rank) {
+        if (node_watch_) node_watch_->rank_finalized(rank);
+        feed(RankFinalized{rank});
+      },
       [this](int rank, int code, std::string message) {
         feed(RankAborted{rank, code, std::move(message)});
       },
       [this](GangMessage message) { send_to_gang(message); },
       [this](const std::string& why) { bootstrap_lost(why); },
+      [this](bool entered) {
+        if (!node_watch_) return;
+        entered ? node_watch_->fence_entered() : node_watch_->fence_over();
+      },
   };
 }
 

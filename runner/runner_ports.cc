@@ -63,11 +63,11 @@ Status Runner::lease_rest() {
   }
   if (orders_.assignment.nodes() == 1 || link_) return {};
   TRY_ASSIGN(link_,
-             GangLink::create(loop_, {[this] { feed(GangConnected{}); },
+             GangLink::create(loop_, {[this] { gang_connected(); },
                                       [this](int from, GangMessage message) {
                                         gang_received(from, std::move(message));
                                       },
-                                      [this](int node_rank) { feed(PeerLost{node_rank}); }}));
+                                      [this](int node_rank) { neighbour_lost(node_rank); }}));
   return {};
 }
 

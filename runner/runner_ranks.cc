@@ -32,6 +32,8 @@ void Runner::rank_started(int rank, int pid) {
   spdlog::info("rank {} started as pid {}", rank, pid);
   ranks_here_[rank].pid = pid;
   feed(RankStarted{rank, pid});
+  begin_watch();
+  if (node_watch_) node_watch_->rank_started(rank, pid);
   sampler_.started(clock_.now(), rank, pid);
   const auto& cgroups = setup_.isolation.cgroups;
   if (cgroups && cgroups->limited()) return look_at_memory_limit(rank, pid);
@@ -103,6 +105,9 @@ void Runner::rank_exited(int rank, int wait_status, const spawn::Spent& spent) {
   joining_.erase(rank);
   ranks_here_[rank].lives = false;
   if (attachments_) attachments_->rank_exited(rank, wait_status);
+  if (node_watch_)
+    node_watch_->rank_exited(
+        rank, WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
   sampler_.exited(rank, spent.cpu_time, spent.largest);
   RankExited exited;
   exited.rank = rank;
@@ -144,6 +149,8 @@ void Runner::tell_totals() {
 void Runner::perform(const SignalRanks& action) {
   spdlog::info("signal {} to all ranks", action.signal);
   end_attachments();
+  end_watch_here();
+  end_watch();
   if (setup_.isolation.spawn) setup_.isolation.spawn->signal_all(action.signal);
   const bool is_first = action.signal != SIGKILL && unpause_at_ == Instant::never();
   if (is_first && setup_.container) unpause_at_ = clock_.now() + kHearsWithin;
@@ -163,6 +170,7 @@ void Runner::unpause() {
 
 void Runner::perform(const KillEverything&) {
   end_attachments();
+  end_watch_here();
   if (!setup_.isolation.spawn || spawner_is_lost()) return;
   if (spawner_ == Spawner::kills) {
     // A lockstep-spawn that is frozen answers nobody.
@@ -185,6 +193,7 @@ void Runner::frozen_removed() {
   if (spawner_ != Spawner::kills) return;
   spawner_ = Spawner::gone;
   if (attachments_) attachments_->spawn_lost();
+  if (node_watch_) node_watch_->spawn_lost();
   feed(SpawnLost{"the container had to be removed"});
 }
 
@@ -193,6 +202,7 @@ void Runner::spawn_lost() {
   if (spawner_is_lost()) return;
   spdlog::error("lockstep-spawn is gone");
   if (attachments_) attachments_->spawn_lost();
+  if (node_watch_) node_watch_->spawn_lost();
   if (setup_.container) return container_lost();
   spawner_ = Spawner::sweeping;
   sweep_until_ = clock_.now() + kSweepTimeout;

@@ -86,7 +86,33 @@ void Comparison::put(Instant now, Instant theirs, RankStanding standing) {
   first_.heard[place] = std::min(first_.heard[place], now);
   if (standing.has_met.value_or(false)) first_.met = std::min(first_.met, now);
   lost_.erase(standing.node_rank);
-  standings_[place] = std::move(standing);
+  auto& known = standings_[place];
+  if (known && standing.collectives.empty()) {
+    standing.collectives = std::move(known->collectives);
+    standing.counted = known->counted;
+    standing.counts_since = known->counts_since;
+  }
+  known = std::move(standing);
+}
+
+void Comparison::take_counts(Instant now,
+                             const std::map<int, std::vector<CollectiveCount>>& counts) {
+  for (const auto& [rank, list] : counts) {
+    if (rank < 0 || static_cast<std::size_t>(rank) >= standings_.size()) continue;
+    auto& standing = standings_[static_cast<std::size_t>(rank)];
+    if (!standing) continue;
+    const bool is_first = standing->counted.ns == 0;
+    standing->counted = now;
+    if (!is_first && standing->collectives == list) continue;
+    standing->collectives = list;
+    standing->counts_since = is_first ? standing->since : now;
+  }
+}
+
+bool Comparison::wants_counts(Instant now) {
+  if (!waits_on_gpus_ || now - counted_ < kCountEvery) return false;
+  counted_ = now;
+  return true;
 }
 
 void Comparison::take(Instant now, const GangStandings& told) {
@@ -142,6 +168,9 @@ GangNow Comparison::gang_at(Instant now) const {
     one.standing = &*standings_[i];
     one.role = role_of(*one.standing);
     one.still = still_for(*one.standing, one.role, now);
+    // A count that has grown is a movement that the rank's own node does not see.
+    if (!one.standing->collectives.empty() && now > one.standing->counts_since)
+      one.still = std::min<Duration>(one.still, now - one.standing->counts_since);
     one.is_lost = lost_.count(one.standing->node_rank) != 0;
   }
   return gang;
@@ -224,6 +253,10 @@ Found Comparison::say(Case& one, Instant now) const {
 FoundList Comparison::look(Instant now) {
   skip_away_time(now);
   const GangNow gang = gang_at(now);
+  waits_on_gpus_ = std::any_of(gang.begin(), gang.end(), [&](const RankNow& one) {
+    return (one.role == Role::waits_gpu || one.role == Role::on_gpu) &&
+           still_for(*one.standing, one.role, now) >= policy_.after / 2;
+  });
   update_cases(evidence_in(gang, now), now);
   settle_question(gang, now);
   FoundList list;

@@ -30,9 +30,10 @@ namespace lockstep::runner {
 inline constexpr Duration kCompareEvery = seconds(2);
 inline constexpr Duration kLooksApart = seconds(10);
 inline constexpr Duration kLookTimeout = seconds(20);
-inline constexpr Duration kNameWithin = seconds(12);
+inline constexpr Duration kNameWithin = seconds(16);
 inline constexpr Duration kNameAgainEvery = minutes(2);
-inline constexpr Duration kAwayAfter = seconds(10);  // between two comparisons
+inline constexpr Duration kCountEvery = seconds(10);  // while ranks wait for their GPUs
+inline constexpr Duration kAwayAfter = seconds(10);   // between two comparisons
 
 class Comparison {
  public:
@@ -41,6 +42,11 @@ class Comparison {
   // Their times are moved to our clock, by `now`.
   void take(Instant now, const GangStandings& told);
   void take(Instant now, const GangSeen& seen);
+  // By NCCL's RAS, which one node asks for the whole job: what ranks have launched.
+  void take_counts(Instant now, const std::map<int, std::vector<CollectiveCount>>& counts);
+  bool wants_counts(Instant now);  // true: ask now
+  // The newest standing of each rank, on our clock; nullopt: none has come.
+  const std::vector<std::optional<RankStanding>>& standings() const { return standings_; }
   // All ranks of a node, `count` from `first` on, have exited with 0; its runner leaves.
   void drained(Instant now, int node_rank, int first, int count);
 
@@ -93,6 +99,8 @@ class Comparison {
   bool is_unasked_ = false;  // question_ has not been handed out yet
   Instant ask_again_at_;
   std::uint64_t last_id_ = 0;
+  bool waits_on_gpus_ = false;  // some rank has for half of hang_after
+  Instant counted_;
   Instant looked_;
 };
 

@@ -24,7 +24,7 @@ namespace lockstep::runner {
 
 inline constexpr Duration kGatherFor = milliseconds(500);    // with children; a leaf sends at once
 inline constexpr std::size_t kMaxOpenLooks = 4;              // older ones are not answered any more
-inline constexpr Duration kStackWithin = seconds(10);        // after a look, it is answered without
+inline constexpr Duration kStackWithin = seconds(14);        // after a look, it is answered without
 inline constexpr Duration kLongestSample = 3 * kWatchEvery;  // beyond, the machine stood still
 
 class Telling {
