@@ -159,11 +159,13 @@ bool Runner::take_watched(int from, const GangMessage& message) {
   return true;
 }
 
+// One that has left, because its ranks were done, is silent as well.
 void Runner::neighbour_lost(int node_rank) {
+  feed(PeerLost{node_rank});
+  if (others_over_.count(node_rank) != 0) return;
   lingers_since_ = {};
   write_soon();
   if (gang_watch_) gang_watch_->neighbour_lost(clock_.now(), node_rank);
-  feed(PeerLost{node_rank});
 }
 
 void Runner::note_other_over(int node_rank) {
