@@ -53,7 +53,7 @@ struct Hindrances {
   std::int64_t major_faults = 0;
   std::int64_t cpu_mhz = 0;          // now, of the cpu on which it ran last; 0: unknown
   std::int64_t cpu_mhz_at_most = 0;  // 0: unknown
-  std::string gpu_held;              // what holds its GPUs' clocks down: "thermal", "power"; "": none
+  std::string gpu_held;              // "thermal", "power": what holds down the clocks of its GPUs
   friend bool operator==(const Hindrances&, const Hindrances&) = default;
 };
 
