@@ -4,7 +4,7 @@
 
 #include "common/base/cut.h"
 #include "common/base/printable.h"
-#include "runner/watch/standing.h"
+#include "common/domain/rank_standing.h"
 
 namespace lockstep::runner {
 namespace {

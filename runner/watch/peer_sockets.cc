@@ -27,8 +27,7 @@ const TcpSocket* SocketTable::other_end(const TcpSocket& socket) const {
 }
 
 bool SocketTable::is_store(const TcpSocket& socket) const {
-  return store_port_ != 0 &&
-         (socket.near.port == store_port_ || socket.far.port == store_port_);
+  return store_port_ != 0 && (socket.near.port == store_port_ || socket.far.port == store_port_);
 }
 
 bool SocketTable::leads_to_gang(const TcpSocket& socket) const {
@@ -90,8 +89,8 @@ PeerTotals PeerCounter::count(const std::vector<const TcpSocket*>& sockets) {
     const auto before = last_.find(socket->inode);
     if (before == last_.end()) totals.any_opened = true;
     const Carried was = before == last_.end() ? Carried{} : before->second;
-    totals.most_moved = std::max(
-        totals.most_moved, carried.acked - was.acked + carried.received - was.received);
+    totals.most_moved =
+        std::max(totals.most_moved, carried.acked - was.acked + carried.received - was.received);
     now[socket->inode] = carried;
     ++totals.sockets;
     totals.acked += carried.acked;

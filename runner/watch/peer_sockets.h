@@ -26,7 +26,7 @@ class SocketTable {
   SocketTable(TcpSockets sockets, const PeerFacts& facts);
 
   const TcpSockets& all() const { return sockets_; }
-  const TcpSocket* by_inode(std::uint64_t inode) const;        // nullptr: it is no TCP socket
+  const TcpSocket* by_inode(std::uint64_t inode) const;       // nullptr: it is no TCP socket
   const TcpSocket* other_end(const TcpSocket& socket) const;  // nullptr: not on this host
   // By its addresses and ports, it may lead to a peer: to an address of the gang, or to another
   // process of this host.
@@ -47,7 +47,7 @@ class SocketTable {
 // done only when there are sockets that nobody was found to have and that may matter.
 class SocketOwners {
  public:
-  static constexpr int kNobody = -1;      // none of the ranks
+  static constexpr int kNobody = -1;  // none of the ranks
   static constexpr int kPmixServer = -2;
 
   bool wants_look(const SocketTable& table) const;

@@ -24,8 +24,8 @@ std::vector<int> numbers_in(const std::string& directory, std::size_t most) {
   while (const dirent* entry = ::readdir(open.get())) {
     if (numbers.size() >= most) break;
     const std::string_view name = entry->d_name;
-    const bool is_number = std::all_of(name.begin(), name.end(),
-                                       [](unsigned char c) { return std::isdigit(c) != 0; });
+    const bool is_number =
+        std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
     if (is_number) numbers.push_back(std::atoi(entry->d_name));
   }
   return numbers;
@@ -67,9 +67,8 @@ std::string ProcReader::wait_channel(int pid, int thread) const {
 
 std::vector<int> ProcReader::threads(int pid, std::size_t most) const {
   std::vector<int> found = numbers_in(path(pid, "task"), most);
-  std::sort(found.begin(), found.end(), [pid](int a, int b) {
-    return (a == pid) != (b == pid) ? a == pid : a < b;
-  });
+  std::sort(found.begin(), found.end(),
+            [pid](int a, int b) { return (a == pid) != (b == pid) ? a == pid : a < b; });
   return found;
 }
 
@@ -107,8 +106,8 @@ std::vector<int> ProcReader::polled(int pid, std::uint64_t address, std::uint64_
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(count, most));
   if (!memory || wanted == 0 || address == 0) return fds;
   std::vector<pollfd> array(wanted);
-  const ssize_t length = ::pread(memory.get(), array.data(), wanted * sizeof(pollfd),
-                                 static_cast<off_t>(address));
+  const ssize_t length =
+      ::pread(memory.get(), array.data(), wanted * sizeof(pollfd), static_cast<off_t>(address));
   const std::size_t read = length > 0 ? static_cast<std::size_t>(length) / sizeof(pollfd) : 0;
   for (std::size_t i = 0; i < read; ++i)
     if (array[i].fd >= 0) fds.push_back(array[i].fd);

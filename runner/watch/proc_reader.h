@@ -16,7 +16,7 @@
 namespace lockstep::runner {
 
 inline constexpr std::size_t kMaxDescriptorsRead = 2'048;  // of one process
-inline constexpr std::size_t kMaxProcessesRead = 32'768;  // of the machine
+inline constexpr std::size_t kMaxProcessesRead = 32'768;   // of the machine
 
 class ProcReader {
  public:

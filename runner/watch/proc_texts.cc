@@ -8,6 +8,7 @@ namespace lockstep::runner {
 namespace {
 
 constexpr std::size_t kMaxChannelBytes = 64;
+constexpr std::size_t kMaxNameBytes = 64;
 
 std::string_view next_field(std::string_view& text) {
   const std::size_t from = std::min(text.find_first_not_of(" \t\n"), text.size());
@@ -58,6 +59,7 @@ std::optional<ThreadStat> parse_thread_stat(std::string_view text) {
   ThreadStat stat;
   std::string_view head = text.substr(0, open);
   if (!read_number(next_field(head), &stat.pid)) return std::nullopt;
+  stat.name = text.substr(open + 1, std::min(close - open - 1, kMaxNameBytes));
   std::string_view rest = text.substr(close + 1);
   const std::string_view state = next_field(rest);
   if (state.size() != 1) return std::nullopt;
@@ -104,10 +106,10 @@ std::optional<BlockedCall> parse_blocked_call(std::string_view text) {
 
 std::string parse_wait_channel(std::string_view text) {
   const std::string_view name = next_field(text);
-  const bool is_name =
-      !name.empty() && name != "0" && name.size() <= kMaxChannelBytes &&
-      std::all_of(name.begin(), name.end(),
-                  [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  const bool is_name = !name.empty() && name != "0" && name.size() <= kMaxChannelBytes &&
+                       std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                         return std::isalnum(c) != 0 || c == '_' || c == '.';
+                       });
   return is_name ? std::string(name) : "";
 }
 

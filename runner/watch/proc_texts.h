@@ -18,6 +18,7 @@ namespace lockstep::runner {
 struct ThreadStat {
   int pid = 0, parent = 0;
   char state = '?';  // R S D T t Z X I
+  std::string name;  // 15 bytes of its own choice
   std::uint64_t minor_faults = 0, major_faults = 0;
   std::uint64_t cpu_ticks = 0;  // without its children
   int threads = 0;

@@ -22,10 +22,10 @@ struct ProcessLook {
   friend bool operator==(const ProcessLook&, const ProcessLook&) = default;
 };
 
-// Of all threads of all processes that were looked at.
+// Of all threads of all processes that were looked at; of helpers of NCCL and CUDA `all` alone.
 struct ThreadCounts {
   int all = 0, running = 0, device = 0;
-  int at_peers = 0, at_locks = 0, at_timers = 0, at_listeners = 0, at_others = 0;
+  int at_peers = 0, at_store = 0, at_locks = 0, at_timers = 0, at_listeners = 0, at_others = 0;
   ThreadLook at_peer;  // one of them
   friend bool operator==(const ThreadCounts&, const ThreadCounts&) = default;
 };

@@ -42,10 +42,11 @@ class ProcessDescriptors final : public DescriptorSource {
   const TcpSocket* socket(std::uint64_t inode) override {
     return table_ == nullptr ? nullptr : table_->by_inode(inode);
   }
-  // Its other end may be the same process, or a rank's, or the PMIx server.
+  // Its other end may be the same process, or a rank's, or the PMIx server. The rank that has the
+  // store serves it beside its work.
   WaitsOn kind_of(const TcpSocket& socket) override {
-    if (socket.state == TcpState::listens) return WaitsOn::listener;
     if (table_->is_store(socket)) return WaitsOn::store;
+    if (socket.state == TcpState::listens) return WaitsOn::listener;
     const TcpSocket* const other = table_->other_end(socket);
     const int owner = other == nullptr ? SocketOwners::kNobody : owners_.owner(other->inode);
     if (owner == rank_ || owner == SocketOwners::kPmixServer) return WaitsOn::other;
@@ -69,6 +70,12 @@ ThreadLook look_at_thread_of(const ProcReader& proc, int pid, int thread, char s
   return look_at_thread(state, call, channel, this_machine(), source);
 }
 
+// Threads of NCCL, CUDA and torch that run, poll and listen whatever the rank does. NCCL's are
+// called so where NCCL_SET_THREAD_NAME is set, as nccl_watch.h does.
+bool is_helper(std::string_view name) {
+  return name.starts_with("NCCL") || name.starts_with("cuda") || name.starts_with("pt_nccl");
+}
+
 void count_thread(const ThreadLook& thread, ThreadCounts* counts) {
   ++counts->all;
   if (thread.state == 'R') ++counts->running;
@@ -78,13 +85,11 @@ void count_thread(const ThreadLook& thread, ThreadCounts* counts) {
     case WaitsOn::peer:
       if (counts->at_peers++ == 0) counts->at_peer = thread;
       return;
-    case WaitsOn::lock:
-      ++(thread.has_timeout ? counts->at_timers : counts->at_locks);
-      return;
+    case WaitsOn::lock: ++(thread.has_timeout ? counts->at_timers : counts->at_locks); return;
     case WaitsOn::timer:
     case WaitsOn::signal: ++counts->at_timers; return;
     case WaitsOn::listener: ++counts->at_listeners; return;
-    case WaitsOn::store:
+    case WaitsOn::store: ++counts->at_store; return;
     case WaitsOn::other:
     case WaitsOn::file:
     case WaitsOn::pipe:
@@ -180,9 +185,29 @@ int RankReader::pid_of(int rank) const {
   return found == ranks_.end() ? -1 : found->second.top.pid;
 }
 
-int RankReader::any_pid() const {
-  return ranks_.empty() ? -1 : ranks_.begin()->second.top.pid;
+int RankReader::process_of(int rank, int own_pid) const {
+  const auto found = ranks_.find(rank);
+  if (found == ranks_.end()) return -1;
+  const auto is_it = [&](const ThreadStat& stat) {
+    const auto own = own_pids_.find({stat.pid, stat.start_ticks});
+    return own != own_pids_.end() && own->second == own_pid;
+  };
+  if (is_it(found->second.top)) return found->second.top.pid;
+  for (const ThreadStat& each : found->second.below)
+    if (is_it(each)) return each.pid;
+  return -1;
 }
+
+int RankReader::working_pid(int rank) const {
+  const auto found = ranks_.find(rank);
+  if (found == ranks_.end()) return -1;
+  const ThreadStat* most = &found->second.top;
+  for (const ThreadStat& each : found->second.below)
+    if (each.cpu_ticks > most->cpu_ticks) most = &each;
+  return most->pid;
+}
+
+int RankReader::any_pid() const { return ranks_.empty() ? -1 : ranks_.begin()->second.top.pid; }
 
 void RankReader::find_owners(SocketOwners& owners) const {
   if (place_.pmix_pid > 0)
@@ -228,7 +253,10 @@ void RankReader::look_at_threads(int pid, DescriptorSource& source, ThreadCounts
     if (thread == pid) continue;
     const auto text = proc_.text(pid, fmt::format("task/{}/stat", thread));
     const auto stat = text ? parse_thread_stat(*text) : std::nullopt;
-    if (stat) count_thread(look_at_thread_of(proc_, pid, thread, stat->state, source), counts);
+    if (stat && is_helper(stat->name))
+      ++counts->all;
+    else if (stat)
+      count_thread(look_at_thread_of(proc_, pid, thread, stat->state, source), counts);
   }
 }
 
@@ -247,11 +275,36 @@ RankLook RankReader::look(int rank, bool closely, const SocketTable* table,
     count_thread(look.processes.back().main, &counts);
     if (stat.threads > 1) look_at_threads(stat.pid, source, &counts);
   }
-  if (closely) look.threads = counts;
+  if (closely) {
+    look.threads = counts;
+    for (ProcessLook& each : look.processes)
+      if (each.main.on == WaitsOn::pipe) name_other_end(stats, each);
+  }
   const int pid = found->second.top.pid;
   if (const auto text = proc_.text(pid, "io")) look.bytes = parse_call_bytes(*text);
   if (const auto text = proc_.text(pid, "schedstat")) look.queued = parse_queued(*text);
   return look;
+}
+
+// A pipe within a rank is shown with the process that has its other end; if several have it, none
+// is named.
+void RankReader::name_other_end(const std::vector<ThreadStat>& stats, ProcessLook& look) const {
+  if (look.main.inode == 0) return;
+  std::optional<int> other;
+  std::size_t links = 0;
+  for (const ThreadStat& stat : stats) {
+    if (stat.pid == look.stat.pid || links >= kMaxLinksOfRank) continue;
+    const std::vector<Descriptor> all = proc_.descriptors(stat.pid);
+    links += all.size() + 1;
+    const bool has_it = std::any_of(all.begin(), all.end(), [&](const Descriptor& each) {
+      return each.kind == DescriptorKind::pipe && each.inode == look.main.inode;
+    });
+    if (!has_it) continue;
+    if (other) return;
+    const auto own = own_pids_.find({stat.pid, stat.start_ticks});
+    other = own == own_pids_.end() ? stat.pid : own->second;
+  }
+  if (other) look.main.far = fmt::format("a pipe to process {}", *other);
 }
 
 // ---- what costs more ----------------------------------------------------------------------------

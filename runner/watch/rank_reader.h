@@ -31,8 +31,8 @@ class RankReader {
     std::string cgroup;  // whose members its processes are among; "": none
   };
   struct Place {
-    int spawn_pid = -1;   // the parent of the ranks, as we have it; -1: unknown
-    int pmix_pid = -1;    // of lockstep-pmix; -1: there is none
+    int spawn_pid = -1;  // the parent of the ranks, as we have it; -1: unknown
+    int pmix_pid = -1;   // of lockstep-pmix; -1: there is none
   };
   // Begins a sample. Finds the processes of these ranks, which are those that live.
   void begin(const Place& place, const std::vector<Request>& ranks);
@@ -47,8 +47,11 @@ class RankReader {
   // What changes seldom and costs more: the speed of its cpu, and what its cpu quota held back.
   void look_slowly(int rank, RankLook* look);
 
-  // The rank's process as we have it; -1: it was not found.
+  // As we have them; -1: not found. The rank's process; of its processes, the one that the ranks
+  // know by this number; the one that has used most cpu time.
   int pid_of(int rank) const;
+  int process_of(int rank, int own_pid) const;
+  int working_pid(int rank) const;
   const ProcReader& proc() const { return proc_; }
 
  private:
@@ -64,6 +67,7 @@ class RankReader {
   void find(const Request& rank, std::vector<ThreadStat>& all);
   ProcessLook look_at(const ThreadStat& stat, DescriptorSource& source) const;
   void look_at_threads(int pid, DescriptorSource& source, ThreadCounts* counts) const;
+  void name_other_end(const std::vector<ThreadStat>& stats, ProcessLook& look) const;
   std::vector<std::string> quota_files(int pid) const;
 
   const ProcReader proc_;

@@ -96,8 +96,7 @@ DumpStep take_datagram(std::string_view datagram, std::uint32_t sequence, TcpSoc
     }
     if (head.nlmsg_seq == sequence && sockets->size() < kMaxSocketsRead)
       if (const auto socket = parse_tcp_diag(body)) sockets->push_back(*socket);
-    datagram.remove_prefix(
-        std::min<std::size_t>(NLMSG_ALIGN(head.nlmsg_len), datagram.size()));
+    datagram.remove_prefix(std::min<std::size_t>(NLMSG_ALIGN(head.nlmsg_len), datagram.size()));
   }
   return DumpStep::goes_on;
 }

@@ -7,7 +7,7 @@
 
 #include "common/base/cut.h"
 #include "common/base/printable.h"
-#include "runner/watch/standing.h"
+#include "common/domain/rank_standing.h"
 
 namespace lockstep::runner {
 namespace {
@@ -31,9 +31,9 @@ std::string_view base_name(std::string_view path) { return path.substr(path.rfin
 
 // Functions of libraries in which a rank waits for others, by how their names begin.
 constexpr std::string_view kRankLeads[] = {
-    "MPI_",  "PMPI_", "MPID",  "MPIR_", "opal_", "ompi_",  "mca_",      "PMIx_",  "PMI_",  "PMI2_",
-    "pmix_", "ucp_",  "uct_",  "ucs_",  "ucc_",  "gloo::", "c10d::",    "shmem_", "psm2_", "ofi_",
-    "fi_cq", "fi_cn", "::gloo", "::c10d", "horovod::"};
+    "MPI_",  "PMPI_", "MPID",  "MPIR_", "opal_",  "ompi_",  "mca_",     "PMIx_",  "PMI_",
+    "PMI2_", "pmix_", "ucp_",  "uct_",  "ucs_",   "ucc_",   "gloo::",   "c10d::", "shmem_",
+    "psm2_", "ofi_",  "fi_cq", "fi_cn", "::gloo", "::c10d", "horovod::"};
 // Calls that wait for a GPU, where the collectives of NCCL run.
 constexpr std::string_view kGpuLeads[] = {
     "cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize",
@@ -50,18 +50,45 @@ constexpr std::string_view kLibraryFolders[] = {"/site-packages/", "/dist-packag
                                                 "/lib/python3", "<frozen ", "<string>"};
 // Of the C library, Python and torch: names that are whole, and beginnings.
 constexpr std::string_view kSystemNames[] = {
-    "poll",     "ppoll",     "select",    "pselect",  "recv",   "recvfrom",    "recvmsg",
-    "send",     "sendto",    "sendmsg",   "read",     "write",  "readv",       "writev",
-    "connect",  "accept",    "accept4",   "usleep",   "sleep",  "sched_yield", "syscall",
-    "wait4",    "waitpid",   "waitid",    "ioctl",    "clone",  "clone3",      "nanosleep",
-    "gsignal",  "raise",     "open",      "openat",   "close",  "pread64",     "pwrite64",
-    "sem_wait", "sem_clockwait", "sem_timedwait", "clock_nanosleep", "start_thread"};
-constexpr std::string_view kSystemLeads[] = {
-    "__",     "_Py",     "PyEval_", "PyObject_", "PyRun_",  "Py_",       "pthread_", "futex_",
-    "epoll_", "std::",   "c10::",   "at::",      "torch::", "pybind11:", "cuda",     "_dl_",
-    "libc_",  "pymain_", "method_vectorcall",    "cfunction_vectorcall", "object_vacall",
-    "slot_tp_", "builtin_exec", "lock_PyThread", "acquire_timed", "take_gil", "time_sleep",
-    "sock_call", "_start", "[", "0x", "??"};
+    "poll",          "ppoll",         "select",          "pselect",     "recv",     "recvfrom",
+    "recvmsg",       "send",          "sendto",          "sendmsg",     "read",     "write",
+    "readv",         "writev",        "connect",         "accept",      "accept4",  "usleep",
+    "sleep",         "sched_yield",   "syscall",         "wait4",       "waitpid",  "waitid",
+    "ioctl",         "clone",         "clone3",          "nanosleep",   "gsignal",  "raise",
+    "open",          "openat",        "close",           "pread64",     "pwrite64", "sem_wait",
+    "sem_clockwait", "sem_timedwait", "clock_nanosleep", "start_thread"};
+constexpr std::string_view kSystemLeads[] = {"__",
+                                             "_Py",
+                                             "PyEval_",
+                                             "PyObject_",
+                                             "PyRun_",
+                                             "Py_",
+                                             "pthread_",
+                                             "futex_",
+                                             "epoll_",
+                                             "std::",
+                                             "c10::",
+                                             "at::",
+                                             "torch::",
+                                             "pybind11:",
+                                             "cuda",
+                                             "_dl_",
+                                             "libc_",
+                                             "pymain_",
+                                             "method_vectorcall",
+                                             "cfunction_vectorcall",
+                                             "object_vacall",
+                                             "slot_tp_",
+                                             "builtin_exec",
+                                             "lock_PyThread",
+                                             "acquire_timed",
+                                             "take_gil",
+                                             "time_sleep",
+                                             "sock_call",
+                                             "_start",
+                                             "[",
+                                             "0x",
+                                             "??"};
 
 bool begins_with_any(std::string_view text, const auto& leads) {
   return std::any_of(std::begin(leads), std::end(leads),
@@ -95,8 +122,7 @@ bool is_fortran_mpi(std::string_view name) {
 }
 
 bool waits_for_gpu(const Frame& frame) {
-  if (is_python(frame))
-    return frame.function == "synchronize" && holds_any(frame.file, kGpuFiles);
+  if (is_python(frame)) return frame.function == "synchronize" && holds_any(frame.file, kGpuFiles);
   return begins_with_any(frame.function, kGpuLeads);
 }
 
@@ -109,8 +135,7 @@ bool waits_for_ranks(const Frame& frame) {
 bool is_users(const Frame& frame) {
   if (is_python(frame)) return !holds_any(frame.file, kLibraryFolders);
   return !frame.function.empty() && !waits_for_ranks(frame) && !waits_for_gpu(frame) &&
-         !is_one_of(frame.function, kSystemNames) &&
-         !begins_with_any(frame.function, kSystemLeads);
+         !is_one_of(frame.function, kSystemNames) && !begins_with_any(frame.function, kSystemLeads);
 }
 
 std::string where_of(const Frame& frame) {
@@ -135,8 +160,7 @@ int tells(const Frame& frame) {
   const std::string_view name = frame.function;
   if (is_python(frame)) return is_one_of(name, kWrappers) ? 1 : 3;
   const bool is_public = name.starts_with("MPI_") || name.starts_with("PMPI_") || is_nccl(name) ||
-                         is_fortran_mpi(name) || name.starts_with("gloo::") ||
-                         waits_for_gpu(frame);
+                         is_fortran_mpi(name) || name.starts_with("gloo::") || waits_for_gpu(frame);
   return is_public ? 2 : name.starts_with("__") ? 0 : 1;
 }
 
@@ -196,8 +220,8 @@ Frames main_of_threads(const nlohmann::json& threads, int pid) {
   std::size_t looked_at = 0;
   for (const nlohmann::json& thread : threads) {
     if (!thread.is_object() || ++looked_at > kMaxThreads) continue;
-    const bool is_main = number_in(thread, "os_thread_id") == pid ||
-                         text_in(thread, "thread_name") == "MainThread";
+    const bool is_main =
+        number_in(thread, "os_thread_id") == pid || text_in(thread, "thread_name") == "MainThread";
     if (is_main) return frames_of(thread);
     if (first.empty()) first = frames_of(thread);
   }

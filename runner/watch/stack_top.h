@@ -12,11 +12,11 @@
 namespace lockstep::runner {
 
 struct StackTop {
-  int pid = 0;          // as the ranks see it
-  bool waits = false;   // in MPI, NCCL, gloo, c10d, PMIx or UCX; or for a GPU's work to end
-  std::string within;   // the library's call that the user's code made: "MPI_Barrier"; "": none
-  std::string at;       // "eval.py:88", "solve (solver.c:12)", "solve"; "": unknown
-  Instant taken = {};   // the caller's to set
+  int pid = 0;         // as the ranks see it
+  bool waits = false;  // in MPI, NCCL, gloo, c10d, PMIx or UCX; or for a GPU's work to end
+  std::string within;  // the library's call that the user's code made: "MPI_Barrier"; "": none
+  std::string at;      // "eval.py:88", "solve (solver.c:12)", "solve"; "": unknown
+  Instant taken = {};  // the caller's to set
   friend bool operator==(const StackTop&, const StackTop&) = default;
 };
 // nullopt: the line has no stack; then `job stacks` says why.

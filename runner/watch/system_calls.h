@@ -10,16 +10,16 @@
 namespace lockstep::runner {
 
 enum class CallKind {
-  reads,      // read, write and their like: on a file, a pipe, a terminal or a socket
-  socket,     // connect, send, recv
+  reads,   // read, write and their like: on a file, a pipe, a terminal or a socket
+  socket,  // connect, send, recv
   accepts,
-  polls,      // poll, select, epoll_wait: on several descriptors
-  sleeps,     // on a timer alone
-  futex,      // on a lock or a condition
-  child,      // for a process to end
-  control,    // ioctl
-  signal,     // for a signal
-  file,       // opens, closes, syncs or changes files
+  polls,    // poll, select, epoll_wait: on several descriptors
+  sleeps,   // on a timer alone
+  futex,    // on a lock or a condition
+  child,    // for a process to end
+  control,  // ioctl
+  signal,   // for a signal
+  file,     // opens, closes, syncs or changes files
   other,
 };
 

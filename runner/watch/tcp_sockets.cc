@@ -44,8 +44,7 @@ TcpState tcp_state_of(int number) {
 template <typename Number>
 Number info_field(std::string_view info, std::size_t offset) {
   Number value = 0;
-  if (offset + sizeof value <= info.size())
-    std::memcpy(&value, info.data() + offset, sizeof value);
+  if (offset + sizeof value <= info.size()) std::memcpy(&value, info.data() + offset, sizeof value);
   return value;
 }
 

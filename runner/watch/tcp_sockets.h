@@ -45,9 +45,9 @@ struct TcpSocket {
   std::uint32_t unsent = 0;  // bytes that were written and not acknowledged
   // By TCP_INFO; absent from /proc.
   bool has_info = false;
-  std::uint64_t acked = 0, received = 0;     // bytes since it was opened
+  std::uint64_t acked = 0, received = 0;       // bytes since it was opened
   std::uint32_t unacked = 0, retransmits = 0;  // segments: now, and since it was opened
-  Duration since_received{0};                // since its last data came
+  Duration since_received{0};                  // since its last data came
   friend bool operator==(const TcpSocket&, const TcpSocket&) = default;
 };
 using TcpSockets = std::vector<TcpSocket>;

@@ -23,10 +23,10 @@ enum class WaitsOn {
   file,
   pipe,
   terminal,
-  gpu,     // a call into its driver
-  child,   // the end of a process
+  gpu,    // a call into its driver
+  child,  // the end of a process
   timer,
-  lock,    // a futex, or an event of its own process
+  lock,  // a futex, or an event of its own process
   signal,
   unknown,
 };
@@ -34,9 +34,9 @@ enum class WaitsOn {
 struct ThreadLook {
   char state = '?';
   WaitsOn on = WaitsOn::unknown;
-  std::string call;          // "" if it is in none, or the kernel does not say
-  std::string far, near;     // see RankStanding::on and own_end
-  std::uint64_t inode = 0;   // of the pipe or socket
+  std::string call;         // "" if it is in none, or the kernel does not say
+  std::string far, near;    // see RankStanding::on and own_end
+  std::uint64_t inode = 0;  // of the pipe or socket
   bool has_timeout = false;
   friend bool operator==(const ThreadLook&, const ThreadLook&) = default;
 };

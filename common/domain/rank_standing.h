@@ -1,8 +1,8 @@
 #pragma once
 // Where one rank stands: what it does, since when nothing of it has moved, and the numbers by which
-// ranks are compared. RankWatch (rank_watch.h) makes one per rank of this node with each sample;
-// the comparison of the gang (runner/watch) reads those of all nodes. Plain values: all times are
-// on the clock of the rank's own node, so compare durations between nodes, never instants.
+// ranks are compared. A runner's RankWatch (runner/watch) makes one per rank of its node with each
+// sample; the comparison of the gang reads those of all nodes. Plain values: all times are on the
+// clock of the rank's own node, until a runner that takes them has moved them to its own.
 //
 // Moving and doing are separate. A rank that waits in MPI spins and burns a whole cpu, so cpu time
 // of the rank's own process is no movement. What moves: bytes of its log; bytes to and from peers,
@@ -19,7 +19,7 @@
 
 #include "common/base/time.h"
 
-namespace lockstep::runner {
+namespace lockstep {
 
 enum class Doing {
   starts,      // has not been looked at twice, or has not reached MPI_Init or the rendezvous yet
@@ -121,4 +121,4 @@ inline constexpr std::size_t kMaxStandingTextBytes = 256;  // of each of its tex
 inline constexpr std::size_t kMaxCollectiveCounts = 32;    // of one rank
 inline constexpr Duration kWatchEvery = seconds(5);
 
-}  // namespace lockstep::runner
+}  // namespace lockstep
