@@ -115,6 +115,7 @@ class Runner {
   void perform(const LeasePorts& action);
   void lease_ports();
   Status lease_rest();
+  void lease_ras_port();
 
   // runner_launch.cc: ranks, from StartRank to their start
   void perform(const StartRank& action);
@@ -207,7 +208,8 @@ class Runner {
   std::optional<LeasePorts> leasing_;  // ordered and not all leased yet
   std::optional<io::PortLease> master_port_;
   std::vector<io::PortLease> rank_ports_;
-  std::string why_no_port_;  // "": it waits for no port
+  std::optional<io::PortLease> ras_port_;  // of NCCL's RAS
+  std::string why_no_port_;                // "": it waits for no port
   Instant lease_again_at_ = Instant::never(), wait_for_ports_until_;
   std::unique_ptr<GangLink> link_;
   std::unique_ptr<GangContext> gang_;  // set once, before the bootstrap

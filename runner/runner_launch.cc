@@ -12,6 +12,7 @@
 #include "common/domain/container_places.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
+#include "runner/bootstrap/nccl_watch.h"
 #include "runner/container/arguments.h"
 #include "runner/runner.h"
 #include "runner/steps/activate.h"
@@ -101,6 +102,8 @@ Status Runner::describe_gang() {
   gang_->tmp_of_ranks = io::AttemptDir(setup_.attempt_directory).tmp();
   gang_->run_as = setup_.run_as;
   for (const io::PortLease& lease : rank_ports_) gang_->rank_ports.push_back(lease.port());
+  if (ras_port_) gang_->ras_port = ras_port_->port();
+  gang_->nccl_dumps = nccl_dumps_below(setup_.directory);
   auto& variables = gang_->assignment.spec.environment_variables;
   const auto& activation = orders_.workspace.activation;
   if (const Container* container = orders_.container()) {

@@ -61,6 +61,7 @@ Status Runner::lease_rest() {
     TRY_ASSIGN(io::PortLease lease, io::PortLease::acquire_or_any({}));
     rank_ports_.push_back(std::move(lease));
   }
+  lease_ras_port();
   if (orders_.assignment.nodes() == 1 || link_) return {};
   TRY_ASSIGN(link_,
              GangLink::create(loop_, {[this] { gang_connected(); },
@@ -69,6 +70,15 @@ Status Runner::lease_rest() {
                                       },
                                       [this](int node_rank) { neighbour_lost(node_rank); }}));
   return {};
+}
+
+// A rank's NCCL listens there. No job waits for it, or fails without.
+void Runner::lease_ras_port() {
+  if (ras_port_ || orders_.assignment.allotment.gpus.empty()) return;
+  if (auto lease = io::PortLease::acquire_or_any({}))
+    ras_port_ = *std::move(lease);
+  else
+    spdlog::info("NCCL's RAS has no port: {}", lease.error().message);
 }
 
 }  // namespace lockstep::runner
