@@ -312,7 +312,7 @@ void Comparison::take_answer(const Question& question, bool is_full, Instant now
 
 void Comparison::choose_question(const GangNow& gang, Instant now) {
   if (question_ || now < ask_again_at_) return;
-  if (!ask_for_stacks(gang, now)) ask_again(gang, now);
+  if (!ask_for_stacks(gang, now) && !ask_after_left(gang, now)) ask_again(gang, now);
 }
 
 bool Comparison::ask_for_stacks(const GangNow& gang, Instant now) {
@@ -334,6 +334,41 @@ bool Comparison::ask_for_stacks(const GangNow& gang, Instant now) {
   GangLook look;
   look.ranks.assign(ranks.begin(), ranks.end());
   look.stacks = true;
+  ask(std::move(look), gang, now);
+  return true;
+}
+
+// First how long the others have not moved, which is not told of a rank that may go on; then for
+// their stacks, seldom and more seldom.
+bool Comparison::ask_after_left(const GangNow& gang, Instant now) {
+  GangLook look;
+  std::size_t left = 0;
+  Instant last_left;
+  bool is_known = true, is_still = true, is_open = false;
+  for (const RankNow& one : gang) {
+    if (one.standing == nullptr) return false;
+    if (one.role == Role::ended) {
+      left += one.standing->exit_code == 0 ? 1 : 0;
+      last_left = std::max(last_left, one.standing->doing_since);
+    } else if (!one.is_lost) {
+      look.ranks.push_back(one.standing->rank);
+      is_open = is_open || !is_stuck(one.role);
+      is_known = is_known && now - one.standing->taken < kLookTimeout;
+      is_still = is_still && one.standing->still() >= kStalledAfter;
+    }
+  }
+  if (left == 0 || !is_open || look.ranks.size() > kMostAskedAfterLeft) return false;
+  if (std::exchange(left_, left) != left) {
+    left_pause_ = kSayLeftAfter;
+    ask_left_at_ = last_left + left_pause_;
+  }
+  if (now < ask_left_at_) return false;
+  look.stacks = is_known && is_still;
+  if (is_known) {
+    left_pause_ = std::min<Duration>(2 * left_pause_, kLongestPauseAfterLeft);
+    ask_left_at_ = now + left_pause_;
+    if (!is_still) return false;
+  }
   ask(std::move(look), gang, now);
   return true;
 }

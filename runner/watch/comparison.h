@@ -32,6 +32,10 @@ inline constexpr Duration kLooksApart = seconds(10);
 inline constexpr Duration kLookTimeout = seconds(20);
 inline constexpr Duration kNameWithin = seconds(16);
 inline constexpr Duration kNameAgainEvery = minutes(2);
+// Ranks that spin, or poll with a time-out, are known to wait by their stacks alone: these are
+// asked for when a rank has left and the others, so many at most, do not move.
+inline constexpr std::size_t kMostAskedAfterLeft = 64;
+inline constexpr Duration kLongestPauseAfterLeft = minutes(5);
 inline constexpr Duration kCountEvery = seconds(10);  // while ranks wait for their GPUs
 inline constexpr Duration kAwayAfter = seconds(10);   // between two comparisons
 
@@ -85,6 +89,7 @@ class Comparison {
   Found say(Case& one, Instant now) const;
   void choose_question(const GangNow& gang, Instant now);
   bool ask_for_stacks(const GangNow& gang, Instant now);
+  bool ask_after_left(const GangNow& gang, Instant now);
   void ask_again(const GangNow& gang, Instant now);
   void ask(GangLook look, const GangNow& gang, Instant now);
 
@@ -98,6 +103,9 @@ class Comparison {
   std::optional<Question> question_;
   bool is_unasked_ = false;  // question_ has not been handed out yet
   Instant ask_again_at_;
+  std::size_t left_ = 0;  // ranks that have left, when the others were asked about last
+  Instant ask_left_at_;
+  Duration left_pause_{0};
   std::uint64_t last_id_ = 0;
   bool waits_on_gpus_ = false;  // some rank has for half of hang_after
   Instant counted_;

@@ -62,6 +62,7 @@ bool is_live(const RankNow& one) { return one.role != Role::ended && !one.is_los
 struct Stuck {
   Ranks live, waiting, locked, stopped, left, failed, lost;
   bool only_peers = true;  // none of them may wait for its own GPU
+  bool surely = true;      // each that waits would be seen to move
 };
 
 std::optional<Stuck> all_stuck(const GangNow& gang) {
@@ -84,6 +85,7 @@ std::optional<Stuck> all_stuck(const GangNow& gang) {
       stuck.locked.push_back(rank);
     else
       stuck.waiting.push_back(rank);
+    if (one.role == Role::waits && !is_surely_still(*one.standing)) stuck.surely = false;
     if (one.role == Role::waits_gpu || one.role == Role::on_gpu) stuck.only_peers = false;
   }
   if (stuck.live.empty()) return std::nullopt;
@@ -136,6 +138,7 @@ std::optional<Evidence> unequal_counts(const GangNow& gang, const Stuck& stuck, 
     for (const auto& [rank, count] : by_rank)
       evidence.counted =
           std::min(evidence.counted, gang[static_cast<std::size_t>(rank)].standing->counted);
+    evidence.may_hang = evidence.is_hidden = true;
     return evidence;
   }
   return std::nullopt;
@@ -151,6 +154,8 @@ std::optional<Evidence> circle_of_all(const GangNow& gang, const Stuck& stuck, D
   std::sort(rest.begin(), rest.end());
   evidence.found.waiting = first_of(rest, kMaxFoundWaiting);
   evidence.found.fact = gang[static_cast<std::size_t>(named.front())].standing->within;
+  evidence.may_hang = evidence.is_hidden = stuck.surely;
+  if (!stuck.surely) evidence.found.verdict = FoundVerdict::waits;
   return evidence;
 }
 
@@ -229,10 +234,8 @@ std::optional<Evidence> nobody_goes_on(const GangNow& gang, Duration after) {
     evidence.needs_stacks = true;
     return evidence;
   }
-  auto evidence = unequal_counts(gang, *stuck, lasting);
-  if (!evidence) evidence = circle_of_all(gang, *stuck, lasting);
-  if (evidence) evidence->may_hang = evidence->is_hidden = true;
-  return evidence;
+  if (auto evidence = unequal_counts(gang, *stuck, lasting)) return evidence;
+  return circle_of_all(gang, *stuck, lasting);
 }
 
 std::optional<Evidence> some_wait(const GangNow& gang, Duration after) {

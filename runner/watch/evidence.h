@@ -11,6 +11,8 @@
 //   a circle            ranks blocked on the sockets of each other
 //   an unreachable peer what a rank sent is not acknowledged by the peer's kernel
 //   a missed fence      ranks are in a fence of PMIx that a finished rank can never enter
+// Ranks that spin where no movement can be seen (shared memory, RDMA) prove no circle: that they
+// wait for each other is said, and no alarm.
 // A rank that computes, reads, loads, compiles, evaluates or sleeps may go on: ranks that wait for
 // it wait, and that is all.
 

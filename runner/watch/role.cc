@@ -6,6 +6,8 @@
 namespace lockstep::runner {
 namespace {
 
+constexpr std::int64_t kIdleCpu = 50;  // milli of a core
+
 bool has_moved_lately(const RankStanding& standing) { return standing.still() < kStalledAfter; }
 
 bool contains(std::string_view text, std::string_view part) {
@@ -97,13 +99,21 @@ Duration still_for(const RankStanding& standing, Role role, Instant now) {
     case Role::stopped:
     case Role::device:
     case Role::ended: return past(standing.doing_since);
-    case Role::acts:
     case Role::waits:
     case Role::waits_gpu:
     case Role::on_gpu:
-    case Role::locked: return past(std::max(standing.since, standing.doing_since));
+      // A stack is taken late, and one that differs from the one before is a movement.
+      if (standing.by_stack) return past(standing.since);
+      break;
+    case Role::acts:
+    case Role::locked: break;
   }
-  return Duration::zero();
+  return past(std::max(standing.since, standing.doing_since));
+}
+
+bool is_surely_still(const RankStanding& standing) {
+  const bool is_asleep = standing.threads_running == 0 && standing.cpu_milli < kIdleCpu;
+  return is_asleep || standing.peer_sockets > 0;
 }
 
 }  // namespace lockstep::runner

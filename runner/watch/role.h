@@ -34,9 +34,14 @@ bool is_stuck(Role role);
 bool is_waiting(Role role);
 
 // How long it has been in this role without moving, if nothing was told since its standing was
-// taken. Computing is no movement, so a rank that has computed for an hour and now waits has
-// waited for a moment.
+// taken. Computing is no movement: a rank that has computed for an hour and now is blocked on a
+// peer has waited for a moment.
 Duration still_for(const RankStanding& standing, Role role, Instant now);
+
+// Whether a rank that waits would be seen to move if it did: it sleeps in the kernel, or talks to
+// peers over TCP. One that spins on shared memory or on an RDMA device looks the same whether it is
+// stuck or goes round in a loop of messages.
+bool is_surely_still(const RankStanding& standing);
 
 // One rank at the moment of a comparison.
 struct RankNow {

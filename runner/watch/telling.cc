@@ -55,11 +55,13 @@ void Telling::note(Instant now) {
   if (flush_at_ == Instant::never()) flush_at_ = has_children_ ? now + kGatherFor : now;
 }
 
-// Where clocks jump over a pause, the sampler sees a long window in which nothing moved.
+// Where clocks jump over a pause, a sampler that does not count that time moves `since` itself.
 void Telling::forgive(Own& own, RankStanding& standing) const {
-  if (standing.since != own.raw_since) own.forgiven = Duration::zero();
-  own.raw_since = standing.since;
-  if (standing.window > kLongestSample) own.forgiven += standing.window - kWatchEvery;
+  const bool is_known = std::exchange(own.raw_since, standing.since) == standing.since;
+  if (!is_known)
+    own.forgiven = Duration::zero();
+  else if (standing.window > kLongestSample)
+    own.forgiven += standing.window - kWatchEvery;
   if (own.forgiven == Duration::zero()) return;
   standing.since = std::min(standing.since + own.forgiven, standing.taken);
   standing.doing_since = std::min(standing.doing_since + own.forgiven, standing.taken);

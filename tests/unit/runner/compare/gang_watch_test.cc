@@ -59,6 +59,7 @@ struct Pair : ::testing::Test {
     RankStanding standing = ranks[static_cast<std::size_t>(rank)];
     standing.rank = standing.node_rank = rank;
     standing.processes = 1;
+    standing.peer_sockets = 1;
     standing.taken = now;
     standing.since = standing.doing_since = still_since;
     standing.window = kWatchEvery;

@@ -89,6 +89,7 @@ GangWorld::GangWorld(int nodes, int ranks_per_node, HangPolicy policy, int radix
     standing.node_rank = rank / ranks_per_node;
     standing.pid = 1000 + rank;
     standing.processes = 1;
+    standing.peer_sockets = 1;
     this->rank(rank).computes();
   }
   for (int node = 0; node < nodes; ++node) {
@@ -120,6 +121,12 @@ void GangWorld::lose_node(int node) {
 // A sampler that knows nothing of pauses: what the machine stood still counts as stillness.
 RankStanding GangWorld::standing_of(SimRank& rank, Node& node) const {
   RankStanding standing = rank.now;
+  if (node.telling.wanted_stacks().count(standing.rank) != 0) rank.needs_stack = false;
+  if (rank.needs_stack) {
+    standing.doing = Doing::computes;
+    standing.within = standing.at = "";
+    standing.by_stack = false;
+  }
   const auto known = node.before.find(standing.rank);
   const Instant now = clock_of(node);
   standing.taken = standing.since = standing.doing_since = now;
@@ -129,7 +136,9 @@ RankStanding GangWorld::standing_of(SimRank& rank, Node& node) const {
   if (known != node.before.end()) {
     const RankStanding& before = known->second;
     standing.window = now - before.taken;
-    const bool has_moved = std::exchange(rank.moved, false) || rank.flows;
+    const bool differs = before.by_stack && standing.by_stack &&
+                         (before.within != standing.within || before.at != standing.at);
+    const bool has_moved = std::exchange(rank.moved, false) || rank.flows || differs;
     if (!has_moved) standing.since = before.since;
     if (before.doing == standing.doing && before.on == standing.on)
       standing.doing_since = before.doing_since;

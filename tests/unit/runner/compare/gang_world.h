@@ -23,6 +23,8 @@ struct SimRank {
   RankStanding now;    // without its times and numbers
   bool moved = true;   // since the last sample
   bool flows = false;  // it moves all the time
+  // That it waits is seen by its stack alone, once somebody has asked for that.
+  bool needs_stack = false;
 
   void computes(const std::string& at = "");
   void reads(const std::string& path);

@@ -130,6 +130,17 @@ TEST(Hangs, ARankThatSkipsTheLastBarrierLeftEarly) {
   EXPECT_EQ(gang.find(FoundKind::left_early)->verdict, FoundVerdict::hangs);
 }
 
+TEST(Hangs, RanksThatSpinAreAskedForTheirStacksWhenOneHasLeft) {
+  GangWorld gang(kNodes);
+  gang.run(seconds(30));
+  all_but_the_last_wait(gang);
+  for (int rank = 0; rank < 3; ++rank) gang.rank(rank).needs_stack = true;
+  gang.rank(3).exits();
+  gang.run(seconds(60));
+  ASSERT_TRUE(names(gang.find(FoundKind::left_early), 3, {0, 1, 2}));
+  EXPECT_EQ(gang.find(FoundKind::left_early)->verdict, FoundVerdict::notice);
+}
+
 TEST(Hangs, AFenceThatAFinishedRankCannotEnterNeedsNoStacks) {
   GangWorld gang(kNodes);
   gang.run(seconds(30));

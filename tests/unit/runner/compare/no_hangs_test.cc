@@ -127,6 +127,7 @@ TEST(NoHangs, ALongComputationJustBeforeABarrier) {
   GangWorld gang(kNodes);
   gang.run(seconds(30));
   others_wait(gang, 0);
+  gang.rank(0).computes("eval.py:88");
   gang.run(minutes(10));
   gang.rank(0).waits("MPI_Barrier");
   gang.run(seconds(60));
@@ -230,6 +231,15 @@ TEST(NoHangs, ARankLeftWhileOneOfTheOthersStillWorks) {
   EXPECT_EQ(gang.find(FoundKind::left_early), nullptr);
 }
 
+TEST(NoHangs, StacksAreSeldomTakenOfRanksThatWorkOnAfterOneHasLeft) {
+  GangWorld gang(kNodes);
+  gang.run(seconds(30));
+  gang.rank(3).exits();
+  gang.run(minutes(60));
+  EXPECT_TRUE(gang.found().empty()) << shown(gang.found().front());
+  EXPECT_LE(gang.looks(), 40);
+}
+
 // A barrier that all ranks enter with their GPUs' work of ten minutes ahead of them.
 TEST(NoHangs, LongWorkOfAllGpus) {
   GangWorld gang(kNodes);
@@ -241,6 +251,22 @@ TEST(NoHangs, LongWorkOfAllGpus) {
   });
   gang.run(minutes(10));
   EXPECT_FALSE(gang.was_alarm()) << shown(gang.alarm());
+}
+
+// A benchmark over shared memory: always in the same call, and nothing of it is seen to move.
+TEST(NoHangs, ALoopOfMessagesThatCannotBeSeen) {
+  GangWorld gang(1, 4);
+  gang.each([](SimRank& one) { one.now.peer_sockets = 0; });
+  gang.run(seconds(30));
+  gang.each([](SimRank& one) {
+    one.waits("MPI_Allreduce", "bench.c:40");
+    one.now.cpu_milli = 1000;
+  });
+  gang.run(minutes(20));
+  EXPECT_FALSE(gang.was_alarm()) << shown(gang.alarm());
+  const Found* const found = gang.find(FoundKind::cycle);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->verdict, FoundVerdict::waits);
 }
 
 TEST(NoHangs, AsLongAsOneRankMoves) {

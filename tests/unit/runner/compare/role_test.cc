@@ -85,6 +85,18 @@ TEST(Role, ItHasWaitedSinceItBeganToWait) {
   RankStanding standing = still(Doing::waits_peer);
   standing.doing_since = kNow - seconds(20);
   EXPECT_EQ(still_for(standing, role_of(standing), kNow + seconds(5)), seconds(25));
+  standing.by_stack = true;  // which was taken late
+  EXPECT_EQ(still_for(standing, role_of(standing), kNow), minutes(5));
+}
+
+TEST(Role, WhatSpinsIsSeenToMoveOverTcpOnly) {
+  RankStanding standing = still(Doing::waits_peer);
+  EXPECT_TRUE(is_surely_still(standing)) << "it sleeps";
+  standing.threads_running = 1;
+  standing.cpu_milli = 1000;
+  EXPECT_FALSE(is_surely_still(standing));
+  standing.peer_sockets = 3;
+  EXPECT_TRUE(is_surely_still(standing));
 }
 
 }  // namespace

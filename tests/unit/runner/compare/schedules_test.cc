@@ -192,7 +192,8 @@ TEST(Schedules, WhatIsStuckIsAnAlarm) {
     while (!play.is_over() && gang.now() < end && !gang.was_alarm()) gang.run(seconds(30));
     ASSERT_TRUE(gang.was_alarm()) << "seed " << seed;
     const Duration after = *gang.alarm_at() - play.last_progress();
-    EXPECT_GE(after, seconds(120)) << "seed " << seed << ": " << shown(gang.alarm());
+    // Computing is no movement: who has computed for long before its barrier is still since then.
+    EXPECT_GE(after, kLooksApart) << "seed " << seed << ": " << shown(gang.alarm());
     EXPECT_LE(after, seconds(200)) << "seed " << seed << ": " << shown(gang.alarm());
     ++stuck;
   }
