@@ -3,6 +3,7 @@
 // wordings of gloo, NCCL, torch, UCX and Open MPI. Pure. The words are the rank's own: what they
 // name counts only if it is a node of its gang.
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
