@@ -123,6 +123,7 @@ void RankTrack::take_facts(const RankLook& look, const RankFacts& facts, const N
   standing_.taken = look.taken;
   standing_.log_bytes = facts.log_bytes;
   standing_.log_lines = facts.log_lines;
+  standing_.hindrances.gpu_held = facts.gpu_held;
   standing_.connected = facts.connected;
   standing_.finalized = facts.finalized;
   standing_.fences = node.fences;
