@@ -72,6 +72,13 @@ NodeWatch::Settings Runner::watch_settings() const {
   settings.pmix_pid = pmix_pid_;
   settings.stacks_after = assignment.spec.hang.after;
   if (const auto address = ras_address(*gang_)) settings.ras_port = ras_port_of(*address);
+  // Programs take the GPU of their local rank, unless one rank has all.
+  const std::vector<int>& gpus = assignment.allotment.gpus;
+  for (int i = 0; i < assignment.ranks_here() && !gpus.empty(); ++i)
+    settings.gpus[assignment.first_rank() + i] =
+        assignment.ranks_here() == 1
+            ? gpus
+            : std::vector<int>{gpus[static_cast<std::size_t>(i) % gpus.size()]};
   return settings;
 }
 

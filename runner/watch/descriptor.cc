@@ -17,6 +17,10 @@ std::uint64_t inode_in(std::string_view link, std::string_view lead) {
   return error == std::errc() && end != link.data() + link.size() && *end == ']' ? inode : 0;
 }
 
+std::string shown_descriptor(std::string_view link) {
+  return cut(in_one_line(link.substr(0, 2 * kMaxStandingTextBytes)), kMaxStandingTextBytes - 4);
+}
+
 struct AnonymousKind {
   std::string_view name;
   DescriptorKind kind;
@@ -42,17 +46,16 @@ Descriptor parse_descriptor(std::string_view link) {
     for (const AnonymousKind& each : kAnonymous)
       if (link.substr(kAnon.size()).starts_with(each.name))
         return {each.kind, 0, std::string(each.words)};
-    return {DescriptorKind::unknown, 0, in_one_line(link.substr(0, kMaxStandingTextBytes))};
+    return {DescriptorKind::unknown, 0, shown_descriptor(link)};
   }
-  if (!link.starts_with("/"))
-    return {DescriptorKind::unknown, 0, in_one_line(link.substr(0, kMaxStandingTextBytes))};
+  if (!link.starts_with("/")) return {DescriptorKind::unknown, 0, shown_descriptor(link)};
   DescriptorKind kind = DescriptorKind::file;
   if (link.starts_with("/dev/nvidia") || link.starts_with("/dev/kfd") ||
       link.starts_with("/dev/dri/"))
     kind = DescriptorKind::gpu;
   else if (link.starts_with("/dev/pts/") || link.starts_with("/dev/tty"))
     kind = DescriptorKind::terminal;
-  return {kind, 0, cut(in_one_line(link), kMaxStandingTextBytes - 4)};
+  return {kind, 0, shown_descriptor(link)};
 }
 
 }  // namespace lockstep::runner

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +18,13 @@ constexpr Duration kSlowLook = minutes(1);
 constexpr int kShareOfCpu = 1'000;
 constexpr Duration kAtLeastEvery = 2 * kWatchEvery;
 constexpr std::size_t kMostSaid = 16;
+constexpr Duration kGpuClocksEvery = seconds(10);
+
+std::vector<int> all_gpus(const std::map<int, std::vector<int>>& by_rank) {
+  std::set<int> all;
+  for (const auto& [rank, gpus] : by_rank) all.insert(gpus.begin(), gpus.end());
+  return {all.begin(), all.end()};
+}
 
 }  // namespace
 
@@ -31,6 +39,7 @@ NodeWatch::NodeWatch(io::EventLoop& loop, io::Clock& clock, AttachPlace& place, 
                 thread_.take_stack(rank, top, clock_.now());
               }),
       ras_(loop),
+      gpu_clocks_(all_gpus(settings_.gpus), kGpuClocksEvery),
       thread_(loop, [this](WatchResult result) { take(std::move(result)); }) {
   node_.node_rank = settings_.node_rank;
   node_.meets_at_pmix = settings_.meets_at_pmix;
@@ -88,6 +97,16 @@ void NodeWatch::take_stacks(const std::vector<int>& ranks) {
 
 // ---- looks --------------------------------------------------------------------------------------
 
+// Of the first of its GPUs that is held.
+std::string NodeWatch::gpu_held(int rank, const std::map<int, std::string>& held) const {
+  const auto gpus = settings_.gpus.find(rank);
+  if (gpus == settings_.gpus.end()) return "";
+  for (const int gpu : gpus->second)
+    if (const auto found = held.find(gpu); found != held.end() && !found->second.empty())
+      return found->second;
+  return "";
+}
+
 WatchLook NodeWatch::look() const {
   WatchLook look;
   look.place = {place_.spawn_pid(), settings_.pmix_pid};
@@ -95,9 +114,11 @@ WatchLook NodeWatch::look() const {
   look.node = node_;
   look.stacks_after = settings_.stacks_after;
   look.stacks_now = stacks_ordered_;
+  const std::map<int, std::string> held = gpu_clocks_.newest();
   for (const auto& [rank, facts] : ranks_) {
     look.ranks.push_back(facts);
     RankFacts& one = look.ranks.back();
+    one.gpu_held = gpu_held(rank, held);
     if (one.lives && doors_.cgroup) one.cgroup = doors_.cgroup(rank);
     if (doors_.logged) std::tie(one.log_bytes, one.log_lines) = doors_.logged(rank);
   }

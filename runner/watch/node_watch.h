@@ -17,6 +17,7 @@
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "runner/attach/place.h"
+#include "runner/watch/gpu_clocks.h"
 #include "runner/watch/rank_watch.h"
 #include "runner/watch/ras_client.h"
 #include "runner/watch/stack_ask.h"
@@ -36,6 +37,8 @@ class NodeWatch {
     // lockstep.hang_after: from nearly then on, stacks are taken. Zero: never.
     Duration stacks_after{0};
     std::optional<std::uint16_t> ras_port;  // of NCCL's RAS; nullopt: it is not asked
+    // The GPUs of each rank, by their indexes on this node.
+    std::map<int, std::vector<int>> gpus;
   };
   struct Doors {
     // The directory of a rank's memory cgroup; "": none.
@@ -79,6 +82,7 @@ class NodeWatch {
 
  private:
   WatchLook look() const;
+  std::string gpu_held(int rank, const std::map<int, std::string>& held) const;
   void take(WatchResult result);
   void say_once(const std::string& what);
 
@@ -96,6 +100,7 @@ class NodeWatch {
   std::vector<std::string> said_;
   StackAsk stacks_;
   RasClient ras_;
+  const GpuClocks gpu_clocks_;
   WatchThread thread_;  // the last: it ends first
 };
 

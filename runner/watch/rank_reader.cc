@@ -64,9 +64,10 @@ class ProcessDescriptors final : public DescriptorSource {
 
 ThreadLook look_at_thread_of(const ProcReader& proc, int pid, int thread, char state,
                              DescriptorSource& source) {
+  if (state == 'R') return look_at_thread(state, std::nullopt, "", this_machine(), source);
   const auto call = proc.blocked_call(pid, thread);
   const bool is_told = call && call->in_call;
-  const std::string channel = is_told || state == 'R' ? "" : proc.wait_channel(pid, thread);
+  const std::string channel = is_told ? "" : proc.wait_channel(pid, thread);
   return look_at_thread(state, call, channel, this_machine(), source);
 }
 

@@ -86,7 +86,8 @@ void RankTrack::take(const RankLook& look, const RankFacts& facts, const NodeFac
     move(look.taken);
     standing_.doing_since = look.taken;
   }
-  if (step.window > kUnseenAfter) shift(step.window - kWatchEvery);
+  const Duration seen = step.window > kUnseenAfter ? kWatchEvery : step.window;
+  shift(step.window - seen);
   const RankLook& earlier = before_ ? *before_ : look;
   const std::vector<Duration> cpu = cpu_of_processes(earlier, look);
   for (std::size_t i = 0; i < look.processes.size(); ++i) {
@@ -108,7 +109,7 @@ void RankTrack::take(const RankLook& look, const RankFacts& facts, const NodeFac
   const char state = is_seen ? look.processes[0].stat.state : '?';
   standing_.traced = state == 't' || (state == 'T' && look.processes[0].tracer != 0);
   if (standing_.traced)
-    shift(step.window);
+    shift(seen);
   else if (moved || !is_seen)
     move(look.taken);
   if (is_seen && !standing_.traced && before_) judge(look, step);
@@ -123,6 +124,7 @@ void RankTrack::take_facts(const RankLook& look, const RankFacts& facts, const N
   standing_.taken = look.taken;
   standing_.log_bytes = facts.log_bytes;
   standing_.log_lines = facts.log_lines;
+  standing_.hindrances.gpu_held = facts.gpu_held;
   standing_.connected = facts.connected;
   standing_.finalized = facts.finalized;
   standing_.fences = node.fences;

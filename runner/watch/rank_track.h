@@ -31,6 +31,7 @@ struct RankFacts {
   std::string cgroup = {};  // the directory whose members its processes are among; "": none
   std::int64_t log_bytes = 0, log_lines = 0;
   bool connected = false, finalized = false;  // PMIx, or PMI-1
+  std::string gpu_held = {};                  // see Hindrances
 };
 // The same for all ranks of this node.
 struct NodeFacts {

@@ -67,7 +67,7 @@ class Follows {
 
   RankTrack track{4};
   RankLook seen;
-  RankFacts facts{4, 1, true, 0, {}, 0, 0, false, false};
+  RankFacts facts{4, 1, true, 0, {}, 0, 0, false, false, {}};
   NodeFacts node;
   int last = -5;
 };

@@ -15,6 +15,7 @@
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
+#include "runner/watch/node_watch.h"
 #include "runner/watch/watch_thread.h"
 
 namespace lockstep::runner {
@@ -170,6 +171,62 @@ TEST(RealRanks, TwoAreConnectedAndOneWaitsForTheOther) {
   EXPECT_EQ(standings[0].peer_sockets, 1);
   EXPECT_EQ(standings[1].peer_sockets, 1);
   EXPECT_NE(standings[0].on, "");
+}
+
+class NoPlace final : public AttachPlace {
+ public:
+  void send(const AttachFrame&) override {}
+  const RankHere* rank(int) const override { return nullptr; }
+  spawn::Client* spawn() override { return nullptr; }
+  int spawn_pid() const override { return ::getpid(); }
+  void started(int, int) override {}
+  void ended(int) override {}
+};
+
+TEST(NodeWatch, TellsOfItsRanksUntilAllHaveEnded) {
+  const Child child([] {
+    while (true) ::sleep(60);
+  });
+  io::EventLoop loop;
+  io::SystemClock clock;
+  NoPlace place;
+  RankStandings told;
+  NodeWatch::Settings settings;
+  settings.node_rank = 2;
+  settings.meets_at_pmix = true;
+  NodeWatch watch(loop, clock, place, {}, std::move(settings),
+                  {{},
+                   [](int) { return std::make_pair(std::int64_t{70}, std::int64_t{3}); },
+                   [&](const RankStandings& standings) { told = standings; }});
+  EXPECT_EQ(watch.next_deadline(), Instant::never());
+  const auto turn_until = [&](const std::function<bool()>& is_so) {
+    const Instant until = clock.now() + kPatience;
+    while (!is_so() && clock.now() < until) {
+      loop.turn(milliseconds(20));
+      watch.expire(clock.now());
+    }
+    return is_so();
+  };
+  watch.rank_started(5, child.pid());
+  watch.fence_entered();
+  ASSERT_TRUE(turn_until([&] { return !told.empty(); }));
+  EXPECT_EQ(told[0].rank, 5);
+  EXPECT_EQ(told[0].node_rank, 2);
+  EXPECT_EQ(told[0].log_bytes, 70);
+  EXPECT_EQ(told[0].log_lines, 3);
+  EXPECT_EQ(told[0].has_met, false);
+  EXPECT_EQ(told[0].fences, 1);
+  EXPECT_TRUE(told[0].in_fence);
+  EXPECT_EQ(told[0].processes, 1);
+  watch.rank_connected(5);
+  watch.fence_over();
+  watch.rank_exited(5, 137);
+  ASSERT_TRUE(turn_until([&] { return told[0].doing == Doing::exited; }));
+  EXPECT_EQ(told[0].exit_code, 137);
+  EXPECT_EQ(told[0].has_met, true);
+  EXPECT_FALSE(told[0].in_fence);
+  EXPECT_EQ(watch.next_deadline(), Instant::never()) << "nobody is left to look at";
+  EXPECT_FALSE(watch.ask_ras([](const Result<RasReport>&) {})) << "it has no port";
 }
 
 TEST(WatchThread, LooksOnItsOwnThreadAndTellsOnTheLoop) {
