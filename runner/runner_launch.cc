@@ -13,6 +13,7 @@
 #include "common/domain/container_places.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
+#include "runner/bootstrap/nccl_watch.h"
 #include "runner/bootstrap/network_settings.h"
 #include "runner/container/arguments.h"
 #include "runner/fabric/settings.h"
@@ -108,6 +109,8 @@ Status Runner::describe_gang() {
   gang_->run_as = setup_.run_as;
   gang_->fabric = orders_.fabric;
   for (const io::PortLease& lease : rank_ports_) gang_->rank_ports.push_back(lease.port());
+  if (ras_port_) gang_->ras_port = ras_port_->port();
+  gang_->nccl_dumps = nccl_dumps_below(setup_.directory);
   auto& variables = gang_->assignment.spec.environment_variables;
   const auto& activation = orders_.workspace.activation;
   if (const Container* container = orders_.container()) {
@@ -141,13 +144,23 @@ void Runner::note_network() {
 
 BootstrapEvents Runner::bootstrap_events() {
   return {
-      [this](int rank) { feed(RankConnected{rank}); },
-      [this](int rank) { feed(RankFinalized{rank}); },
+      [this](int rank) {
+        if (node_watch_) node_watch_->rank_connected(rank);
+        feed(RankConnected{rank});
+      },
+      [this](int rank) {
+        if (node_watch_) node_watch_->rank_finalized(rank);
+        feed(RankFinalized{rank});
+      },
       [this](int rank, int code, std::string message) {
         feed(RankAborted{rank, code, std::move(message)});
       },
       [this](GangMessage message) { send_to_gang(message); },
       [this](const std::string& why) { bootstrap_lost(why); },
+      [this](bool entered) {
+        if (!node_watch_) return;
+        entered ? node_watch_->fence_entered() : node_watch_->fence_over();
+      },
   };
 }
 

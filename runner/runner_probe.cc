@@ -27,11 +27,6 @@ void Runner::check_parent(const ConnectGang& action) {
       [this](std::optional<PathFailure> failure) { feed(ParentChecked{std::move(failure)}); });
 }
 
-void Runner::gang_connected() {
-  parent_check_.reset();
-  feed(GangConnected{link_->table(), link_->knows()});
-}
-
 void Runner::perform(const ProbeGang&) { probe().begin(); }
 
 // Others may have heard before us that all are connected.
@@ -69,6 +64,7 @@ void Runner::probe_done(ProbeOutcome outcome) {
     if (path.node_rank == self)
       spdlog::info("this node uses {} ({}) in its gang{}", path.address, path.interface,
                    outcome.result.cached ? ", as an earlier probe found" : "");
+  if (gang_watch_) gang_watch_->add_addresses(outcome.result.chosen);
   using Verdict = ProbeDone::Verdict;
   const Verdict verdict = outcome.failed_on < 0       ? Verdict::passed
                           : outcome.failed_on == self ? Verdict::failed_here

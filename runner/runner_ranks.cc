@@ -32,6 +32,8 @@ void Runner::rank_started(int rank, int pid) {
   spdlog::info("rank {} started as pid {}", rank, pid);
   ranks_here_[rank].pid = pid;
   feed(RankStarted{rank, pid});
+  begin_watch();
+  if (node_watch_) node_watch_->rank_started(rank, pid);
   sampler_.started(clock_.now(), rank, pid);
   const auto& cgroups = setup_.isolation.cgroups;
   if (cgroups && cgroups->limited()) return look_at_memory_limit(rank, pid);
@@ -104,6 +106,9 @@ void Runner::rank_exited(int rank, int wait_status, const spawn::Spent& spent) {
   ranks_here_[rank].lives = false;
   if (attachments_) attachments_->rank_exited(rank, wait_status);
   if (cores_ && !spawner_is_lost()) cores_->exited_rank(rank, wait_status, clock_.now());
+  if (node_watch_)
+    node_watch_->rank_exited(
+        rank, WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
   sampler_.exited(rank, spent.cpu_time, spent.largest);
   RankExited exited;
   exited.rank = rank;
@@ -145,6 +150,8 @@ void Runner::tell_totals() {
 void Runner::perform(const SignalRanks& action) {
   spdlog::info("signal {} to all ranks", action.signal);
   end_attachments();
+  end_watch_here();
+  end_watch();
   if (setup_.isolation.spawn) setup_.isolation.spawn->signal_all(action.signal);
   const bool is_first = action.signal != SIGKILL && unpause_at_ == Instant::never();
   if (is_first && setup_.container) unpause_at_ = clock_.now() + kHearsWithin;
@@ -164,6 +171,7 @@ void Runner::unpause() {
 
 void Runner::perform(const KillEverything&) {
   end_attachments();
+  end_watch_here();
   end_probe();
   if (waits_for_cores()) return;
   if (!setup_.isolation.spawn || spawner_is_lost()) return;
@@ -189,6 +197,7 @@ void Runner::frozen_removed() {
   spawner_ = Spawner::gone;
   if (cores_) cores_->give_up();
   if (attachments_) attachments_->spawn_lost();
+  if (node_watch_) node_watch_->spawn_lost();
   feed(SpawnLost{"the container had to be removed"});
 }
 
@@ -198,6 +207,7 @@ void Runner::spawn_lost() {
   spdlog::error("lockstep-spawn is gone");
   if (cores_) cores_->give_up();
   if (attachments_) attachments_->spawn_lost();
+  if (node_watch_) node_watch_->spawn_lost();
   if (setup_.container) return container_lost();
   spawner_ = Spawner::sweeping;
   sweep_until_ = clock_.now() + kSweepTimeout;

@@ -29,12 +29,6 @@ bool locks_memory_freely() {
          limit.rlim_max >= static_cast<rlim_t>(kLeastLockedMemory);
 }
 
-bool spans_hosts(const GangTable& gang) {
-  return std::any_of(gang.members.begin(), gang.members.end(), [&](const GangMember& member) {
-    return member.host_id != gang.members.front().host_id;
-  });
-}
-
 // Those of the first rank: ranks differ in the devices that they take, not in whether they may.
 void add_settings(const NetworkSettings& settings, TransportFacts& facts) {
   for (const NetworkSetting& one : settings) {

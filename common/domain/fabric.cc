@@ -58,16 +58,22 @@ std::string_view to_string(PathTrouble trouble) {
   return "timed out";
 }
 
-std::string path_failure_text(const PathFailure& failure, std::string_view from_name,
-                              std::string_view to_name) {
+PathFailureWords path_failure_words(const PathFailure& failure, std::string_view from_name,
+                                    std::string_view to_name) {
   const std::string from(from_name), to(to_name);
   std::string place = failure.from_address;
   if (!place.empty() && !failure.from_interface.empty()) place += ", ";
   place += failure.from_interface;
-  std::string text = from + (place.empty() ? "" : " (" + place + ")") + " cannot reach " + to +
-                     " (" + failure.to_address + ")";
-  if (failure.port != 0) text += " port " + std::to_string(failure.port);
-  return text + ": " + what_failed(failure) + "; " + remedy_for(failure, from, to);
+  std::string what = from + (place.empty() ? "" : " (" + place + ")") + " cannot reach " + to;
+  if (!failure.to_address.empty()) what += " (" + failure.to_address + ")";
+  if (failure.port != 0) what += " port " + std::to_string(failure.port);
+  return {what + ": " + what_failed(failure), remedy_for(failure, from, to)};
+}
+
+std::string path_failure_text(const PathFailure& failure, std::string_view from_name,
+                              std::string_view to_name) {
+  const PathFailureWords words = path_failure_words(failure, from_name, to_name);
+  return words.what + "; " + words.remedy;
 }
 
 std::string_view to_string(SettingSource source) {

@@ -19,6 +19,7 @@ struct RankPace {
   Duration over{0};
   int samples = 0;
   int waiting = 0;             // of the samples, those in which it waited for a peer
+  int moving = 0;              // of the samples, those before which something of it had moved
   std::int64_t cpu_milli = 0;  // mean
   std::int64_t log_lines = 0;  // in this time, as the next two
   std::int64_t retransmits = 0;
@@ -59,9 +60,5 @@ inline constexpr Duration kPaceOver = minutes(1);
 inline constexpr std::size_t kMaxStandingsOfMessage = 4'096;  // more are sent in several messages
 inline constexpr std::size_t kMaxRanksOfLook = 1'024;
 inline constexpr std::size_t kMaxWatchedRanks = 200'000;  // of a gang; larger ones are not compared
-
-// What all runners of a gang understand, which their runners find out while they connect
-// (GangReady, GangStart): the lowest of all. 0: runners from before there were such numbers.
-inline constexpr std::uint32_t kGangWatches = 1;  // GangStandings, GangLook, GangSeen
 
 }  // namespace lockstep

@@ -25,7 +25,7 @@ struct ProbeOffer {
   int node_rank = 0;
   std::string fingerprint;  // of the node's boot, interfaces and routes: kProbeFingerprintBytes
   std::vector<ProbeCandidate> candidates;
-  std::uint16_t port = 0;                 // one that the kernel chose, as most libraries have theirs
+  std::uint16_t port = 0;  // one that the kernel chose, as most libraries have theirs
   std::vector<std::uint16_t> rank_ports;  // where ranks of this node will listen
   friend bool operator==(const ProbeOffer&, const ProbeOffer&) = default;
 };
@@ -91,8 +91,5 @@ inline constexpr std::size_t kMaxProbeRankPorts = 2;
 inline constexpr std::size_t kMaxProbePeers = 64;
 inline constexpr std::size_t kMaxProbePaths =
     kMaxProbePeers * kMaxProbeCandidates * (1 + kMaxProbeRankPorts);
-
-// GangStart::knows of a gang whose runners all know these messages is at least this.
-inline constexpr std::uint32_t kGangProbes = 2;
 
 }  // namespace lockstep

@@ -26,7 +26,7 @@ enum class Doing {
   computes,    // a thread runs, and its stack, if it was asked, is in no library that waits
   waits_peer,  // in a call of MPI, NCCL, gloo or c10d, or blocked on a socket to a peer
   reads,       // blocked on a file, a pipe, a child process or a socket to somebody else
-  locks,       // blocked on a lock without a time-out (futex), and so are all its threads that count
+  locks,       // blocked on a lock without a time-out (futex), as are all threads that count
   sleeps,      // blocked on a timer alone
   serves,      // blocked in accept or poll on a socket that listens
   stopped,     // state T
@@ -53,6 +53,7 @@ struct Hindrances {
   std::int64_t major_faults = 0;
   std::int64_t cpu_mhz = 0;          // now, of the cpu on which it ran last; 0: unknown
   std::int64_t cpu_mhz_at_most = 0;  // 0: unknown
+  std::string gpu_held;              // "thermal", "power": what holds down the clocks of its GPUs
   friend bool operator==(const Hindrances&, const Hindrances&) = default;
 };
 
@@ -66,11 +67,11 @@ struct RankStanding {
   int node_rank = 0;
   int pid = 0;  // of the process that `doing` is about, as the ranks of this node see it
   Doing doing = Doing::starts;
-  std::string call;    // the system call in which it is blocked: "connect"; "": none, or not known
-  std::string on;      // what that call's descriptor is: "10.0.0.4:29500", "/data/a.bin", "pipe"
+  std::string call;     // the system call in which it is blocked: "connect"; "": none, or not known
+  std::string on;       // what that call's descriptor is: "10.0.0.4:29500", "/data/a.bin", "pipe"
   std::string own_end;  // if `on` is the far end of a connection: the near one
-  std::string at;      // the top of its stack that is the user's: "eval.py:88"; "": not asked
-  std::string within;  // the library call around what it does: "MPI_Barrier"; "": none, not asked
+  std::string at;       // the top of its stack that is the user's: "eval.py:88"; "": not asked
+  std::string within;   // the library call around what it does: "MPI_Barrier"; "": none, not asked
   bool by_stack = false;  // `doing`, `at` and `within` follow from its stack, asked at `stack_at`
   Instant stack_at;
   bool has_timeout = false;  // the call ends by itself after a while
@@ -88,17 +89,19 @@ struct RankStanding {
   // Whether it has reached MPI_Init or the rendezvous; nullopt: this job has neither.
   std::optional<bool> has_met;
   bool connected = false, finalized = false;  // PMIx, or PMI-1
-  std::int64_t fences = 0;   // that all ranks of its node have entered; the same on all in step
-  bool in_fence = false;     // such a one is not over
-  int exit_code = 0;         // if exited; of a signal 128 + its number
-  int claims = 1;            // processes that claim this rank
+  std::int64_t fences = 0;  // that all ranks of its node have entered; the same on all in step
+  bool in_fence = false;    // such a one is not over
+  int exit_code = 0;        // if exited; of a signal 128 + its number
+  int claims = 1;           // processes that claim this rank
 
   std::int64_t cpu_milli = 0;  // thousandths of a core over the window, of all its processes
   int threads = 0, threads_running = 0, threads_in_device = 0;  // of all its processes
   int processes = 0;
   // Of its sockets to peers, since they were opened; those that were closed go on counting.
   std::int64_t peer_sockets = 0, acked = 0, received = 0;
-  std::int64_t unacked = 0;      // segments on the way now
+  std::int64_t unread = 0;       // bytes that have come and that it has not read, now
+  std::int64_t unacked = 0;      // segments that are on their way now
+  std::string unacked_by;        // the address of the peer that has most of these; "": nobody
   std::int64_t retransmits = 0;  // segments since the sockets were opened
   std::optional<Duration> last_received;  // by TCP, of the newest; nullopt: no socket to a peer
   std::int64_t log_bytes = 0, log_lines = 0;

@@ -131,7 +131,14 @@ using GangMessage =
 inline constexpr std::size_t kMaxRunnerFrameBytes = 64u << 20;
 inline constexpr std::size_t kMaxGangMessageBytes = 256u << 20;
 inline constexpr std::size_t kMaxRowsInMessage = 1'024;
-// Grows with each kind of message that older runners do not know.
+
+// What all runners of a gang understand, which they find out while they connect (GangReady,
+// GangStart): the lowest of all counts. One number for each kind of message that older runners do
+// not know, in the order in which these were added: who knows a kind knows those before it, too.
+// 0: runners from before there were such numbers. GangRows pass before that, so GangHello asks for
+// them, and the launcher knows who understands them (PartReport::gang_rows).
+inline constexpr std::uint32_t kGangWatches = 1;  // GangStandings, GangLook, GangSeen
+inline constexpr std::uint32_t kGangProbes = 2;   // ProbeOffer to ProbeOutcome
 inline constexpr std::uint32_t kGangKnows = kGangProbes;
 
 }  // namespace lockstep

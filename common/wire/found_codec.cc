@@ -45,6 +45,7 @@ void to_wire(const lockstep::Hindrances& from, Hindrances* to) {
   to->set_major_faults(from.major_faults);
   to->set_cpu_mhz(from.cpu_mhz);
   to->set_cpu_mhz_at_most(from.cpu_mhz_at_most);
+  to->set_gpu_held(standing_text(from.gpu_held));
 }
 
 Status from_wire(const Hindrances& from, lockstep::Hindrances* to) {
@@ -53,7 +54,8 @@ Status from_wire(const Hindrances& from, lockstep::Hindrances* to) {
   TRY(read_measure(from.disk_wait_milli(), "hindrances.disk_wait", &to->disk_wait_milli));
   TRY(read_measure(from.major_faults(), "hindrances.major_faults", &to->major_faults));
   TRY(read_measure(from.cpu_mhz(), "hindrances.cpu_mhz", &to->cpu_mhz));
-  return read_measure(from.cpu_mhz_at_most(), "hindrances.cpu_mhz_at_most", &to->cpu_mhz_at_most);
+  TRY(read_measure(from.cpu_mhz_at_most(), "hindrances.cpu_mhz_at_most", &to->cpu_mhz_at_most));
+  return read_standing_text(from.gpu_held(), "hindrances.gpu_held", &to->gpu_held);
 }
 
 }  // namespace
@@ -105,7 +107,9 @@ void write_measures(const lockstep::RankStanding& from, RankStanding* to) {
   to->set_peer_sockets(from.peer_sockets);
   to->set_acked(from.acked);
   to->set_received(from.received);
+  to->set_unread(from.unread);
   to->set_unacked(from.unacked);
+  to->set_unacked_by(standing_text(from.unacked_by));
   to->set_retransmits(from.retransmits);
   to->set_log_bytes(from.log_bytes);
   to->set_log_lines(from.log_lines);
@@ -126,7 +130,9 @@ Status read_measures(const RankStanding& from, lockstep::RankStanding* to) {
   TRY(read_measure(from.peer_sockets(), "standing.peer_sockets", &to->peer_sockets));
   to->acked = from.acked();
   to->received = from.received();
+  to->unread = from.unread();
   to->unacked = from.unacked();
+  TRY(read_standing_text(from.unacked_by(), "standing.unacked_by", &to->unacked_by));
   to->retransmits = from.retransmits();
   to->log_bytes = from.log_bytes();
   to->log_lines = from.log_lines();
@@ -262,6 +268,7 @@ void to_wire(const lockstep::RankPace& from, RankPace* to) {
   to->set_over_ns(from.over.count());
   to->set_samples(from.samples);
   to->set_waiting(from.waiting);
+  to->set_moving(from.moving);
   to->set_cpu_milli(from.cpu_milli);
   to->set_log_lines(from.log_lines);
   to->set_retransmits(from.retransmits);
@@ -275,6 +282,7 @@ Status from_wire(const RankPace& from, lockstep::RankPace* to) {
   TRY(read_duration(from.over_ns(), "pace.over", &to->over));
   TRY(read_number(from.samples(), 0, kMostSamples, "pace.samples", &to->samples));
   TRY(read_number(from.waiting(), 0, kMostSamples, "pace.waiting", &to->waiting));
+  TRY(read_number(from.moving(), 0, kMostSamples, "pace.moving", &to->moving));
   TRY(read_measure(from.cpu_milli(), "pace.cpu_milli", &to->cpu_milli));
   TRY(read_measure(from.log_lines(), "pace.log_lines", &to->log_lines));
   TRY(read_measure(from.retransmits(), "pace.retransmits", &to->retransmits));
@@ -288,8 +296,7 @@ void write_hang(const lockstep::HangPolicy& from, JobSpec* to) {
 
 // Absent in jobs from before there was such a policy.
 Status read_hang(const JobSpec& from, lockstep::HangPolicy* to) {
-  if (from.has_hang_after_ns())
-    TRY(read_duration(from.hang_after_ns(), "hang_after", &to->after));
+  if (from.has_hang_after_ns()) TRY(read_duration(from.hang_after_ns(), "hang_after", &to->after));
   int on = 0;
   TRY(read_number(from.on_hang(), 0, static_cast<int>(OnHang::retry), "on_hang", &on));
   to->on = static_cast<OnHang>(on);

@@ -15,7 +15,7 @@ constexpr std::string_view kLock = "lock";  // the fact of a rank that waits for
 struct DoingWords {
   std::string_view doing, one, several;
 };
-// The words of runner/watch/standing.h.
+// The words of common/domain/rank_standing.h.
 constexpr DoingWords kDoing[] = {
     {"starts", "is starting", "are starting"},
     {"computes", "computes", "compute"},
@@ -161,13 +161,18 @@ Said Finding::not_started() const {
                             node(), shown(first().on), stacks())};
 }
 
+// With a fact: how often the first rank and those ahead of it have launched that collective.
 Said Finding::waits() const {
-  const std::string remedy = "nothing is done about it; " + stacks();
-  if (found_.waiting.empty())
-    return {fmt::format("{} {} held the others up for {}{}", who(), has(), time(), which()),
-            remedy};
-  return {fmt::format("{} {} waited {} for {}{}", waiting(), waiting_has(), time(), who(), which()),
-          remedy};
+  std::string what =
+      found_.waiting.empty()
+          ? fmt::format("{} {} held the others up for {}", who(), has(), time())
+          : fmt::format("{} {} waited {} for {}", waiting(), waiting_has(), time(), who());
+  what += which();
+  if (!found_.fact.empty())
+    what += fmt::format("; {} has launched {} of {}, the others {}",
+                        several_ ? fmt::format("rank {}", first().rank) : it(), found_.here,
+                        shown(found_.fact), found_.elsewhere);
+  return {what, "nothing is done about it; " + stacks()};
 }
 
 // Either ranks that wait for each other, `waiting` being the rest of them; or one whose own threads
@@ -184,9 +189,11 @@ Said Finding::cycle() const {
     what += fmt::format("{} rank {} on {} {}", i == 0 ? ":" : ";", rank.rank,
                         node_name(about_, rank.node_rank), activity(rank));
   }
-  return {what, fmt::format("`lockstep job stacks {}` shows where each is; lockstep.on_hang: fail "
-                            "ends such a job",
-                            shown(about_.job))};
+  const std::string look =
+      fmt::format("`lockstep job stacks {}` shows where each is", shown(about_.job));
+  if (found_.verdict != FoundVerdict::hangs)
+    return {what, "they may move where it is not seen, so nothing is done about it; " + look};
+  return {what, look + "; lockstep.on_hang: fail ends such a job"};
 }
 
 Said Finding::dead_lock() const {

@@ -12,13 +12,11 @@
 
 #include "common/io/event_loop.h"
 #include "runner/attach/core_place.h"
+#include "runner/attach/place.h"
 #include "runner/attach/process.h"
 #include "runner/spawn/client.h"
 
 namespace lockstep::runner {
-
-// Ids of lockstep-spawn that are these commands'; above those of attachments.
-inline constexpr int kFirstCoreId = 3 << 29;
 
 inline constexpr Duration kCoreTimeout = seconds(40);      // of one command
 inline constexpr Duration kAllCoresTimeout = seconds(60);  // of all of a node

@@ -47,8 +47,11 @@ class AttachPlace {
   virtual void ended(int rank) = 0;
 };
 
-// Ids of lockstep-spawn that are no ranks'.
-inline constexpr int kFirstAttachedId = 1 << 30;
+// Ids of lockstep-spawn that are no ranks': a range for each of those that start programs here.
+inline constexpr int kFirstAttachedId = 4 << 28;
+inline constexpr int kFirstCoreId = 5 << 28;   // CoreFiles
+inline constexpr int kFirstWatchId = 6 << 28;  // stacks that the watch takes
+inline constexpr int kFirstKeptId = 7 << 28;   // KeptStacks
 
 // Starts a program below a keeper, as a process of the rank; closes its ends. The id.
 using AttachedStart =

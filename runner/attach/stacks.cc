@@ -92,12 +92,18 @@ std::vector<TracedProcess> processes_of_rank(int rank, int pid, int spawn_pid,
     if (below != top) pids.push_back(below);
   std::vector<TracedProcess> found;
   for (const int one : pids) {
-    const std::string command = command_of(root, one);
-    if (command.empty() || found.size() == kMaxTracedOfRank) continue;
-    found.push_back(
-        {rank, own_pid(root, one), command, runs_python(root, one, command), one == top});
+    if (found.size() == kMaxTracedOfRank) break;
+    if (auto process = traced_process(rank, one, one == top, root))
+      found.push_back(*std::move(process));
   }
   return found;
+}
+
+std::optional<TracedProcess> traced_process(int rank, int pid, bool is_rank,
+                                            const std::string& root) {
+  const std::string command = command_of(root, pid);
+  if (command.empty()) return std::nullopt;
+  return TracedProcess{rank, own_pid(root, pid), command, runs_python(root, pid, command), is_rank};
 }
 
 std::vector<StackTool> stack_tools(const TracedProcess& process, bool native) {

@@ -32,6 +32,11 @@ struct TracedProcess {
 std::vector<TracedProcess> processes_of_rank(int rank, int pid, int spawn_pid,
                                              const std::string& root = "");
 
+// One of these processes. `pid`: as we have it. `is_rank`: it is the rank's own. nullopt: it has
+// ended.
+std::optional<TracedProcess> traced_process(int rank, int pid, bool is_rank,
+                                            const std::string& root = "");
+
 struct StackTool {
   std::string name;
   std::vector<std::string> words;

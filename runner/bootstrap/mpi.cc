@@ -104,6 +104,7 @@ Pmi1Server::Events MpiBootstrap::pmi1_events() {
       [this](int rank, std::string what) { refused_.note(rank, std::move(what)); },
       [this](std::string new_keys) {
         std::uint64_t sequence = 0;
+        events_.fence(true);
         perform(fences_.contribute(signature_, std::move(new_keys), &sequence));
       },
   };
@@ -136,6 +137,7 @@ void MpiBootstrap::perform(std::vector<FenceTree::Step> steps) {
 void MpiBootstrap::perform_step(FenceTree::Complete& step) {
   std::string all;
   for (const auto& [node, new_keys] : step.blobs) all += new_keys;
+  events_.fence(false);
   if (pmi1_) pmi1_->end_barrier(all);
 }
 

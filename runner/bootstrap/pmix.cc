@@ -182,6 +182,7 @@ void PmixBootstrap::on_fence(const std::set<int>& ranks, bool whole_job, std::st
   std::uint64_t sequence = 0;
   auto steps = fences_.contribute(signature, std::move(data), &sequence);
   fence_calls_[{signature, sequence}] = std::move(reply);
+  events_.fence(true);
   perform(std::move(steps));
 }
 
@@ -198,6 +199,7 @@ void PmixBootstrap::perform_step(FenceTree::Complete& step) {
   for (const auto& [node, blob] : step.blobs) all += blob;
   call->second(true, all);
   fence_calls_.erase(call);
+  events_.fence(false);
 }
 
 void PmixBootstrap::on_modex(int rank, pmix::Client::Reply reply) {

@@ -129,6 +129,7 @@ void Core::Impl::on(const RankConnected& input) {
 
 void Core::Impl::on(const PeerDrained& input) {
   const auto& [node_rank, connected] = input.drained;
+  peers_left.insert(node_rank);
   if (is_ray() && node_rank == 0) return dismiss();
   if (!is_mpi() || !connected) return;
   if (*connected) {

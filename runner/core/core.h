@@ -120,6 +120,9 @@ struct SetupFailed {
   Cause cause = Cause::start_failed;
   std::string why;
 };
+struct GangHangs {  // on node rank 0: lockstep.on_hang ends the gang for it
+  Found found;
+};
 struct LeaseRenewed {  // only if the assignment has a lease; may come before Begin
   Instant until;
 };
@@ -128,7 +131,7 @@ using Input =
     std::variant<Begin, Endpoint, AssignmentChanged, GangConnected, ParentChecked, ProbeDone,
                  PeerLost, AbortFromPeer, PeerDrained, RankStarted, RankStartFailed, RankConnected,
                  RankFinalized, RankAborted, RankExited, StderrTail, LogsDrained, MasterPortTaken,
-                 SpawnLost, BootstrapLost, SetupFailed, LeaseRenewed, Tick>;
+                 SpawnLost, BootstrapLost, SetupFailed, GangHangs, LeaseRenewed, Tick>;
 
 // ---- actions -----------------------------------------------------------------------------------
 struct LeasePorts {

@@ -4,6 +4,8 @@
 // ranks, and handles the time until the final report.
 
 #include <csignal>
+#include <map>
+#include <set>
 
 #include "runner/core/ranks.h"
 
@@ -36,6 +38,7 @@ struct Core::Impl {
   Assignment assignment;
   GangMember self;
   SharedGang gang;
+  SharedGang launchers_gang;  // the same from before the probe, if it chose addresses
   Endpoint endpoint;
   Phase phase = Phase::fresh;
   PartState shown = PartState::staging;
@@ -43,6 +46,9 @@ struct Core::Impl {
   std::optional<Failure> failure;
   std::optional<std::string> stopped;  // the stop order as a text; unset after a failure of ours
   std::optional<PeerAbort> aborted_by;
+  std::optional<Found> hang;           // the failure is this
+  std::map<int, RankExit> peers_ends;  // by node rank: the first failure of other nodes
+  std::set<int> peers_left;            // node ranks whose ranks all exited with 0
   std::optional<Termination> terminating;
   bool warned = false;     // the job's early signal was sent
   bool dismissed = false;  // Ray's head has completed, and its workers here end with it
@@ -87,6 +93,7 @@ struct Core::Impl {
   void on(const SpawnLost& input);
   void on(const BootstrapLost& input);
   void on(const SetupFailed& input);
+  void on(const GangHangs& input);
   void on(const LeaseRenewed& input) { lease_until = input.until; }
   void on(const Tick&) {}
 
@@ -124,6 +131,8 @@ struct Core::Impl {
   void finish_if_ended();
   void quote();
   void explain_init(RankRecord& record);
+  void explain_peer(RankRecord& record);
+  std::optional<RankEnd> first_end_here(int other_than) const;
   void finish_if_quoted();
   void finish();
   NodeExitReport final_words() const;

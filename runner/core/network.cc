@@ -43,6 +43,7 @@ void Core::Impl::use_chosen_addresses() {
     if (path.node_rank >= 0 && path.node_rank < static_cast<int>(table.members.size()) &&
         !path.address.empty())
       table.members[static_cast<std::size_t>(path.node_rank)].address = path.address;
+  launchers_gang = gang;
   gang = std::move(table);
 }
 

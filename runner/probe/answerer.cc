@@ -11,8 +11,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr std::uint64_t kEchoId = 1;                 // ids of the sockets that stay
-constexpr std::uint64_t kListenerId = 2;             // and the next, one of each listener
+constexpr std::uint64_t kListenerId = 1;             // and the next, one of each listener
 constexpr std::uint64_t kFirstGuest = 100;           // ids of connections
 constexpr std::uint16_t kOpenMpisFirstPort = 1'024;  // btl_tcp_port_min_v4
 constexpr int kOpenMpisTries = 64;

@@ -44,6 +44,89 @@ TEST(RunnerCodec, ADrainedNodeThatSaysNoIsNotOneThatSaysNothing) {
   }
 }
 
+// A runner from before there were standings says nothing of what it knows.
+TEST(RunnerCodec, AnOlderRunnerKnowsNothing) {
+  pb::GangMessage wire;
+  wire.set_version(wire::kRunnerVersion);
+  wire.mutable_ready()->set_node_rank(1);
+  const auto received = wire::decode_gang(wire.SerializeAsString());
+  ASSERT_TRUE(received);
+  EXPECT_EQ(std::get<GangReady>(*received).knows, 0U);
+}
+
+TEST(RunnerCodec, StandingsAreBounded) {
+  GangStandings many;
+  many.standings.resize(kMaxStandingsOfMessage + 1);
+  EXPECT_FALSE(wire::decode_gang(wire::encode(GangMessage(many))));
+  many.standings.resize(kMaxStandingsOfMessage);
+  EXPECT_TRUE(wire::decode_gang(wire::encode(GangMessage(many))));
+  GangLook look;
+  look.ranks.resize(kMaxRanksOfLook + 1);
+  EXPECT_FALSE(wire::decode_gang(wire::encode(GangMessage(look))));
+}
+
+// Texts of ranks are cut where they are sent: none makes a message unreadable.
+TEST(RunnerCodec, LongTextsOfRanksAreCut) {
+  GangStandings sent;
+  RankStanding& standing = sent.standings.emplace_back();
+  standing.on = standing.at = standing.within = std::string(10'000, 'x');
+  standing.collectives.resize(2 * kMaxCollectiveCounts);
+  const auto received = wire::decode_gang(wire::encode(GangMessage(sent)));
+  ASSERT_TRUE(received) << received.error().message;
+  const RankStanding& read = std::get<GangStandings>(*received).standings.front();
+  EXPECT_EQ(read.on.size(), kMaxStandingTextBytes);
+  EXPECT_EQ(read.collectives.size(), kMaxCollectiveCounts);
+}
+
+TEST(RunnerCodec, AFindingsListIsCutToItsBounds) {
+  PartReport report = filled<PartReport>();
+  Found found = filled<Found>();
+  found.ranks.resize(2 * kMaxFoundRanks, found.ranks.front());
+  found.waiting.resize(2 * kMaxFoundWaiting, 3);
+  found.fact = std::string(5'000, 'x');
+  report.found.assign(2 * kMaxFound, found);
+  const auto received =
+      wire::decode_runner_control(wire::encode(RunnerControl(RunnerStatus{report})));
+  ASSERT_TRUE(received) << received.error().message;
+  const FoundList& read = std::get<RunnerStatus>(*received).report.found;
+  ASSERT_EQ(read.size(), kMaxFound);
+  EXPECT_EQ(read.front().ranks.size(), kMaxFoundRanks);
+  EXPECT_EQ(read.front().waiting.size(), kMaxFoundWaiting);
+  EXPECT_EQ(read.front().fact.size(), kMaxFoundTextBytes);
+}
+
+// A newer runner may find what an older launcher has no words for.
+TEST(RunnerCodec, AFindingOfAnUnknownKindIsLeftOut) {
+  pb::RunnerControl wire;
+  wire.set_version(wire::kRunnerVersion);
+  pb::PartReport* const part = wire.mutable_status();
+  part->mutable_attempt()->set_job("job");
+  part->mutable_attempt()->set_number(1);
+  part->set_state(pb::PART_STATE_RUNNING);
+  part->add_found()->set_kind(99);
+  part->mutable_found(0)->set_verdict(1);
+  part->add_found()->set_kind(2);
+  part->mutable_found(1)->set_verdict(2);
+  const auto received = wire::decode_runner_control(wire.SerializeAsString());
+  ASSERT_TRUE(received) << received.error().message;
+  const FoundList& read = std::get<RunnerStatus>(*received).report.found;
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_EQ(read.front().kind, FoundKind::waits);
+  EXPECT_EQ(read.front().verdict, FoundVerdict::waits);
+}
+
+TEST(RunnerCodec, AJobFromBeforeThereWasAHangPolicyHasTheDefault) {
+  pb::StoredAssignment wire;
+  auto assignment = filled<Assignment>();
+  assignment.spec.command = ShellCommand{"true"};
+  ASSERT_TRUE(wire.ParseFromString(wire::encode(assignment)));
+  wire.mutable_assignment()->mutable_spec()->clear_hang_after_ns();
+  wire.mutable_assignment()->mutable_spec()->clear_on_hang();
+  const auto read = wire::decode_assignment(wire.SerializeAsString());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->spec.hang == HangPolicy());
+}
+
 TEST(RunnerCodec, StoredFilesSurviveARoundTrip) {
   auto assignment = filled<Assignment>();
   assignment.secrets.reset();  // neither is ever in a file

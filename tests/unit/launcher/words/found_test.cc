@@ -46,6 +46,19 @@ TEST(FoundWords, AWaitNamesWhatTheOtherDoesAndIsNoAlarm) {
             "dataset.py:41");
 }
 
+TEST(FoundWords, AWaitByTheCountsOfCollectivesSaysThem) {
+  Found found = finding(FoundKind::waits, {rank_that(3, "computes")}, seconds(130), {0, 1, 2});
+  found.verdict = FoundVerdict::waits;
+  found.fact = "AllReduce";
+  found.here = 17;
+  found.elsewhere = 18;
+  EXPECT_EQ(what(found),
+            "ranks 0–2 have waited 130 s for rank 3 on n3, which computes; it has launched 17 of "
+            "AllReduce, the others 18");
+  found.ranks.push_back(rank_that(4, "computes"));
+  EXPECT_THAT(what(found), HasSubstr("; rank 3 has launched 17 of AllReduce, the others 18"));
+}
+
 TEST(FoundWords, OnlyAHangBeginsWithIt) {
   Found found = finding(FoundKind::stopped, {rank_that(3, "stopped")}, seconds(130), {0, 1, 2});
   EXPECT_EQ(what(found),
@@ -64,6 +77,10 @@ TEST(FoundWords, ACircleNamesAllOfItAndWhereTheFirstAre) {
   EXPECT_EQ(what(found),
             "ranks 0–3 wait for each other in MPI_Recv, and nothing has moved for 130 s: rank 0 on "
             "n0 waits for a peer at a.py:3; rank 1 on n1 waits for a peer at a.py:9");
+  found.verdict = FoundVerdict::hangs;
+  EXPECT_THAT(remedy(found), HasSubstr("lockstep.on_hang: fail ends such a job"));
+  found.verdict = FoundVerdict::waits;  // they spin on shared memory, where no movement is seen
+  EXPECT_THAT(remedy(found), HasSubstr("nothing is done about it"));
   Found locked =
       finding(FoundKind::cycle, {rank_that(2, "locks", "pool.py:12")}, seconds(130), {0});
   locked.fact = "lock";

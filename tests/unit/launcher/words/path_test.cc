@@ -27,7 +27,7 @@ TEST(PathWords, NameBothEndsAndWhatToDo) {
   EXPECT_EQ(say(large, kTrain).what,
             "n1 (10.0.0.4, eth1) cannot reach n2 (10.0.0.5) port 41999: packets above 1400 bytes "
             "are lost");
-  EXPECT_THAT(say(large, kTrain).remedy, HasSubstr("`ip link set eth1 mtu 1400`"));
+  EXPECT_THAT(say(large, kTrain).remedy, HasSubstr("set the MTU of eth1 on n1, "));
 }
 
 TEST(PathWords, UnknownPartsAreLeftOut) {
@@ -35,6 +35,8 @@ TEST(PathWords, UnknownPartsAreLeftOut) {
   failure.from_interface = failure.from_address = "";
   failure.port = 0;
   EXPECT_EQ(say(failure, kTrain).what, "n1 cannot reach n2 (10.0.0.5): timed out");
+  failure.to_address = "";
+  EXPECT_EQ(say(failure, kTrain).what, "n1 cannot reach n2: timed out");
 }
 
 TEST(PathWords, OfSeveralTheFirstAndHowMany) {

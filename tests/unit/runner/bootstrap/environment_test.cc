@@ -2,6 +2,7 @@
 
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/mpi_settings.h"
+#include "runner/bootstrap/nccl_watch.h"
 #include "runner/bootstrap/network.h"
 #include "runner/bootstrap/ray.h"
 #include "runner/bootstrap/torchrun.h"
@@ -174,6 +175,41 @@ TEST(TorchBootstrap, SharesTheGpusAmongJaxsProcesses) {
   EXPECT_EQ(devices(2, false, 1), "2,3");
   EXPECT_EQ(devices(4, false, 3), "3");
   EXPECT_EQ(devices(4, true, 3), "0");
+}
+
+TEST(NcclWatch, ARankWithGpusCanBeAskedWhatItsCollectivesDo) {
+  GangContext gang = make_gang(2, 2, 1);
+  gang.assignment.allotment.gpus = {0, 1};
+  gang.ras_port = 6200;
+  gang.nccl_dumps = nccl_dumps_below("/job");
+  auto all = variables_of(*make_torch_bootstrap(gang), 3, 1);
+  EXPECT_EQ(all["NCCL_RAS_ADDR"], "127.0.0.1:6200");
+  EXPECT_EQ(all["TORCH_FR_BUFFER_SIZE"], "2000");
+  EXPECT_EQ(all["TORCH_NCCL_TRACE_BUFFER_SIZE"], "2000");
+  EXPECT_EQ(all["TORCH_NCCL_DUMP_ON_TIMEOUT"], "1");
+  EXPECT_EQ(all["TORCH_FR_DUMP_TEMP_FILE"], "/job/logs/nccl_trace_rank_");
+  EXPECT_EQ(all["TORCH_NCCL_DEBUG_INFO_TEMP_FILE"], "/job/logs/nccl_trace_rank_");
+  gang.ras_port = 0;
+  EXPECT_EQ(variables_of(*make_torch_bootstrap(gang), 3, 1).count("NCCL_RAS_ADDR"), 0u);
+}
+
+TEST(NcclWatch, TheUsersWordWins) {
+  GangContext gang = make_gang(2, 2, 1);
+  gang.assignment.allotment.gpus = {0, 1};
+  gang.ras_port = 6200;
+  gang.nccl_dumps = nccl_dumps_below("/job");
+  auto& user = gang.assignment.spec.environment_variables;
+  user = {{"NCCL_RAS_ADDR", "localhost:7000"},
+          {"TORCH_NCCL_TRACE_BUFFER_SIZE", "0"},
+          {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "/scratch/t"}};
+  auto all = variables_of(*make_torch_bootstrap(gang), 3, 1);
+  for (const char* name : {"NCCL_RAS_ADDR", "TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE",
+                           "TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE"})
+    EXPECT_EQ(all.count(name), 0u) << name;
+  EXPECT_EQ(ras_address(gang), "localhost:7000");
+  user = {{"NCCL_RAS_ENABLE", "0"}};
+  EXPECT_EQ(ras_address(gang), std::nullopt);
+  EXPECT_EQ(variables_of(*make_torch_bootstrap(gang), 3, 1).count("NCCL_RAS_ADDR"), 0u);
 }
 
 // DeepSpeed takes AZUREML_EXPERIMENT_ID as a sign that it must set NCCL_SOCKET_IFNAME, unless all

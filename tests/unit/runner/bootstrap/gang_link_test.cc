@@ -199,6 +199,12 @@ TEST_F(GangLinkTest, FortyMakeATreeOfTwoLevels) {
   EXPECT_TRUE(node(38).lost.empty());
 }
 
+TEST_F(GangLinkTest, AllKnowWhatTheOldestRunnerKnows) {
+  add(40);
+  connect_all();
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(node(i).link->knows(), kGangKnows) << i;
+}
+
 TEST_F(GangLinkTest, NobodyStartsBeforeTheLateJoiner) {
   add(3);
   const GangTable gang = table();
