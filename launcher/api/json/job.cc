@@ -281,7 +281,8 @@ Json lost_peer_json(const LostPeer& peer) {
   return {{"address", text_or_null(peer.address)},
           {"node_rank", peer.node_rank < 0 ? Json(nullptr) : Json(peer.node_rank)},
           {"rank", peer.end ? Json(peer.end->rank) : Json(nullptr)},
-          {"exit_code", peer.end ? Json(peer.end->exit_code) : Json(nullptr)}};
+          {"exit_code", peer.end ? Json(peer.end->exit_code) : Json(nullptr)},
+          {"left", peer.left}};
 }
 
 }  // namespace
