@@ -15,11 +15,11 @@ constexpr std::size_t kMaxNamedPorts = 4;  // in one reason
 
 // Sorted by how good it is.
 struct ByWorth {
-  bool operator()(const GangFabric& a, const GangFabric& b) const { return key(a) < key(b); }
   static auto key(const GangFabric& one) {
     return std::tuple(one.link_layer != "InfiniBand", one.pkey != kDefaultPartition, one.pkey,
                       one.link_layer, one.subnet);
   }
+  bool operator()(const GangFabric& a, const GangFabric& b) const { return key(a) < key(b); }
 };
 using Fabrics = std::set<GangFabric, ByWorth>;
 
