@@ -148,9 +148,12 @@ void take_network(Context& core, const Node& node, const SessionOpen& open) {
   now.rdma_ports = open.inventory.rdma_ports;
   now.fabric = open.inventory.fabric;
   if (now == node.inventory) return;
+  const std::optional<Node::Notice> notice = node.notice;
   core.emit(
       NodeSessionStarted{node.id, node.boot, open.session, std::move(now), {}, node.agent_version});
-  if (open.notice) take_notice(core, node.id, *open.notice);  // the fact above forgets it
+  // The fact above forgets it, and a provider does not say it again.
+  if (notice) core.emit(NodeNoticed{node.id, notice->until, notice->reason});
+  if (open.notice) take_notice(core, node.id, *open.notice);
 }
 
 }  // namespace

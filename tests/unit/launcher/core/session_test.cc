@@ -280,6 +280,32 @@ TEST_F(Session, AChangedNetworkForgetsNoNoticeThatTheMachineIsTaken) {
   }
 }
 
+// Its provider says it once, and its agent knows nothing of it.
+TEST_F(Session, AChangedNetworkForgetsNoNoticeOfTheProvider) {
+  SessionOpen open = launcher.opening(n1);
+  open.inventory.fabric = fabric_with("eth0");
+  open.inventory_number = 1;
+  launcher.send(SessionInput{n1.key, open});
+  launcher.expect_one<AcceptSession>();
+  launcher.drop_notices();
+  Heartbeat beat{n1.id, n1.session, launcher.core->desired_for(n1.id).revision, n1.sequence};
+  beat.notice = PreemptionNotice{minutes(5), "its provider says so"};
+  launcher.send(HeartbeatInput{n1.key, beat});
+  launcher.expect_one<AckHeartbeat>();
+  launcher.drop_notices();
+  const Instant until = launcher.core->state().node(n1.id)->notice->until;
+  open.inventory.fabric = fabric_with("eth1");
+  open.inventory_number = 2;
+  launcher.send(SessionInput{n1.key, open});
+  launcher.expect_one<AcceptSession>();
+  launcher.drop_notices();
+  const Node& node = *launcher.core->state().node(n1.id);
+  EXPECT_EQ(node.inventory.fabric, fabric_with("eth1"));
+  ASSERT_TRUE(node.notice);
+  EXPECT_EQ(node.notice->until, until);
+  EXPECT_EQ(node.notice->reason, "its provider says so");
+}
+
 TEST_F(Session, AHeartbeatBehindTheDesiredRevisionGetsItAgain) {
   launcher.submit(job_spec("job"));
   const std::uint64_t revision = launcher.core->desired_for(n1.id).revision;
