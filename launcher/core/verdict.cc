@@ -160,11 +160,13 @@ void mark_secondary(std::vector<Failure>& failures) {
   }
 }
 
-// Lower comes first, whatever the clocks of the nodes say.
-constexpr int kByTime = 2;
+// Lower comes first, whatever the clocks of the nodes say. Ranks that hang end late, so others that
+// miss them may fail before.
+constexpr int kByTime = 3;
 int precedence(const Failure& failure) {
   if (failure.cause == Cause::node_lost) return 0;
   if (failure.cause == Cause::runner_lost) return 1;
+  if (failure.cause == Cause::hang) return 2;
   return failure.is_secondary ? kByTime + 1 : kByTime;
 }
 

@@ -131,6 +131,18 @@ TEST(Verdict, AHangIsOfNoRank) {
   EXPECT_EQ(report.hang->kind, FoundKind::stopped);
 }
 
+// A stopped rank ends by SIGKILL alone, seconds after the ranks that waited for it.
+TEST(Verdict, ARankThatFailsWhileAHangIsEndedIsNotTheCause) {
+  NodeExitReport root = all_terminated(0);
+  root.cause = Cause::hang;
+  root.hang = Found{};
+  root.hang->kind = FoundKind::stopped;
+  const ExitReport report = verdict_on(
+      root, node_exit({rank_exit(2, Cause::exit_code, 1, at(40)), terminated(3, at(45))}));
+  EXPECT_EQ(report.cause, Cause::hang);
+  EXPECT_THAT(report.also, IsEmpty());
+}
+
 TEST(Verdict, RanksThatWeTerminatedAreNeverTheCause) {
   const ExitReport report =
       verdict_on(node_exit({terminated(0, at(1)), terminated(1, at(1))}),
