@@ -21,6 +21,9 @@ std::string fitted(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : cut(text, most - kMark);
 }
 std::string fabric_text(const std::string& text) { return fitted(text, kMaxFabricTextBytes); }
+// The same for numbers of the kernel: a loopback device takes any MTU.
+int small(int number) { return std::clamp(number, 0, kMaxSmall); }
+int numa_number(int number) { return std::clamp(number, -1, kMaxNumaNumber); }
 Status read_fabric_text(const std::string& value, const char* field, std::string* out) {
   return read_text(value, field, out, kMaxFabricTextBytes);
 }
@@ -83,14 +86,14 @@ Status from_wire(const FabricAddress& from, lockstep::FabricAddress* to) {
 void to_wire(const lockstep::FabricInterface& from, FabricInterface* to) {
   to->set_name(fabric_text(from.name));
   write_most(from.addresses, kMaxFabricAddresses, to->mutable_addresses());
-  to->set_mtu(from.mtu);
-  to->set_speed_mbps(from.speed_mbps);
+  to->set_mtu(small(from.mtu));
+  to->set_speed_mbps(std::max<std::int64_t>(from.speed_mbps, -1));
   to->set_driver(fabric_text(from.driver));
   to->set_is_virtual(from.is_virtual);
   to->set_up(from.up);
   to->set_loopback(from.loopback);
   to->set_default_route(from.default_route);
-  to->set_numa_node(from.numa_node);
+  to->set_numa_node(numa_number(from.numa_node));
   to->set_pci(fitted(from.pci, kMaxPciBytes));
 }
 Status from_wire(const FabricInterface& from, lockstep::FabricInterface* to) {
@@ -108,7 +111,7 @@ Status from_wire(const FabricInterface& from, lockstep::FabricInterface* to) {
 }
 
 void to_wire(const lockstep::FabricGid& from, FabricGid* to) {
-  to->set_index(from.index);
+  to->set_index(small(from.index));
   to->set_gid(fabric_text(from.gid));
   to->set_type(fabric_text(from.type));
   to->set_netdev(fabric_text(from.netdev));
@@ -125,14 +128,14 @@ void to_wire(const lockstep::FabricPort& from, FabricPort* to) {
   to->set_port(from.port);
   to->set_state(fabric_text(from.state));
   to->set_link_layer(fabric_text(from.link_layer));
-  to->set_rate_gbps(from.rate_gbps);
-  to->set_lid(from.lid);
+  to->set_rate_gbps(small(from.rate_gbps));
+  to->set_lid(small(from.lid));
   write_most(from.gids, kMaxFabricGids, to->mutable_gids());
   write_numbers(from.pkeys, kMaxFabricPkeys, to->mutable_pkeys());
   to->set_firmware(fabric_text(from.firmware));
   to->set_netdev(fabric_text(from.netdev));
   to->set_pci(fitted(from.pci, kMaxPciBytes));
-  to->set_numa_node(from.numa_node);
+  to->set_numa_node(numa_number(from.numa_node));
   to->set_driver(fabric_text(from.driver));
   if (from.traffic_class >= 0) to->set_traffic_class(from.traffic_class);
 }
@@ -155,9 +158,9 @@ Status from_wire(const FabricPort& from, lockstep::FabricPort* to) {
 }
 
 void to_wire(const lockstep::FabricGpu& from, FabricGpu* to) {
-  to->set_index(from.index);
+  to->set_index(small(from.index));
   to->set_pci(fitted(from.pci, kMaxPciBytes));
-  to->set_numa_node(from.numa_node);
+  to->set_numa_node(numa_number(from.numa_node));
   write_numbers(from.nvlink_peers, kMaxFabricGpus, to->mutable_nvlink_peers());
   to->set_mig(from.mig);
   write_numbers(from.p2p_peers, kMaxFabricGpus, to->mutable_p2p_peers());
@@ -187,7 +190,7 @@ Status from_wire(const FabricNuma& from, lockstep::FabricNuma* to) {
 
 void to_wire(const lockstep::OperatorVariable& from, OperatorVariable* to) {
   to->set_name(fitted(from.name, kMaxSettingNameBytes));
-  to->set_value(from.value);
+  to->set_value(fitted(from.value, kMaxSettingTextBytes));
   to->set_rule(fabric_text(from.rule));
 }
 Status from_wire(const OperatorVariable& from, lockstep::OperatorVariable* to) {
@@ -207,7 +210,7 @@ void to_wire(const lockstep::NodeFabric& from, NodeFabric* to) {
   to->set_verbs(fabric_text(from.verbs));
   to->set_nvidia_driver(fabric_text(from.nvidia_driver));
   to->set_has_infiniband_devices(from.has_infiniband_devices);
-  to->set_memlock_bytes(from.memlock_bytes);
+  to->set_memlock_bytes(std::max<std::int64_t>(from.memlock_bytes, -1));
   write_most(from.numa, kMaxFabricNuma, to->mutable_numa());
   to->set_gpu_direct(from.gpu_direct);
   to->set_virtual_machine(from.virtual_machine);
@@ -252,7 +255,7 @@ void to_wire(const lockstep::PathFailure& from, PathFailure* to) {
   to->set_to_address(fabric_text(from.to_address));
   to->set_port(from.port);
   to->set_trouble(static_cast<int>(from.trouble) + 1);
-  to->set_mtu(from.mtu);
+  to->set_mtu(small(from.mtu));
 }
 Status from_wire(const PathFailure& from, lockstep::PathFailure* to) {
   TRY(read_number(from.from(), 0, kMaxNodesPerJob - 1, "probe.from", &to->from));
@@ -271,8 +274,8 @@ void to_wire(const lockstep::ChosenPath& from, ChosenPath* to) {
   to->set_interface(fabric_text(from.interface));
   to->set_address(fabric_text(from.address));
   to->set_round_trip_ns(from.round_trip.count());
-  to->set_speed_mbps(from.speed_mbps);
-  to->set_mtu(from.mtu);
+  to->set_speed_mbps(std::max<std::int64_t>(from.speed_mbps, -1));
+  to->set_mtu(small(from.mtu));
 }
 Status from_wire(const ChosenPath& from, lockstep::ChosenPath* to) {
   TRY(read_number(from.node_rank(), 0, kMaxNodesPerJob - 1, "probe.node_rank", &to->node_rank));

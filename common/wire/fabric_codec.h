@@ -1,7 +1,8 @@
 #pragma once
 // The fabric of nodes, results of probes, network settings and what fabric.yml says of a node, to
 // and from proto/fabric.proto. See fields.h. Writers and readers keep every limit of fabric.h:
-// whoever makes a list that is too long loses its end, not the message.
+// whoever makes a list that is too long loses its end, not the message, and a number that is too
+// large becomes the largest.
 
 #include "common/domain/fabric.h"
 #include "common/wire/fields.h"

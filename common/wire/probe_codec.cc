@@ -1,5 +1,7 @@
 #include "common/wire/probe_codec.h"
 
+#include <algorithm>
+
 #include "common/domain/job_spec.h"
 #include "common/wire/fabric_codec.h"
 
@@ -23,7 +25,7 @@ Status read_probe_text(const std::string& value, const char* field, std::string*
 void to_wire(const lockstep::ProbeCandidate& from, ProbeCandidate* to) {
   to->set_interface(from.interface);
   to->set_address(from.address);
-  to->set_mtu(from.mtu);
+  to->set_mtu(std::clamp(from.mtu, 0, kMaxMtu));
 }
 Status from_wire(const ProbeCandidate& from, lockstep::ProbeCandidate* to) {
   TRY(read_probe_text(from.interface(), "probe.interface", &to->interface));
@@ -52,15 +54,14 @@ void to_wire(const lockstep::PathFinding& from, PathFinding* to) {
   to->set_state(wire_enum<int>(from.state));
   to->set_round_trip_ns(from.round_trip.count());
   to->set_speed_mbps(from.speed_mbps);
-  to->set_mtu(from.mtu);
+  to->set_mtu(std::clamp(from.mtu, 0, kMaxMtu));
 }
 Status from_wire(const PathFinding& from, lockstep::PathFinding* to) {
   constexpr int kLastCandidate = static_cast<int>(kMaxProbeCandidates) - 1;
   TRY(read_probe_node(from.peer(), "path.peer", &to->peer));
   TRY(read_number(from.candidate(), 0, kLastCandidate, "path.candidate", &to->candidate));
   TRY(read_port(from.port(), "path.port", &to->port));
-  TRY(read_number(std::int64_t{from.source()} - 1, -1, kLastCandidate, "path.source",
-                  &to->source));
+  TRY(read_number(std::int64_t{from.source()} - 1, -1, kLastCandidate, "path.source", &to->source));
   TRY(read_probe_text(from.from_address(), "path.from_address", &to->from_address));
   TRY(read_enum(from.state(), PathState::other_host, "path.state", &to->state));
   TRY(read_duration(from.round_trip_ns(), "path.round_trip", &to->round_trip));
@@ -81,8 +82,7 @@ void to_wire(const lockstep::ProbeOffer& from, ProbeOffer* to) {
 }
 Status from_wire(const ProbeOffer& from, lockstep::ProbeOffer* to) {
   TRY(read_probe_node(from.node_rank(), "offer.node_rank", &to->node_rank));
-  TRY(read_text(from.fingerprint(), "offer.fingerprint", &to->fingerprint,
-                kProbeFingerprintBytes));
+  TRY(read_text(from.fingerprint(), "offer.fingerprint", &to->fingerprint, kProbeFingerprintBytes));
   TRY(read_list(from.candidates(), kMaxProbeCandidates, "offer.candidates", &to->candidates));
   TRY(read_port(from.port(), "offer.port", &to->port));
   TRY(check_count(from.rank_ports_size(), kMaxProbeRankPorts, "offer.rank_ports"));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 
 #include "common/wire/fabric_codec.h"
@@ -42,6 +43,32 @@ TEST(FabricCodec, ALongListLosesItsEndAndNotTheMessage) {
   EXPECT_EQ(read->ports[0].pkeys.size(), kMaxFabricPkeys);
   EXPECT_EQ(read->gpus.size(), kMaxFabricGpus);
   EXPECT_EQ(read->numa.size(), kMaxFabricNuma);
+}
+
+// `ip link set lo mtu 2147483647` is allowed, and must not keep a node from its launcher.
+TEST(FabricCodec, ALargeNumberBecomesTheLargest) {
+  NodeFabric fabric;
+  FabricInterface& lo = fabric.interfaces.emplace_back();
+  lo.mtu = INT32_MAX;
+  lo.speed_mbps = -7;
+  fabric.ports.emplace_back().rate_gbps = -1;
+  fabric.memlock_bytes = -5;
+  const auto read = wire::decode_node_fabric(wire::encode(fabric));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_GT(read->interfaces[0].mtu, 65'536);
+  EXPECT_EQ(read->interfaces[0].speed_mbps, -1);
+  EXPECT_EQ(read->ports[0].rate_gbps, 0);
+  EXPECT_EQ(read->memlock_bytes, -1);
+
+  ProbeOffer offer;
+  offer.candidates = {{"lo", "10.0.0.1", INT32_MAX}};
+  EXPECT_TRUE(wire::decode_gang(wire::encode(GangMessage(offer))));
+
+  OperatorSettings settings;
+  settings.variables.push_back({"NCCL_X", std::string(2 * kMaxSettingTextBytes, 'x'), "f:1"});
+  pb::OperatorSettings wire;
+  pb::to_wire(settings, &wire);
+  EXPECT_TRUE(pb::from_wire(wire, &settings));
 }
 
 TEST(FabricCodec, RefusesWhatNoNodeCanHave) {
