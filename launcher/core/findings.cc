@@ -22,6 +22,7 @@ FoundList checked_found(const FoundList& from, const JobSpec& spec, int nodes,
       return rank.rank < 0 || rank.rank >= world || rank.node_rank < 0 || rank.node_rank >= nodes;
     });
     std::erase_if(found.waiting, [&](int rank) { return rank < 0 || rank >= world; });
+    std::sort(found.waiting.begin(), found.waiting.end());
     if (found.ranks.empty()) continue;
     if (clock && found.since.ns != 0 && found.since.ns > clock->ahead.count())
       found.since = found.since - clock->ahead;

@@ -24,7 +24,8 @@ bool is_same(const Found& a, const Found& b);
 // What a reader of `before` must be told of `now`.
 struct FoundDifference {
   FoundList fresh;  // holds now, and did not with this verdict
-  FoundList over;   // nothing of this kind about any of its ranks holds any more
+  // Nothing of this kind about any of its ranks holds any more; of a wait, no other one either.
+  FoundList over;
 };
 FoundDifference difference_of(const FoundList& before, const FoundList& now);
 // Whether both lists say the same, whatever their numbers are.

@@ -104,10 +104,10 @@ TEST_F(Findings, RanksThatTheGangDoesNotHaveAreLeftOut) {
   Found elsewhere = waits_for(3);
   elsewhere.ranks[0].node_rank = 2;
   Found partly = waits_for(2);
-  partly.waiting = {0, -1, 4};
+  partly.waiting = {1, 0, -1, 4};
   tell({made_up, elsewhere, partly});
   ASSERT_EQ(seen().size(), 1U);
-  EXPECT_THAT(seen()[0].waiting, ElementsAre(0));
+  EXPECT_THAT(seen()[0].waiting, ElementsAre(0, 1));
 }
 
 // A node that changes its mind with each report.

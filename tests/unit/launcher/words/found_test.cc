@@ -184,5 +184,24 @@ TEST(FoundDifference, OnlyKindVerdictAndRanksCount) {
   EXPECT_EQ(difference_of({waits}, {other}).over, FoundList{waits});
 }
 
+// "ranks 0–1 no longer wait for rank 3" beside "hang: ranks 0–1 have waited for rank 3".
+TEST(FoundDifference, AWaitForWhichAnotherReasonIsFoundIsNotOver) {
+  const Found waits =
+      finding(FoundKind::waits, {rank_that(3, "computes")}, seconds(130), {0, 1, 2});
+  const Found gone = finding(FoundKind::peer_gone, {rank_that(3, "exited")}, seconds(140), {0, 1});
+  const Found cycle = finding(FoundKind::cycle, {rank_that(0, "waits"), rank_that(1, "waits")},
+                              seconds(140), {2, 3});
+  const Found stopped =
+      finding(FoundKind::stopped, {rank_that(3, "stopped")}, seconds(140), {0, 1, 2});
+  for (const Found& now : {gone, cycle, stopped}) {
+    EXPECT_EQ(difference_of({waits}, {now}).fresh, FoundList{now}) << to_string(now.kind);
+    EXPECT_TRUE(difference_of({waits}, {now}).over.empty()) << to_string(now.kind);
+  }
+  Found alone = stopped;
+  alone.waiting.clear();
+  EXPECT_EQ(difference_of({waits}, {alone}).over, FoundList{waits});
+  EXPECT_EQ(difference_of({stopped}, {waits}).over, FoundList{stopped}) << "it goes on again";
+}
+
 }  // namespace
 }  // namespace lockstep::words
