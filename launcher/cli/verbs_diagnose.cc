@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "common/io/clock.h"
 #include "launcher/cli/attach_calls.h"
@@ -57,10 +59,13 @@ void ask_ranks(Connection& connection, const DiagnoseOptions& options, Diagnosis
 void ask_clocks(Connection& connection, Diagnosis* diagnosis) {
   const auto reply = connection.ask_for<NodesReply>(ListNodes{});
   if (!reply) return;
+  std::map<NodeId, const NodeView*> measured;
+  for (const NodeView& node : reply->nodes)
+    if (node.clock_uncertainty) measured.emplace(node.id, &node);
   for (const PartView& part : diagnosis->job.attempts.back().parts)
-    for (const NodeView& node : reply->nodes)
-      if (node.id == part.node && node.clock_uncertainty)
-        diagnosis->clocks.push_back({node.name, {node.clock_ahead, *node.clock_uncertainty}});
+    if (const auto node = measured.find(part.node); node != measured.end())
+      diagnosis->clocks.push_back(
+          {node->second->name, {node->second->clock_ahead, *node->second->clock_uncertainty}});
 }
 
 // A file among the logs of the node of the first rank that runs, written there as the job's user.

@@ -226,9 +226,9 @@ std::optional<ProbeResult> probe_in(const Attempt& attempt, ViewDetail detail) {
     return each.report && each.report->probe;
   });
   if (part == attempt.parts.end()) return std::nullopt;
-  ProbeResult probe = *part->report->probe;
-  if (detail == ViewDetail::outline) probe.chosen.clear();
-  return probe;
+  const ProbeResult& probe = *part->report->probe;
+  if (detail == ViewDetail::whole) return probe;
+  return ProbeResult{{}, probe.failures, probe.cached, probe.broken};
 }
 
 AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attempt& attempt,

@@ -88,9 +88,13 @@ Json settings_json(const NetworkSettings& settings) {
   return list;
 }
 
+// A whole view has its parts by node rank, so that a name is mostly found at its place.
 words::About names_in(const std::string& job, const AttemptView& attempt) {
-  return {job, [&attempt](int node_rank) {
-            for (const PartView& part : attempt.parts)
+  return {job, [&parts = attempt.parts](int node_rank) {
+            const auto place = static_cast<std::size_t>(node_rank);
+            if (place < parts.size() && parts[place].node_rank == node_rank)
+              return parts[place].node_name;
+            for (const PartView& part : parts)
               if (part.node_rank == node_rank) return part.node_name;
             return std::string();
           }};
