@@ -23,14 +23,15 @@ std::string found_part(const Diagnosis& diagnosis) {
   std::string text = "found\n";
   for (const FoundText& found : found_texts(diagnosis.job))
     text += fmt::format("  {}: {}\n", found.label, in_lines(found.text, 4));
-  if (attempt_of(diagnosis).found.empty()) {
-    const Duration after = diagnosis.job.spec.hang.after;
-    text +=
-        after == Duration::zero()
-            ? "  nothing is looked for (lockstep.hang_after: off)\n"
-            : fmt::format("  nothing: no rank has waited {} for another\n", format_duration(after));
-  }
-  return text;
+  if (!attempt_of(diagnosis).found.empty()) return text;
+  const Duration after = diagnosis.job.spec.hang.after;
+  if (after == Duration::zero())
+    return text + "  nothing is looked for (lockstep.hang_after: off)\n";
+  if (diagnosis.job.status != JobStatus::running) return text + "  nothing\n";
+  return text + fmt::format(
+                    "  nothing; a rank that others wait for is named after {} "
+                    "(lockstep.hang_after)\n",
+                    format_duration(after));
 }
 
 std::string speed_text(const ChosenPath& path) {

@@ -100,7 +100,8 @@ std::string fabric_text(const NodeView& node) {
     return lines.text();
   }
   const NodeFabric& fabric = *node.inventory.fabric;
-  for (const FabricInterface& one : fabric.interfaces) lines.add("interface", interface_text(one));
+  for (const FabricInterface& one : fabric.interfaces)
+    lines.add("interface", in_one_line(interface_text(one)));
   for (const FabricPort& port : fabric.ports) {
     std::string text = in_one_line(port_text(port));
     for (const FabricGid& gid : port.gids) text += "\n  " + in_one_line(gid_text(gid));
@@ -114,7 +115,7 @@ std::string fabric_text(const NodeView& node) {
     lines.add("rdma files", fabric.has_infiniband_devices
                                 ? "/dev/infiniband/uverbs*"
                                 : "no /dev/infiniband/uverbs*: no program can use RDMA here");
-  for (const FabricGpu& gpu : fabric.gpus) lines.add("gpu", gpu_text(gpu));
+  for (const FabricGpu& gpu : fabric.gpus) lines.add("gpu", in_one_line(gpu_text(gpu)));
   if (!fabric.gpus.empty() && !fabric.ports.empty())
     lines.add("gpu direct", fabric.gpu_direct ? "RDMA devices read GPU memory (nvidia_peermem)"
                                               : "nvidia_peermem is not loaded");

@@ -29,10 +29,11 @@ std::string interfaces_of(const std::vector<ChosenPath>& chosen, std::size_t nod
   if (is_one && !first.empty() && chosen.size() == nodes)
     return fmt::format("{} on all {} nodes", shown(chosen.front()), nodes);
   std::string text;
-  for (std::size_t i = 0; i < std::min(chosen.size(), kMostInterfaces); ++i)
+  const std::size_t said = std::min(chosen.size(), kMostInterfaces);
+  for (std::size_t i = 0; i < said; ++i)
     text += fmt::format("{}{} on {}", i == 0 ? "" : ", ", shown(chosen[i]),
                         words::node_name(names, chosen[i].node_rank));
-  if (nodes > kMostInterfaces) text += fmt::format(" and {} more", nodes - kMostInterfaces);
+  if (nodes > said) text += fmt::format(" and {} more", nodes - said);
   return text;
 }
 

@@ -102,7 +102,10 @@ TEST(Diagnosis, OfAJobWithoutTroubleSaysSo) {
   Diagnosis healthy = diagnosis();
   healthy.job.attempts[0].found.clear();
   EXPECT_THAT(diagnosis_text(healthy),
-              HasSubstr("found\n  nothing: no rank has waited 2m00s for another\n"));
+              HasSubstr("found\n  nothing; a rank that others wait for is named after 2m00s "
+                        "(lockstep.hang_after)\n"));
+  healthy.job.status = JobStatus::failed;
+  EXPECT_THAT(diagnosis_text(healthy), HasSubstr("found\n  nothing\n"));
   healthy.job.spec.hang.after = Duration::zero();
   EXPECT_THAT(diagnosis_text(healthy), HasSubstr("nothing is looked for"));
 }
