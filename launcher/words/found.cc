@@ -206,7 +206,11 @@ Said Finding::dead_lock() const {
 Said Finding::stopped() const {
   return {fmt::format("{} {} been stopped for {} (state T){}", who(), has(), time(),
                       while_others_wait()),
-          "let it go on with " + command("signal", "CONT")};
+          several_
+              ? fmt::format("let them go on with `lockstep job signal {} CONT`, which goes to all "
+                            "ranks",
+                            shown(about_.job))
+              : "let it go on with " + command("signal", "CONT")};
 }
 
 Said Finding::device_wait() const {

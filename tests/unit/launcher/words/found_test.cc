@@ -67,6 +67,9 @@ TEST(FoundWords, OnlyAHangBeginsWithIt) {
   EXPECT_THAT(what(found), HasSubstr("hang: rank 3 on n3"));
   EXPECT_THAT(say_cause(found, kTrain), Not(HasSubstr("hang: ")));
   EXPECT_EQ(remedy(found), "let it go on with `lockstep job signal train --rank 3 CONT`");
+  found.ranks.push_back(rank_that(2, "stopped"));
+  EXPECT_EQ(remedy(found),
+            "let them go on with `lockstep job signal train CONT`, which goes to all ranks");
 }
 
 TEST(FoundWords, ACircleNamesAllOfItAndWhereTheFirstAre) {
