@@ -2,6 +2,8 @@
 // with the same relay for the table (runner/core/gang_rows). Words between two neighbours arrive in
 // order, as often as it takes; a parent may pass on another table than it got.
 
+#include <algorithm>
+
 #include "tests/sim/cluster.h"
 #include "tests/sim/runner.h"
 
@@ -59,8 +61,9 @@ void Runner::dial() {
   if (!parent->admits(*this)) return violate_gang("its parent does not know its key");
   parent_ = parent;
   const bool awaits_rows = !table_->whole();
-  say(parent,
-      [self = shared_from_this(), awaits_rows](Runner& to) { to.hear_hello(self, awaits_rows); });
+  say(parent, [self = weak_from_this(), awaits_rows](Runner& to) {
+    if (const auto child = self.lock()) to.hear_hello(child, awaits_rows);
+  });
   start_when_ready();
 }
 
