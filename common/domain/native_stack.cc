@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "common/base/printable.h"
 #include "common/base/utf8.h"
