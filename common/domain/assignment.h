@@ -114,7 +114,7 @@ struct PartReport {
   FoundList found = {};
   // Of node rank 0's part: what the probe of the gang found. Absent: there was none.
   std::optional<ProbeResult> probe = {};
-  NetworkSettings settings = {};  // of this node's first rank, from running on
+  NetworkSettings settings = {};         // of this node's first rank, from running on
   SettingOverrides other_settings = {};  // where its other ranks differ from the first
   // Of a gang's part, from prepared on: which GangRows its runner understands, and its agent too,
   // since an older one does not pass this on. 0: none.
