@@ -82,7 +82,9 @@ void add_names(const GangTable& gang, NodesByName& names) {
       if (name.empty() || name.size() > kMaxPeerAddressBytes) continue;
       std::vector<int>& nodes = names[name];
       const int node = static_cast<int>(i);
-      if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+      // Sorted: all nodes of a gang may have one name.
+      const auto place = std::lower_bound(nodes.begin(), nodes.end(), node);
+      if (place == nodes.end() || *place != node) nodes.insert(place, node);
     }
   }
 }

@@ -13,7 +13,7 @@
 
 namespace lockstep::runner {
 
-// By address and by host name, as such words have them: the nodes, which may be several.
+// By address and by host name, as such words have them: the nodes, which may be several, sorted.
 using NodesByName = std::map<std::string, std::vector<int>, std::less<>>;
 // `launchers`: the table from before the probe chose addresses; absent: it has the same.
 NodesByName nodes_by_name(const GangTable& gang, const SharedGang& launchers = {});

@@ -64,6 +64,18 @@ TEST(LostPeer, SeveralNodesOfOneAddressAreAllNamed) {
   EXPECT_EQ(peer.nodes, (std::vector<int>{2, 3}));
 }
 
+TEST(LostPeer, NodesOfOneNameAreEachThereOnce) {
+  constexpr int kMany = 10'000;  // as many as a gang may have
+  GangTable gang;
+  gang.members.resize(kMany);
+  for (GangMember& member : gang.members) member.hostname = member.address = "localhost";
+  const NodesByName names = nodes_by_name(gang, gang);
+  ASSERT_EQ(names.size(), 1U);
+  const std::vector<int>& nodes = names.at("localhost");
+  ASSERT_EQ(nodes.size(), static_cast<std::size_t>(kMany));
+  for (int node = 0; node < kMany; ++node) ASSERT_EQ(nodes[static_cast<std::size_t>(node)], node);
+}
+
 TEST(LostPeer, IsKnownByItsAddressFromBeforeTheProbeToo) {
   GangTable chosen = table();
   chosen.members[3].address = "10.9.0.4";
