@@ -290,14 +290,14 @@ void to_wire(const lockstep::ProbeResult& from, ProbeResult* to) {
   write_most(from.chosen, kMaxNodesPerJob, to->mutable_chosen());
   write_most(from.failures, kMaxPathFailures, to->mutable_failures());
   to->set_cached(from.cached);
-  to->set_broken(from.broken);
+  to->set_broken(std::clamp(from.broken, 0, to->failures_size()));
 }
 Status from_wire(const ProbeResult& from, lockstep::ProbeResult* to) {
   TRY(read_list(from.chosen(), kMaxNodesPerJob, "probe.chosen", &to->chosen));
   TRY(read_list(from.failures(), kMaxPathFailures, "probe.failures", &to->failures));
   to->cached = from.cached();
-  return read_number(from.broken(), 0, static_cast<int>(kMaxPathFailures), "probe.broken",
-                     &to->broken);
+  return read_number(from.broken(), 0, static_cast<std::int64_t>(to->failures.size()),
+                     "probe.broken", &to->broken);
 }
 
 // ---- settings ----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include "launcher/core/counted.h"
 #include "launcher/core/found_state.h"
@@ -165,8 +166,10 @@ void explain_ranks(const State& state, const Attempt& attempt, const AttemptView
     lines.add(WordsOf::job, "  " + whole.what, "  " + outline.what);
     if (!whole.remedy.empty()) lines.add(WordsOf::job, "    " + whole.remedy);
   }
-  if (!view.probe || view.probe->broken == 0) return;
-  const words::Said failure = words::say_all(words::broken_paths(*view.probe), names);
+  if (!view.probe) return;
+  const std::vector<PathFailure> broken = words::broken_paths(*view.probe);
+  if (broken.empty()) return;
+  const words::Said failure = words::say_all(broken, names);
   lines.add(WordsOf::job, "  " + failure.what, "  some of its nodes cannot reach each other");
   if (!failure.remedy.empty()) lines.add(WordsOf::job, "    " + failure.remedy);
 }

@@ -102,6 +102,17 @@ TEST(FabricCodec, AProbeOfTheLargestGangTravels) {
   EXPECT_TRUE((there_and_back<pb::ProbeResult>(probe)) == probe);
 }
 
+// Whoever tells of the first one would read behind the list.
+TEST(FabricCodec, MorePathsAreNotBrokenThanFailed) {
+  pb::ProbeResult wire;
+  wire.set_broken(1);
+  ProbeResult probe;
+  EXPECT_FALSE(pb::from_wire(wire, &probe));
+  pb::to_wire(PathFailure{}, wire.add_failures());
+  EXPECT_TRUE(pb::from_wire(wire, &probe));
+  EXPECT_EQ(probe.broken, 1);
+}
+
 TEST(FabricCodec, SettingsTravelWithSourceReasonAndWarning) {
   const NetworkSetting setting{"NCCL_IB_DISABLE", "1", SettingSource::user, "set by the job",
                                "RDMA is off"};

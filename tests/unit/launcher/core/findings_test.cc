@@ -160,6 +160,14 @@ TEST_F(Findings, WhatTheProbeChoseStaysWithThePart) {
   EXPECT_EQ(view.parts[0].settings, running.settings);
 }
 
+TEST_F(Findings, ExplainSaysNothingOfBrokenPathsWithoutOne) {
+  PartReport running = report(first, PartState::stopping);
+  running.probe.emplace().broken = 1;
+  launcher.observe(n1, running);
+  launcher.drop_notices();
+  EXPECT_THAT(launcher.core->explain(job)->lines, Not(Contains(HasSubstr("cannot reach"))));
+}
+
 TEST_F(Findings, ASignalOfTheOwnerIsAnEvent) {
   launcher.send(RanksSignaledInput{first, n2.id, 3, 10, "alice"});
   launcher.send(RanksSignaledInput{first, n1.id, std::nullopt, 18, "alice"});
