@@ -60,7 +60,7 @@ void Runner::gang_received(int from, GangMessage message) {
     note_other_over(drained->node_rank);
     feed(PeerDrained{*drained});
   } else if (is_of_probe(message)) {
-    if (stage_ == Stage::supervising) probe().receive(from, std::move(message));
+    if (stage_ == Stage::supervising && link_->table()) probe().receive(from, std::move(message));
   } else if (launching_ == Launching::ready) {
     bootstrap_->receive(message);
   } else {

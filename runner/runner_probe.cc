@@ -29,14 +29,14 @@ void Runner::check_parent(const ConnectGang& action) {
 
 void Runner::perform(const ProbeGang&) { probe().begin(); }
 
-// Others may have heard before us that all are connected.
+// Others may have heard before our core that all are connected: the table is the link's.
 GangProbe& Runner::probe() {
   if (probe_) return *probe_;
   const Assignment& assignment = orders_.assignment;
   GangProbeFacts facts;
   facts.attempt = assignment.attempt;
   facts.node_rank = assignment.node_rank;
-  facts.gang = core_.gang();
+  facts.gang = link_->table();
   facts.kind = assignment.spec.distribution.kind;
   if (master_port_) facts.leased_ports.push_back(master_port_->port());
   if (!rank_ports_.empty()) facts.leased_ports.push_back(rank_ports_.front().port());
@@ -62,7 +62,8 @@ void Runner::probe_done(ProbeOutcome outcome) {
   probe_entry_ = probe_->cache_entry();
   for (const ChosenPath& path : outcome.result.chosen)
     if (path.node_rank == self)
-      spdlog::info("this node uses {} ({}) in its gang{}", path.address, path.interface,
+      spdlog::info("this node uses {}{} in its gang{}", path.address,
+                   path.interface.empty() ? "" : " of " + path.interface,
                    outcome.result.cached ? ", as an earlier probe found" : "");
   if (gang_watch_) gang_watch_->add_addresses(outcome.result.chosen);
   using Verdict = ProbeDone::Verdict;

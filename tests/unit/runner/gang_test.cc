@@ -100,6 +100,20 @@ TEST_F(GangTest, TheNetworkBetweenTwoHostsIsProbedFirst) {
   EXPECT_EQ(nodes_[0].out(1).substr(1), nodes_[1].out(3).substr(1)) << "one address for all";
 }
 
+// The order to start and the end of the probe come at once: the core of the second node has not
+// heard of the one when the other is there.
+TEST_F(GangTest, AProbeThatIsOffEndsForWhoGotTheTableAMomentAgo) {
+  on_two_hosts_ = by_tree_ = true;
+  for (auto& node : nodes_) node.runner_variables["LOCKSTEP_PROBE"] = "off";
+  start(Distribution::Kind::pytorch, ShellCommand{"echo $RANK at $MASTER_ADDR"});
+  wait();
+  for (auto& node : nodes_) {
+    EXPECT_EQ(node.report().cause, Cause::completed) << node.report().message;
+    EXPECT_EQ(node.runner_log().find("this node uses "), std::string::npos) << node.runner_log();
+  }
+  EXPECT_EQ(nodes_[1].out(3), "3 at 127.0.0.1\n");
+}
+
 TEST_F(GangTest, ARankThatFailsEndsTheOtherNodeToo) {
   start(Distribution::Kind::pytorch,
         ShellCommand{"trap '' TERM; [ $RANK = 3 ] && exit 9; while :; do sleep 1; done"});
