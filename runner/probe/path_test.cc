@@ -134,7 +134,8 @@ void PathTest::take_order(Instant now) {
   if (step_ == Step::pinging) {
     round_trip_ = pings_ == 0 ? took : std::min(round_trip_, took);
     if (++pings_ < load_.round_trips) return ping(now);
-    return fill(now, Step::segments, load_.segments, kSegmentsWithin);
+    return fill(now, Step::segments, load_.segments,
+                kSegmentsWithin + kTripsOfSegments * round_trip_);
   }
   if (step_ == Step::segments && load_.burst)
     return fill(now, Step::bursting, kBurstBytes, kBurstWithin);

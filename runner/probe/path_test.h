@@ -19,8 +19,10 @@ namespace lockstep::runner {
 // The kernel sends SYN again after 1 s and 3 s, and says after about 3 s that no neighbour answers.
 inline constexpr Duration kDialWithin = milliseconds(3'500);
 inline constexpr Duration kAnswerWithin = milliseconds(3'000);  // each small message
-// Some times as long as the kernel waits before it sends a lost segment again.
+// Some times as long as the kernel waits before it sends a lost segment again, besides the round
+// trips that so many bytes take.
 inline constexpr Duration kSegmentsWithin = milliseconds(1'200);
+inline constexpr int kTripsOfSegments = 4;
 inline constexpr Duration kBurstWithin = milliseconds(2'000);
 inline constexpr int kRoundTrips = 3;
 inline constexpr std::uint32_t kSegmentsBytes = 16u << 10;  // more than one segment of 9,000 bytes

@@ -25,6 +25,7 @@ struct Prober::Path {
   sockaddr_in to{};
   int full_packet = kUnknownMtu;  // the smaller MTU of both ends
   bool is_known = false;
+  bool is_again = false;  // a second test, since a full packet passed after all
   std::optional<PacketSearch> search;
   int overhead = 0;  // while it searches
   Instant round_until = Instant::never();
@@ -125,8 +126,8 @@ void Prober::ended(Path& path, const ProbeLine& line) {
   path.finding.state = line.test().state();
   path.finding.round_trip = line.test().round_trip();
   path.finding.speed_mbps = line.test().speed_mbps();
-  if (line.test().lost_large_packets() && searches_ < kMostSearches)
-    return begin_search(path, line);
+  const bool is_lossy = line.test().lost_large_packets() && !path.is_again;
+  if (is_lossy && searches_ < kMostSearches) return begin_search(path, line);
   known(path);
 }
 
@@ -154,13 +155,24 @@ void Prober::send_round(Path& path) {
   }
 }
 
-// Where full ones pass after all, many at once do not, and no size can be told.
 void Prober::end_round(Path& path) {
   path.search->end_round();
   if (!path.search->is_over()) return send_round(path);
-  path.finding.mtu = path.search->passes_full() ? 0 : path.search->largest();
+  const bool passes_full = path.search->passes_full();
+  if (!passes_full) path.finding.mtu = path.search->largest();
   path.search.reset();
   path.round_until = Instant::never();
+  if (passes_full) return test_again(path);
+  known(path);
+}
+
+// Where a full packet passes after all, the peer may only have been busy. If the test fails again,
+// many at once do not pass, and no size can be told.
+void Prober::test_again(Path& path) {
+  path.is_again = true;
+  const ProbeLine& line = open(path, 0, {kSegmentsBytes, false, kRoundTrips});
+  if (!line.is_without_socket()) return look_at(*dialled_.back());
+  dialled_.pop_back();
   known(path);
 }
 
@@ -224,11 +236,14 @@ void Prober::finish_if_known() {
   finish_at_ = std::min(finish_at_, now + kStragglers + (now - begun_));
 }
 
-// A path that is not known by now is left out.
+// A path that is not known by now is left out, unless only the size is missing that it lets pass.
 void Prober::finish() {
   std::vector<PathFinding> findings;
-  for (const auto& path : paths_)
-    if (path->is_known && findings.size() < kMaxProbePaths) findings.push_back(path->finding);
+  for (const auto& path : paths_) {
+    const bool loses = path->finding.state == PathState::large_packets_lost;
+    if ((path->is_known || loses) && findings.size() < kMaxProbePaths)
+      findings.push_back(path->finding);
+  }
   dialled_.clear();
   std::exchange(done_, nullptr)(std::move(findings));
 }

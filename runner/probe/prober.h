@@ -56,6 +56,7 @@ class Prober {
   void begin_search(Path& path, const ProbeLine& line);
   void send_round(Path& path);
   void end_round(Path& path);
+  void test_again(Path& path);
   bool are_all_reached() const;
   bool are_all_reached_from(int source) const;
   void finish_if_known();

@@ -114,6 +114,16 @@ TEST(PathTalkTest, FullSegmentsThatNeverArriveAreABlackHole) {
   EXPECT_TRUE(line.test.lost_large_packets());
 }
 
+TEST(PathTalkTest, ALongWayIsNoBlackHole) {
+  Line line;
+  line.way = milliseconds(400);  // over a satellite, and back
+  line.lost_above = 1'400;
+  line.test.connected(line.now);
+  line.run();
+  ASSERT_FALSE(line.test.is_over());
+  EXPECT_GE(line.test.deadline() - line.now, 2 * 2 * line.way) << "of the round trips for 16 KiB";
+}
+
 TEST(PathTalkTest, EachStepHasItsTime) {
   Line silent;
   EXPECT_EQ(silent.test.deadline(), silent.now + kDialWithin);

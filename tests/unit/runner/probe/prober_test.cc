@@ -190,6 +190,70 @@ TEST_F(ProberTest, ThePortsOfAnAnswererAreFreeWhenItIsGone) {
   EXPECT_TRUE(listen_on(port, true)) << "as a rank does, with SO_REUSEADDR";
 }
 
+// A peer that has no time for the first connection: of that one it reads no data.
+class BusyPeer {
+ public:
+  BusyPeer(io::EventLoop& loop, int node)
+      : loop_(loop), node_(node), listener_(*listen_on(0, false)) {
+    loop_.watch(listener_.get(), io::EventLoop::Interest::read, [this] { accept_one(); });
+  }
+  ~BusyPeer() {
+    loop_.unwatch(listener_.get(), io::EventLoop::Interest::read);
+    for (const auto& guest : guests_) loop_.unwatch(guest->fd.get(), io::EventLoop::Interest::read);
+  }
+  ProbePeer as_peer() const {
+    ProbePeer peer;
+    peer.offer.node_rank = node_;
+    peer.offer.candidates = {{"lo", "127.0.0.1", 1500}};
+    peer.offer.port = port_of_socket(listener_.get());
+    return peer;
+  }
+
+ private:
+  struct Guest {
+    io::Fd fd;
+    PathAnswer answer;
+    std::size_t left;  // bytes that are read of it
+  };
+  void accept_one() {
+    io::Fd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!fd) return;
+    constexpr std::size_t kWithoutData = kHelloBytes + kProofBytes + kRoundTrips * kOrderBytes;
+    const std::size_t most = guests_.empty() ? kWithoutData : SIZE_MAX;
+    guests_.push_back(std::unique_ptr<Guest>(
+        new Guest{std::move(fd), PathAnswer(kKey, node_, fresh_nonce()), most}));
+    Guest* const guest = guests_.back().get();
+    loop_.watch(guest->fd.get(), io::EventLoop::Interest::read, [this, guest] { serve(*guest); });
+  }
+  void serve(Guest& guest) {
+    char piece[4'096];
+    const ssize_t got = guest.left == 0 ? 0
+                                        : ::recv(guest.fd.get(), piece,
+                                                 std::min(sizeof piece, guest.left), MSG_DONTWAIT);
+    if (got <= 0) return loop_.unwatch(guest.fd.get(), io::EventLoop::Interest::read);
+    guest.left -= static_cast<std::size_t>(got);
+    guest.answer.received({piece, static_cast<std::size_t>(got)});
+    const std::string out(guest.answer.to_send());
+    guest.answer.sent(out.size());
+    (void)::send(guest.fd.get(), out.data(), out.size(), MSG_NOSIGNAL);
+  }
+
+  io::EventLoop& loop_;
+  const int node_;
+  io::Fd listener_;
+  std::vector<std::unique_ptr<Guest>> guests_;
+};
+
+TEST_F(ProberTest, APeerThatWasOnlyBusyIsReached) {
+  const BusyPeer busy(loop_, 2);
+  const auto paths = dial({busy.as_peer()}, facts());
+  ASSERT_EQ(paths.size(), 1U);
+  EXPECT_EQ(paths[0].state, PathState::reached) << "a packet of full size passed";
+  EXPECT_EQ(paths[0].mtu, 0);
+  EXPECT_GE(took_, kSegmentsWithin);
+  EXPECT_LT(took_, kPathsWithin);
+}
+
 // ---- the parent of a gang that does not connect ------------------------------------------------
 
 class ParentCheckTest : public ProberTest {
