@@ -14,9 +14,13 @@ bool has_rdma_device() {
   return devices && !devices->empty();
 }
 
-bool is_on_one_host(const GangTable& gang) {
-  return std::all_of(gang.members.begin(), gang.members.end(), [&](const GangMember& member) {
-    return member.host_id == gang.members.front().host_id;
+// An address that is passed on to this node is of no interface, nor is that of a node which took no
+// part in the probe.
+bool has_probed_interface(const GangContext& gang) {
+  if (!gang.probe) return false;
+  const auto& chosen = gang.probe->chosen;
+  return std::any_of(chosen.begin(), chosen.end(), [&](const ChosenPath& path) {
+    return path.node_rank == gang.assignment.node_rank && !path.interface.empty();
   });
 }
 
@@ -28,7 +32,7 @@ RankPlace place_of(const GangContext& gang) {
   if (gang.fabric.interfaces.empty()) place.has_rdma_device = has_rdma_device();
   if (gang.gang().members.size() < 2) return place;
   // The route is asked for only where nothing better is known: a name may take long to resolve.
-  if (!gang.probe || is_on_one_host(gang.gang()))
+  if (!has_probed_interface(gang) || !spans_hosts(gang.gang()))
     place.route_interface = gang_interface(gang).value_or("");
   return place;
 }

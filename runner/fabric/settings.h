@@ -21,7 +21,7 @@ struct RankPlace {
   int node_rank = 0;
   int local_rank = 0;
   std::vector<int> gpus = {};  // of the allotment: FabricGpu::index, in PCI order
-  // Towards another node by the routing table, for gangs without a probe; "lo" if all nodes are on
+  // Towards another node by the routing table, where no probe chose one; "lo" if all nodes are on
   // one host; "": unknown.
   std::string route_interface = {};
   bool has_rdma_device = false;                // counts only where the node's fabric is not known

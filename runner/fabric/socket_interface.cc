@@ -97,12 +97,13 @@ std::optional<SocketInterface> probes_choice(const SocketQuestion& question) {
 
 // ---- without either ----------------------------------------------------------------------------
 
-std::optional<SocketInterface> by_route(const std::string& name) {
+std::optional<SocketInterface> by_route(const std::string& name, bool was_probed) {
   if (name.empty()) return std::nullopt;
+  const std::string why =
+      was_probed ? "the probe chose no interface of this node" : "they were not probed";
   return SocketInterface{name, SettingSource::fixed,
-                         name == kLoopback
-                             ? "all nodes of the job are on one machine"
-                             : "the route to the other nodes begins there; they were not probed",
+                         name == kLoopback ? "all nodes of the job are on one machine"
+                                           : "the route to the other nodes begins there; " + why,
                          ""};
 }
 
@@ -119,7 +120,7 @@ std::optional<SocketInterface> choose_interface(const SocketQuestion& question) 
   if (wanted)
     if (auto chosen = operators_choice(question.fabric, *wanted)) return chosen;
   auto chosen = probes_choice(question);
-  if (!chosen) chosen = by_route(question.route_interface);
+  if (!chosen) chosen = by_route(question.route_interface, question.probe != nullptr);
   if (chosen && wanted) chosen->warning = not_there(*wanted);
   return chosen;
 }

@@ -279,6 +279,20 @@ TEST(CommonEnvironment, TheNetworkThatWasDecidedCounts) {
   EXPECT_EQ(all.count(std::string(kMemlockSetting)), 0u) << "it is no variable";
 }
 
+// As where another machine passes on what comes to the node's address.
+TEST(CommonEnvironment, WithoutAProbedInterfaceTheRouteCounts) {
+  GangContext gang = make_gang(2, 2, 0);
+  GangTable table = gang.gang();
+  table.members[1].host_id = "another host";
+  gang.assignment.gang = std::move(table);
+  gang.probe.emplace().chosen.resize(2);
+  gang.probe->chosen[1].node_rank = 1;
+  gang.probe->chosen[1].interface = "eth9";
+  EXPECT_EQ(common_environment(gang, 0, 0).at("NCCL_SOCKET_IFNAME"), "=lo") << "by 127.0.0.2";
+  gang.probe->chosen[0].interface = "eth1";
+  EXPECT_EQ(common_environment(gang, 0, 0).at("NCCL_SOCKET_IFNAME"), "=eth1");
+}
+
 TEST(Pmi1Variables, TheJobsOwnChoiceWins) {
   GangContext gang = make_gang(2, 1, 0);
   gang.assignment.spec.environment_variables = {{"I_MPI_PMI_LIBRARY", "/opt/libpmix.so.2"},
