@@ -79,12 +79,15 @@ std::vector<FoundText> found_texts(const JobView& job) {
   std::vector<FoundText> texts;
   if (job.attempts.empty() || job.status == JobStatus::completed) return texts;
   const words::About names = names_of_last(job);
+  const bool has_ended = is_final(job.status);
   for (const Found& found : job.attempts.back().found) {
     words::Said said = words::say(found, names);
-    const bool is_alarm = found.verdict == FoundVerdict::hangs;
-    texts.push_back({is_alarm ? "hang" : "found",
+    const bool is_alarm = found.verdict == FoundVerdict::hangs && !has_ended;
+    texts.push_back({has_ended  ? "last found"
+                     : is_alarm ? "hang"
+                                : "found",
                      is_alarm ? words::say_cause(found, names) : std::move(said.what)});
-    if (!said.remedy.empty()) texts.back().text += "\n" + said.remedy;
+    if (!said.remedy.empty() && !has_ended) texts.back().text += "\n" + said.remedy;
   }
   std::stable_partition(texts.begin(), texts.end(),
                         [](const FoundText& one) { return one.label == "hang"; });
@@ -104,8 +107,10 @@ std::string cause_lines(const JobView& job, const ExitReport& report) {
   if (report.lost_peer && report.rank)
     text += said_lines(words::say(*report.lost_peer, *report.rank, names));
   if (report.hang)
-    if (const std::string remedy = words::say(*report.hang, names).remedy; !remedy.empty())
-      text += fmt::format("  {}\n", remedy);
+    text += fmt::format(
+        "  lockstep.on_hang ended it; run it with --on-hang report, and look at its ranks while "
+        "they hang: `lockstep job diagnose {}`\n",
+        in_one_line(job.spec.name));
   return text;
 }
 

@@ -27,7 +27,8 @@ class FoundLines {
 };
 
 // For `job show`: label ("hang", "found") and text, with the remedy in a line of its own. Of a job
-// that completed there are none.
+// that has ended they are what held last ("last found"), for which nothing can be done any more; of
+// one that completed there are none.
 struct FoundText {
   std::string label, text;
 };

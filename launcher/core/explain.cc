@@ -164,7 +164,7 @@ void explain_ranks(const State& state, const Attempt& attempt, const AttemptView
     const words::Said whole = words::say(found, names);
     const words::Said outline = words::say(without_contents(found), names);
     lines.add(WordsOf::job, "  " + whole.what, "  " + outline.what);
-    if (!whole.remedy.empty()) lines.add(WordsOf::job, "    " + whole.remedy);
+    if (!whole.remedy.empty() && !attempt.ended) lines.add(WordsOf::job, "    " + whole.remedy);
   }
   if (!view.probe) return;
   const std::vector<PathFailure> broken = words::broken_paths(*view.probe);

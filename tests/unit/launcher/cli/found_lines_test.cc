@@ -83,6 +83,11 @@ TEST(JobText, TellsFindingsOnTheFirstScreen) {
                               "ranks 0–1 wait for it\n"
                               "              let it go on with `lockstep job signal train --rank 3 "
                               "CONT`\n"));
+  JobView failed = running({stopped(FoundVerdict::hangs)});
+  failed.status = JobStatus::failed;
+  const std::string after = job_text(failed, kNoon);
+  EXPECT_THAT(after, HasSubstr("last found:   hang: rank 3 on n2 has been stopped for 130 s"));
+  EXPECT_THAT(after, Not(HasSubstr("job signal"))) << "its ranks are gone";
   JobView done = running({stopped()});
   done.status = JobStatus::completed;
   EXPECT_THAT(job_text(done, kNoon), Not(HasSubstr("stopped")));
@@ -90,7 +95,7 @@ TEST(JobText, TellsFindingsOnTheFirstScreen) {
               HasSubstr("hang: rank 3 on n2"));
 }
 
-TEST(FailureReport, OfAHangHasItsRemedy) {
+TEST(FailureReport, OfAHangSaysHowToLookAtIt) {
   JobView job = running();
   job.status = JobStatus::failed;
   ExitReport& report = job.report.emplace();
@@ -98,9 +103,11 @@ TEST(FailureReport, OfAHangHasItsRemedy) {
   report.exit_code = 124;
   report.message = "the ranks hang: rank 3 on n2 has been stopped for 130 s";
   report.hang = stopped(FoundVerdict::hangs);
-  EXPECT_THAT(failure_report(job),
-              HasSubstr("the ranks hang: rank 3 on n2 has been stopped for 130 s\n"
-                        "  let it go on with `lockstep job signal train --rank 3 CONT`\n"));
+  EXPECT_THAT(
+      failure_report(job),
+      HasSubstr("the ranks hang: rank 3 on n2 has been stopped for 130 s\n"
+                "  lockstep.on_hang ended it; run it with --on-hang report, and look at its "
+                "ranks while they hang: `lockstep job diagnose train`\n"));
 }
 
 TEST(FailureReport, OfACrashHasItsStackOrSaysHowToGetIt) {

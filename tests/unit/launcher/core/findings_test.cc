@@ -127,6 +127,9 @@ TEST_F(Findings, StayWithAnAttemptThatFailsAndLeaveOneThatCompletes) {
   launcher.finished(n1, first, node_exit({rank_exit(0), rank_exit(1)}));
   launcher.finished(n2, first, node_exit({rank_exit(2), rank_exit(3, Cause::exit_code, 3)}));
   EXPECT_EQ(launcher.view(job).attempts[0].found.size(), 1U);
+  const ExplainView ended = launcher.core->explain(job).value();
+  EXPECT_THAT(ended.lines, Contains(HasSubstr("have waited 130 s")));
+  EXPECT_THAT(ended.lines, Not(Contains(HasSubstr("job stacks")))) << "its ranks are gone";
   job = launcher.submit(job_spec("other", 2, 2));
   first = attempt(job);
   for (FakeNode* node : {&n1, &n2}) launcher.prepared(*node, first);
