@@ -84,6 +84,7 @@ struct ProbeOutcome {
   friend bool operator==(const ProbeOutcome&, const ProbeOutcome&) = default;
 };
 
+inline constexpr int kAllPairsUpTo = 32;  // nodes; of more, each dials some of the others
 inline constexpr std::size_t kProbeKeyBytes = 32;
 inline constexpr std::size_t kProbeFingerprintBytes = 32;
 inline constexpr std::size_t kMaxProbeCandidates = 8;

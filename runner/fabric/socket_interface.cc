@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/domain/ip_network.h"
+#include "common/domain/probe_messages.h"
 
 namespace lockstep::runner {
 namespace {
@@ -74,6 +75,15 @@ std::size_t unreached(const ProbeResult& probe, const ChosenPath& path) {
   return nodes.size();
 }
 
+std::string reached_nodes(int nodes, std::size_t lost) {
+  const std::size_t others = static_cast<std::size_t>(nodes) - 1;
+  if (nodes > kAllPairsUpTo)
+    return lost > 0 ? fmt::format("all but {} of the nodes that it tried", lost)
+                    : fmt::format("those of the {} other nodes that it tried", others);
+  if (lost > 0) return fmt::format("{} of {} other nodes", others - std::min(lost, others), others);
+  return others == 1 ? "the other node" : fmt::format("all {} other nodes", others);
+}
+
 std::optional<SocketInterface> probes_choice(const SocketQuestion& question) {
   if (question.probe == nullptr) return std::nullopt;
   const auto& chosen = question.probe->chosen;
@@ -81,12 +91,8 @@ std::optional<SocketInterface> probes_choice(const SocketQuestion& question) {
     return one.node_rank == question.node_rank && !one.interface.empty();
   });
   if (path == chosen.end()) return std::nullopt;
-  const std::size_t others = static_cast<std::size_t>(question.nodes) - 1;
   const std::size_t lost = unreached(*question.probe, *path);
-  const std::string reached =
-      lost > 0      ? fmt::format("{} of {} other nodes", others - std::min(lost, others), others)
-      : others == 1 ? "the other node"
-                    : fmt::format("all {} other nodes", others);
+  const std::string reached = reached_nodes(question.nodes, lost);
   const std::string address = path->address.empty() ? "" : fmt::format(" ({})", path->address);
   return SocketInterface{
       path->interface, SettingSource::probe,

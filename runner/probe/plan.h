@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/probe_messages.h"
+
 namespace lockstep::runner {
 
-inline constexpr int kAllPairsUpTo = 32;
 inline constexpr int kRandomRings = 2;
 inline constexpr std::size_t kMostRingPeers = 16;  // of one node, where many share a host
 

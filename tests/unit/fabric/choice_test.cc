@@ -116,6 +116,17 @@ TEST_F(Choice, SaysWhichNodesAreNotReached) {
             "probe found");
 }
 
+TEST_F(Choice, OfManyNodesOnlyThoseThatWereTriedAreReached) {
+  spec.resources.instance_count = 100;
+  EXPECT_EQ(get("GLOO_SOCKET_IFNAME").reason,
+            "eth1 (10.1.0.4) reaches those of the 99 other nodes that it tried, in 0.05 ms, at "
+            "10.0 Gbit/s");
+  probe.failures = {{0, 3, "10.1.0.4", "eth1", "10.1.0.7", 41'999, PathTrouble::timed_out, 0}};
+  EXPECT_EQ(get("GLOO_SOCKET_IFNAME").reason,
+            "eth1 (10.1.0.4) reaches all but 1 of the nodes that it tried, in 0.05 ms, at 10.0 "
+            "Gbit/s");
+}
+
 TEST_F(Choice, AJobOfOneNodeGetsOnlyWhatItsMpiStartsFasterWith) {
   spec.resources.instance_count = 1;
   std::vector<std::string> names;
