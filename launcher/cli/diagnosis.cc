@@ -51,12 +51,13 @@ std::string network_part(const Diagnosis& diagnosis) {
   std::string text;
   if (attempt.probe) {
     const auto& chosen = attempt.probe->chosen;
-    for (std::size_t i = 0; i < chosen.size() && i < kMostNodes; ++i)
+    const std::size_t shown = std::min(chosen.size(), kMostNodes);
+    for (std::size_t i = 0; i < shown; ++i)
       text += fmt::format("  {}: {} {}{}\n", words::node_name(names, chosen[i].node_rank),
                           in_one_line(chosen[i].interface), in_one_line(chosen[i].address),
                           speed_text(chosen[i]));
-    if (chosen.size() > kMostNodes)
-      text += fmt::format("  and {} more nodes; -o json shows all\n", chosen.size() - kMostNodes);
+    if (shown > 0 && attempt.parts.size() > shown)
+      text += fmt::format("  and {} more nodes\n", attempt.parts.size() - shown);
     for (const PathFailure& failure : attempt.probe->failures) {
       const words::Said said = words::say(failure, names);
       text += fmt::format("  {}\n    {}\n", said.what, said.remedy);

@@ -98,6 +98,15 @@ TEST(Diagnosis, APageHasAllParts) {
   EXPECT_THAT(text, HasSubstr("stacks\n  none: nobody asked\n"));
 }
 
+// A node tells of the first nodes of a large gang alone.
+TEST(Diagnosis, CountsTheNodesOfWhoseNetworkNothingIsShown) {
+  Diagnosis large = diagnosis();
+  AttemptView& attempt = large.job.attempts[0];
+  attempt.parts.resize(100, attempt.parts[0]);
+  attempt.probe->chosen.resize(64, attempt.probe->chosen[0]);
+  EXPECT_THAT(diagnosis_text(large), HasSubstr("  and 68 more nodes\n"));
+}
+
 TEST(Diagnosis, OfAJobWithoutTroubleSaysSo) {
   Diagnosis healthy = diagnosis();
   healthy.job.attempts[0].found.clear();
