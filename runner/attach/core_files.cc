@@ -19,6 +19,7 @@ namespace lockstep::runner {
 namespace {
 
 constexpr std::size_t kMostSaid = 1u << 20;
+constexpr int kMostReadsOfCore = 128;  // at once, for a tool that writes without end
 constexpr char kToolFolders[] = "/usr/local/bin:/usr/bin:/bin";
 
 // A program that fails has one of these; others are sent, or have no core file (signal(7)).
@@ -127,7 +128,7 @@ void CoreFiles::take() {
   bool any = false;
   char buffer[16384];
   for (const io::Fd* fd : {&running_->stdio.output, &running_->stdio.error})
-    while (*fd) {
+    for (int i = 0; i < kMostReadsOfCore && *fd; ++i) {
       const ssize_t length = read(fd->get(), buffer, sizeof buffer);
       if (length <= 0) break;
       any = true;
@@ -146,7 +147,8 @@ void CoreFiles::failed(int id, int error, spawn::SpawnStage stage, Instant now) 
 void CoreFiles::exited(int id, int, Instant now) {
   if (!running_ || running_->id != id) return;
   take();
-  finish("", now);
+  const bool is_late = running_->kill_at == Instant::never();
+  finish(is_late ? "it was not read within " + format_duration(kCoreTimeout) : "", now);
 }
 
 void CoreFiles::finish(const std::string& problem, Instant now) {
@@ -160,20 +162,25 @@ void CoreFiles::finish(const std::string& problem, Instant now) {
     result.backtrace = backtrace_lines(threads.front(), kBacktraceBytes);
     result.place = place_of_failure(threads.front());
   }
-  if (!problem.empty())
+  if (said.is_kept)
+    result.note = fmt::format("the core file of rank {} is kept: {}, {}", rank, kept_core(rank),
+                              to_string(said.size));
+  else if (!problem.empty())
     result.note = fmt::format("no core file of rank {}: {}", rank, problem);
   else if (!said.found)
     result.note = fmt::format(
         "no core file of rank {} was found{}", rank,
         run.of.dumped ? " where the kernel writes them (kernel.core_pattern)"
                       : ": the kernel wrote none, or a program below the rank's shell had it");
-  else if (!said.kept.empty())
-    result.note = fmt::format("the core file of rank {} is kept: {}, {}", rank, said.kept,
-                              to_string(said.size));
   else if (said.too_large)
     result.note = fmt::format("the core file of rank {} has {}, and at most {} are kept", rank,
                               to_string(said.size), to_string(kMostCoreFile));
-  else if (said.tool.empty() && result.backtrace.empty() && !keeps_)
+  else if (keeps_)
+    result.note = fmt::format(
+        "the core file of rank {} is not kept: its {} could not be written to {}; is the disk "
+        "full?",
+        rank, to_string(said.size), kept_core(rank));
+  else if (said.tool.empty() && result.backtrace.empty())
     result.note = fmt::format(
         "no stack of rank {}: neither eu-stack nor gdb is on this node or in the job's "
         "environment; install elfutils or gdb on the node",
@@ -203,8 +210,8 @@ void CoreFiles::give_up() {
   waiting_.clear();
   if (!running_) return;
   unwatch();
-  results_[running_->of.rank].note = fmt::format("the core file of rank {} was not read within {}",
-                                                 running_->of.rank, format_duration(kCoreTimeout));
+  results_[running_->of.rank].note =
+      fmt::format("no core file of rank {}: there was no time to read it", running_->of.rank);
   doors_.kill(running_->id);
   running_.reset();
 }

@@ -12,9 +12,10 @@ constexpr std::string_view kMark = "lockstep-core: ";
 constexpr std::size_t kMostOfPattern = 128;  // the kernel's limit
 
 // For POSIX's sh. Every core that it takes gets a name of its own first, since the next rank that
-// fails may overwrite or find it. The arguments: since, reads, keeps, rank, most, kind, globs.
-constexpr char kScript[] = R"sh(since=$1 reads=$2 keeps=$3 rank=$4 most=$5 kind=$6
-shift 6
+// fails may overwrite or find it. The arguments: since, reads, keeps, rank, most, kind, kept, and
+// the globs.
+constexpr char kScript[] = R"sh(since=$1 reads=$2 keeps=$3 rank=$4 most=$5 kind=$6 kept=$7
+shift 7
 IFS='
 '
 say() { printf 'lockstep-core: %s\n' "$*"; }
@@ -57,8 +58,8 @@ if [ "$reads" = 1 ]; then
   say end
 fi
 if [ "$keeps" = 1 ] && [ "$size" -le "$most" ]; then
-  mkdir -p logs && { mv -- "$mine" "logs/core.rank$rank" || cp -- "$mine" "logs/core.rank$rank"; } \
-    2>/dev/null && say "kept logs/core.rank$rank"
+  mkdir -p logs && { mv -- "$mine" "$kept" || cp -- "$mine" "$kept"; } 2>/dev/null && say kept ||
+    rm -f -- "$kept" 2>/dev/null
 elif [ "$keeps" = 1 ]; then
   say large
 fi
@@ -134,6 +135,8 @@ CorePlace core_place(std::string_view pattern, std::string_view uses_pid, bool i
   return {CorePlace::Kind::files, {glob_of(pattern, with_pid)}, {}};
 }
 
+std::string kept_core(int rank) { return "logs/core.rank" + std::to_string(rank); }
+
 std::vector<std::string> core_command(const CorePlace& place, const CoreOrder& order) {
   std::vector<std::string> words = {"/bin/sh",
                                     "-c",
@@ -144,7 +147,8 @@ std::vector<std::string> core_command(const CorePlace& place, const CoreOrder& o
                                     order.keeps ? "1" : "0",
                                     std::to_string(order.rank),
                                     std::to_string(order.most.count),
-                                    place.kind == CorePlace::Kind::systemd ? "systemd" : "files"};
+                                    place.kind == CorePlace::Kind::systemd ? "systemd" : "files",
+                                    kept_core(order.rank)};
   words.insert(words.end(), place.globs.begin(), place.globs.end());
   return words;
 }
@@ -169,8 +173,8 @@ CoreSaid parse_core_said(std::string_view output) {
       of_tool = true;
     } else if (line == "end") {
       of_tool = false;
-    } else if (line.starts_with("kept ")) {
-      said.kept = line.substr(5);
+    } else if (line == "kept") {
+      said.is_kept = true;
     } else if (line == "large") {
       said.too_large = true;
     }

@@ -31,10 +31,11 @@ CorePlace core_place(std::string_view pattern, std::string_view uses_pid, bool i
 struct CoreOrder {
   int rank = 0;
   bool reads = true;       // shows its stack
-  bool keeps = false;      // as logs/core.rank3; else it is removed
+  bool keeps = false;      // as kept_core(); else it is removed
   std::int64_t since = 0;  // it is newer than that, in seconds since 1970
   Bytes most;              // a larger one is not kept
 };
+std::string kept_core(int rank);  // "logs/core.rank3"
 // The words of the command.
 std::vector<std::string> core_command(const CorePlace& place, const CoreOrder& order);
 
@@ -44,8 +45,7 @@ struct CoreSaid {
   Bytes size;
   std::string tool;  // "": there is none, or none was asked for
   std::string text;  // of the tool
-  std::string kept;  // "logs/core.rank3"; "": it is gone
-  bool too_large = false;
+  bool is_kept = false, too_large = false;
 };
 CoreSaid parse_core_said(std::string_view output);
 

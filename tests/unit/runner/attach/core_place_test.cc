@@ -87,7 +87,7 @@ TEST_F(CoreCommand, ShowsTheStackAndRemovesTheFile) {
   EXPECT_EQ(said.size, Bytes{6});
   EXPECT_EQ(said.tool, "eu-stack");
   EXPECT_EQ(said.text, "PID 17 - core\nTID 17:\n#0  0x01 crash\n");
-  EXPECT_EQ(said.kept, "");
+  EXPECT_FALSE(said.is_kept);
   EXPECT_FALSE(io::exists(folder.path() + "/core.17"));
   EXPECT_FALSE(io::exists(folder.path() + "/core.17.lockstep-3"));
 }
@@ -97,7 +97,8 @@ TEST_F(CoreCommand, KeepsItAmongTheLogs) {
   tool("eu-stack", "exit 1\n");
   CoreOrder keeps = order();
   keeps.keeps = true;
-  EXPECT_EQ(parse_core_said(run(keeps)).kept, "logs/core.rank3");
+  EXPECT_TRUE(parse_core_said(run(keeps)).is_kept);
+  EXPECT_EQ(kept_core(3), "logs/core.rank3");
   EXPECT_EQ(io::read_file(folder.path() + "/logs/core.rank3").value_or(""), "a core");
   core();
   keeps.most = Bytes{5};
