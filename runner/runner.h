@@ -283,8 +283,9 @@ class Runner {
   std::unique_ptr<MainStreams> main_;  // of rank 0, if the job has a terminal; see drain_main()
   std::optional<TransportWatch> transport_;  // of a gang that wants RDMA
   std::vector<std::string> transport_notes_;
-  std::int64_t peer_bytes_ = 0;  // by TCP, of the newest sample of the ranks
-  bool all_in_mpi_ = false;      // by the same
+  bool cannot_use_rdma_ = false;  // of these notes: nobody need look at the ranks
+  std::int64_t peer_bytes_ = 0;   // by TCP, of the newest sample of the ranks
+  bool all_in_mpi_ = false;       // by the same
   std::unique_ptr<AttachPlace> attach_door_;
   std::unique_ptr<Attachments> attachments_;  // from the start of the first rank on
   std::unique_ptr<CoreFiles> cores_;          // the same; null: the job asks for none

@@ -65,14 +65,16 @@ void Runner::check_rdma() {
   if (wanted == Rdma::required)
     return obstacle->is_of_job() ? feed(SetupFailed{Cause::no_rdma, found})
                                  : feed(SetupFailed{Cause::start_failed, why});
-  if (!request.alone) transport_notes_ = {why + "; its ranks use TCP"};
+  if (request.alone) return;
+  cannot_use_rdma_ = obstacle->leaves_tcp_alone();
+  transport_notes_ = {cannot_use_rdma_ ? why + "; its ranks use TCP" : why};
 }
 
 // Ranks of one host need no network, and where RDMA cannot be used that was said.
 void Runner::watch_transport() {
   const Assignment& assignment = gang_->assignment;
   const bool wants = assignment.spec.resources.rdma != Rdma::off;
-  if (!wants || !transport_notes_.empty() || !spans_hosts(gang_->gang())) return;
+  if (!wants || cannot_use_rdma_ || !spans_hosts(gang_->gang())) return;
   const Container* container = orders_.container();
   TransportFacts facts;
   facts.variables = assignment.spec.environment_variables;

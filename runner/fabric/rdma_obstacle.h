@@ -30,6 +30,10 @@ struct RdmaObstacle {
   std::int64_t bytes = 0;   // locked_memory: the limit
   // Another node, or the same one later, changes nothing.
   bool is_of_job() const { return kind == Kind::wrong_gid || kind == Kind::wrong_pkey; }
+  // No library can use RDMA here. With the others one may, in part or by other settings.
+  bool leaves_tcp_alone() const {
+    return kind == Kind::no_port || kind == Kind::no_active_port || kind == Kind::no_device_files;
+  }
   friend bool operator==(const RdmaObstacle&, const RdmaObstacle&) = default;
 };
 

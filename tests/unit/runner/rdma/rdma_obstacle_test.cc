@@ -63,6 +63,22 @@ TEST_F(RdmaObstacleTest, PortsAreMissingOrDown) {
   EXPECT_EQ(kind(), Kind::no_port);
 }
 
+// Of the others it would be a guess that ranks use TCP: a library may lock less, or not read the
+// variable.
+TEST_F(RdmaObstacleTest, OnlyWithoutADeviceIsTcpCertain) {
+  fabric_.memlock_bytes = 8 << 20;
+  EXPECT_FALSE(look()->leaves_tcp_alone());
+  fabric_.memlock_bytes = -1;
+  request_.variables = {{"UCX_IB_PKEY", "0x8002"}};
+  EXPECT_FALSE(look()->leaves_tcp_alone());
+  fabric_.has_infiniband_devices = false;
+  EXPECT_TRUE(look()->leaves_tcp_alone());
+  fabric_.ports[0].state = "DOWN";
+  EXPECT_TRUE(look()->leaves_tcp_alone());
+  fabric_.ports.clear();
+  EXPECT_TRUE(look()->leaves_tcp_alone());
+}
+
 TEST_F(RdmaObstacleTest, ASingleNodeNeedsNothingButAnActivePort) {
   request_.alone = true;
   fabric_.has_infiniband_devices = false;
