@@ -23,8 +23,8 @@ namespace {
 
 // A communicator may be made minutes after the start, when the data is there.
 constexpr Duration kLooks[] = {seconds(5), seconds(10), seconds(15), seconds(30), seconds(60)};
-constexpr int kMostEntries = 4'096;    // of a folder that the ranks can fill
-constexpr int kMostDescriptors = 512;  // of one process
+constexpr int kMostEntries = 4'096;      // of a folder that the ranks can fill
+constexpr int kMostDescriptors = 4'096;  // of one process
 constexpr Bytes kMostOfStat = kibibytes(8);
 
 struct CloseFolder {
@@ -88,22 +88,23 @@ std::vector<ProcessUse> processes_in(const std::string& proc) {
   return all;
 }
 
-// Whether the process holds an RDMA device; nullopt: we may not look.
-std::optional<bool> holds_device(const std::string& proc, int pid) {
+// Whether the process holds an RDMA device.
+enum class Holds { yes, no, unseen, too_many };  // we may not look; it has more than we look at
+Holds holds_device(const std::string& proc, int pid) {
   const OpenFolder folder(::opendir(fmt::format("{}/{}/fd", proc, pid).c_str()));
-  if (!folder) return std::nullopt;
+  if (!folder) return Holds::unseen;
   constexpr std::string_view kDevice = "/dev/infiniband/uverbs";
   for (int seen = 0; seen < kMostDescriptors; ++seen) {
     const dirent* entry = ::readdir(folder.get());
-    if (entry == nullptr) break;
+    if (entry == nullptr) return Holds::no;
     char target[64] = {};
     const ssize_t length =
         ::readlinkat(::dirfd(folder.get()), entry->d_name, target, sizeof target);
     if (length > 0 &&
         std::string_view(target, static_cast<std::size_t>(length)).starts_with(kDevice))
-      return true;
+      return Holds::yes;
   }
-  return false;
+  return Holds::too_many;
 }
 
 }  // namespace
@@ -133,15 +134,17 @@ std::vector<NcclLog> TransportWatch::read_logs() const {
 void TransportWatch::look_at_processes(int spawn_pid, TransportCounts& counts) const {
   if (spawn_pid <= 0) return;
   std::vector<int> pids = tree_of(processes_in(where_.proc), spawn_pid);
-  if (pids.size() > kMaxLookedAtProcesses) pids.resize(kMaxLookedAtProcesses);
+  bool is_cut = pids.size() > kMaxLookedAtProcesses;
+  if (is_cut) pids.resize(kMaxLookedAtProcesses);
   for (const int pid : pids) {
-    const auto holds = holds_device(where_.proc, pid);
-    if (holds) counts.device_known = true;
-    if (holds.value_or(false)) {
-      counts.device_open = true;
-      return;
-    }
+    const Holds holds = holds_device(where_.proc, pid);
+    is_cut = is_cut || holds == Holds::too_many;
+    if (holds != Holds::unseen) counts.device_known = true;
+    if (holds != Holds::yes) continue;
+    counts.device_open = true;
+    return;
   }
+  if (is_cut) counts.device_known = false;  // it may be among those that were not looked at
 }
 
 TransportFinding TransportWatch::look(Instant now, const Look& look) {

@@ -118,6 +118,16 @@ TEST_F(TransportWatchTest, AnothersTrafficIsNotTheRanks) {
   EXPECT_TRUE(finding.is_certain);
 }
 
+// Its device may be among the others: a job is not ended for what nobody saw.
+TEST_F(TransportWatchTest, OfARankWithTooManyFilesNothingIsKnown) {
+  sent(100);
+  process(50, 1);
+  process(51, 50);
+  for (int fd = 0; fd < 5'000; ++fd) holds(51, fd, "/data/part");
+  TransportWatch watch = this->watch();
+  EXPECT_EQ(watch.look(kStart + seconds(5), {50, 1 << 30, true}).transport, Transport::unknown);
+}
+
 TEST_F(TransportWatchTest, LooksBecomeRarer) {
   TransportWatch watch = this->watch();
   Instant now = watch.next_look();
