@@ -23,8 +23,7 @@ namespace {
 
 // A communicator may be made minutes after the start, when the data is there.
 constexpr Duration kLooks[] = {seconds(5), seconds(10), seconds(15), seconds(30), seconds(60)};
-constexpr int kMostEntries = 4'096;      // of a folder that the ranks can fill
-constexpr int kMostDescriptors = 4'096;  // of one process
+constexpr int kMostEntries = 4'096;  // of a folder that the ranks can fill
 constexpr Bytes kMostOfStat = kibibytes(8);
 
 struct CloseFolder {
@@ -88,13 +87,13 @@ std::vector<ProcessUse> processes_in(const std::string& proc) {
   return all;
 }
 
-// Whether the process holds an RDMA device.
-enum class Holds { yes, no, unseen, too_many };  // we may not look; it has more than we look at
-Holds holds_device(const std::string& proc, int pid) {
+// Whether the process holds an RDMA device. Takes what it looks at from `most`.
+enum class Holds { yes, no, unseen, too_many };  // we may not look; it has more than `most`
+Holds holds_device(const std::string& proc, int pid, int& most) {
   const OpenFolder folder(::opendir(fmt::format("{}/{}/fd", proc, pid).c_str()));
   if (!folder) return Holds::unseen;
   constexpr std::string_view kDevice = "/dev/infiniband/uverbs";
-  for (int seen = 0; seen < kMostDescriptors; ++seen) {
+  for (; most > 0; --most) {
     const dirent* entry = ::readdir(folder.get());
     if (entry == nullptr) return Holds::no;
     char target[64] = {};
@@ -136,8 +135,9 @@ void TransportWatch::look_at_processes(int spawn_pid, TransportCounts& counts) c
   std::vector<int> pids = tree_of(processes_in(where_.proc), spawn_pid);
   bool is_cut = pids.size() > kMaxLookedAtProcesses;
   if (is_cut) pids.resize(kMaxLookedAtProcesses);
+  int most = where_.most_files;
   for (const int pid : pids) {
-    const Holds holds = holds_device(where_.proc, pid);
+    const Holds holds = holds_device(where_.proc, pid, most);
     is_cut = is_cut || holds == Holds::too_many;
     if (holds != Holds::unseen) counts.device_known = true;
     if (holds != Holds::yes) continue;

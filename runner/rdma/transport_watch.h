@@ -21,6 +21,7 @@ class TransportWatch {
     std::string log_folder;      // "": there are no logs
     std::string sys = "/sys";    // or a fake of it
     std::string proc = "/proc";  // the same
+    int most_files = 65'536;     // of all processes of the ranks, that one look takes in
   };
   // Counts from now on; the first look is some seconds later, when libraries have connected.
   TransportWatch(Where where, TransportFacts facts, Instant now);

@@ -119,12 +119,13 @@ TEST_F(TransportWatchTest, AnothersTrafficIsNotTheRanks) {
 }
 
 // Its device may be among the others: a job is not ended for what nobody saw.
-TEST_F(TransportWatchTest, OfARankWithTooManyFilesNothingIsKnown) {
+TEST_F(TransportWatchTest, OfRanksWithTooManyFilesNothingIsKnown) {
   sent(100);
   process(50, 1);
   process(51, 50);
-  for (int fd = 0; fd < 5'000; ++fd) holds(51, fd, "/data/part");
-  TransportWatch watch = this->watch();
+  process(52, 50);
+  for (int fd = 0; fd < 40; ++fd) holds(51 + fd % 2, fd, "/data/part");
+  TransportWatch watch({root_ / "tmp", root_ / "sys", root_ / "proc", 30}, {}, kStart);
   EXPECT_EQ(watch.look(kStart + seconds(5), {50, 1 << 30, true}).transport, Transport::unknown);
 }
 
