@@ -1,45 +1,58 @@
 // RAS's ranks as ranks of the job.
 
-#include <algorithm>
-#include <iterator>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "runner/watch/ras_report.h"
 
 namespace lockstep::runner {
 namespace {
 
-// Processes of the job by pid, which several nodes may have.
+// Processes of the job by pid, which several nodes may have: in containers all of them.
 class RasNames {
  public:
   explicit RasNames(const std::vector<RasProcess>& processes) {
-    for (const RasProcess& process : processes)
-      if (process.pid > 0) by_pid_.emplace(process.pid, &process);
+    for (const RasProcess& process : processes) {
+      if (process.pid <= 0) continue;
+      add(by_pid_, process.pid, process.rank);
+      for (const std::string& address : process.addresses)
+        add(by_place_, std::make_pair(process.pid, address), process.rank);
+    }
   }
 
   // A host that no node is known by decides nothing, as in a container or behind NAT.
   std::optional<int> rank_of(int pid, const std::string& host) const {
-    const auto [from, to] = by_pid_.equal_range(pid);
-    if (from == to) return std::nullopt;
-    for (auto each = from; each != to; ++each) {
-      const auto& addresses = each->second->addresses;
-      if (std::find(addresses.begin(), addresses.end(), host) != addresses.end())
-        return each->second->rank;
-    }
-    return std::next(from) == to ? std::optional(from->second->rank) : std::nullopt;
+    const auto there = by_place_.find({pid, host});
+    const auto anywhere = by_pid_.find(pid);
+    const int rank = there != by_place_.end()    ? there->second
+                     : anywhere != by_pid_.end() ? anywhere->second
+                                                 : kSeveral;
+    return rank == kSeveral ? std::nullopt : std::optional(rank);
   }
 
  private:
-  std::multimap<int, const RasProcess*> by_pid_;
+  static constexpr int kSeveral = -1;
+  template <typename Key>
+  static void add(std::map<Key, int>& into, const Key& key, int rank) {
+    const auto [known, is_new] = into.emplace(key, rank);
+    if (!is_new && known->second != rank) known->second = kSeveral;
+  }
+  std::map<int, int> by_pid_;
+  std::map<std::pair<int, std::string>, int> by_place_;
 };
 
-// The kinds that any rank of the communicator has launched.
+// Of two ranks in a pipeline one sends more often than the other.
+bool is_of_two(const std::string& kind) {
+  return kind.starts_with("Send") || kind.starts_with("Recv");
+}
+
+// The kinds that any rank of the communicator has launched, and that all of them launch.
 std::set<std::string> launched_kinds(const RasCommunicator& communicator) {
   std::set<std::string> kinds;
   const auto take = [&](const RasCounts& counts) {
     for (const auto& [name, count] : counts)
-      if (count > 0 && kinds.size() < kMaxRasCounts) kinds.insert(name);
+      if (count > 0 && kinds.size() < kMaxRasCounts && !is_of_two(name)) kinds.insert(name);
   };
   for (const RasRank& rank : communicator.ranks) take(rank.counts);
   take(communicator.others);

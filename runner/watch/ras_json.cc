@@ -151,7 +151,8 @@ class RasHandler final : public nlohmann::json_sax<nlohmann::json> {
       communicator().ranks.back().async_error = number;
     if (here() == RasPlace::counts) {
       RasCounts& counts = communicator().ranks.back().counts;
-      if (counts.size() < kMaxRasCounts) counts[ras_word(key_)] = std::max<std::int64_t>(value, 0);
+      if (counts.size() < kMaxRasCounts)
+        counts[ras_word(key_)] = std::clamp<std::int64_t>(value, 0, kMaxRasCount);
     }
     return true;
   }

@@ -21,6 +21,7 @@ inline constexpr std::size_t kMaxRasCommunicators = 4'096;
 inline constexpr std::size_t kMaxRasRanks = 200'000;  // of all communicators together
 inline constexpr std::size_t kMaxRasCounts = 16;      // kinds of collectives
 inline constexpr std::size_t kMaxRasTextBytes = 64;   // of a name, a host, a hash
+inline constexpr std::int64_t kMaxRasCount = std::int64_t{1} << 53;
 
 // Counts by the name of the collective; "" where all kinds are counted together.
 using RasCounts = std::map<std::string, std::int64_t>;

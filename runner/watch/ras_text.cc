@@ -41,7 +41,8 @@ std::string_view word_after(std::string_view text, std::string_view lead) {
 // "… launched up to operation 6650", "… have not launched any operations"
 std::optional<std::int64_t> launched(std::string_view line) {
   if (line.find("not launched any operations") != line.npos) return 0;
-  return number_after(line, "launched up to operation ");
+  const auto count = number_after(line, "launched up to operation ");
+  return count ? std::optional(std::clamp<std::int64_t>(*count, 0, kMaxRasCount)) : std::nullopt;
 }
 
 class RasLines {
@@ -75,14 +76,12 @@ class RasLines {
     if (open == line.npos || close == line.npos || close < open) return;
     const std::string hash = ras_text_word(line.substr(open + 1, close - open - 1));
     auto& all = report.communicators;
-    const auto known = std::find_if(all.begin(), all.end(),
-                                    [&](const RasCommunicator& c) { return c.hash == hash; });
-    at_ = static_cast<std::size_t>(known - all.begin());
-    if (known != all.end()) return;
-    if (all.size() >= kMaxRasCommunicators) {
-      at_ = std::nullopt;
+    if (const auto known = by_hash_.find(hash); known != by_hash_.end()) {
+      at_ = known->second;
       return;
     }
+    if (all.size() >= kMaxRasCommunicators) return;
+    at_ = by_hash_[hash] = all.size();
     all.emplace_back();
     all.back().hash = hash;
   }
@@ -152,11 +151,12 @@ class RasLines {
     size = std::max(size, static_cast<int>(sum_));
   }
 
-  std::optional<std::size_t> at_;       // of the communicator that the lines are about
-  bool is_dead_ = false;                // the lines name dead processes
-  std::optional<std::string> counted_;  // the kind of collective whose counts follow
-  std::optional<std::int64_t> group_;   // the count of the ranks that follow
-  std::int64_t most_ = 0, sum_ = 0;     // ranks of one count, and of all, so far
+  std::map<std::string, std::size_t> by_hash_;  // the communicators
+  std::optional<std::size_t> at_;               // of the communicator that the lines are about
+  bool is_dead_ = false;                        // the lines name dead processes
+  std::optional<std::string> counted_;          // the kind of collective whose counts follow
+  std::optional<std::int64_t> group_;           // the count of the ranks that follow
+  std::int64_t most_ = 0, sum_ = 0;             // ranks of one count, and of all, so far
   std::map<std::pair<std::size_t, int>, std::size_t> index_;  // of ranks in their communicators
   std::size_t ranks_ = 0;
 };

@@ -61,6 +61,40 @@ TEST(Ras, RanksOfTheJobAreFoundByPidAndHost) {
       << "its host has another address here, but no other process has its pid";
   const std::vector<RasProcess> unknown = {{4, 17, {"10.1.0.4"}}, {5, 17, {"10.1.0.5"}}};
   EXPECT_TRUE(counts_by_rank(*report, unknown).empty()) << "two processes have that pid";
+  const std::vector<RasProcess> one_host = {{4, 17, {"10.0.0.4"}}, {5, 17, {"10.0.0.4"}}};
+  EXPECT_TRUE(counts_by_rank(*report, one_host).empty()) << "in two containers of one host";
+}
+
+TEST(Ras, HowOftenARankSendsIsNoCollective) {
+  const std::string sends = R"({"rank":0,"host":"10.0.0.4","pid":17,"collective_counts":)"
+                            R"({"Send":9,"Recv":2,"AllReduce":99999999999999999}})";
+  const auto report = parse_ras_json(report_json(sends, ""));
+  ASSERT_TRUE(report) << report.error().message;
+  const auto counts = counts_by_rank(*report, {{4, 17, {"10.0.0.4"}}});
+  ASSERT_EQ(counts.size(), 1u);
+  EXPECT_EQ(counts.at(4),
+            (std::vector<CollectiveCount>{{"27a079b828ff1a75", "AllReduce", kMaxRasCount}}));
+}
+
+// In containers the ranks of all nodes have the same pid.
+TEST(Ras, ManyNodesAreToldApartByTheirHosts) {
+  constexpr int kNodes = 10'000;
+  RasReport report;
+  report.communicators.emplace_back();
+  std::vector<RasProcess> job;
+  for (int node = 0; node < kNodes; ++node) {
+    const std::string host = fmt::format("10.1.{}.{}", node / 250, node % 250);
+    RasRank rank;
+    rank.rank = node;
+    rank.pid = 7;
+    rank.host = host;
+    rank.counts["AllReduce"] = node + 1;
+    report.communicators[0].ranks.push_back(rank);
+    job.push_back({node, 7, {host}});
+  }
+  const auto counts = counts_by_rank(report, job);
+  ASSERT_EQ(counts.size(), static_cast<std::size_t>(kNodes));
+  EXPECT_EQ(counts.at(kNodes - 1)[0].count, kNodes);
 }
 
 TEST(Ras, ACommaThatNcclForgotIsNoHarm) {
