@@ -5,9 +5,8 @@
 //
 // A hang needs evidence, each of one of these forms:
 //   nobody can go on    every live rank of the gang waits for a peer, is stopped, or is locked up
-//   in
-//                       itself; then some of them wait in a circle, for a stopped one, or for one
-//                       that has ended or whose node is lost
+//                       in itself; then some of them wait in a circle, for a stopped one, or for
+//                       one that has ended or whose node is lost
 //   a circle            ranks blocked on the sockets of each other
 //   an unreachable peer what a rank sent is not acknowledged by the peer's kernel
 //   a missed fence      ranks are in a fence of PMIx that a finished rank can never enter
@@ -16,6 +15,7 @@
 // A rank that computes, reads, loads, compiles, evaluates or sleeps may go on: ranks that wait for
 // it wait, and that is all.
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -33,6 +33,8 @@ struct GangShape {
   int ranks = 1;
   std::map<std::string, int, std::less<>> nodes;  // by address; -1: of several
   std::string meeting;  // where ranks meet first: "MPI_Init", "the rendezvous"
+  // MASTER_PORT; 0: none. Whoever waits at the store waits for what any rank may put there.
+  std::uint16_t store_port = 0;
 
   void add_address(const std::string& address, int node_rank);
 };

@@ -20,11 +20,15 @@ std::string_view host_of(std::string_view end) {
 
 const RankNow& at(const GangNow& gang, int rank) { return gang[static_cast<std::size_t>(rank)]; }
 
+bool is_at_store(const RankStanding& standing, const GangShape& shape) {
+  return shape.store_port != 0 && standing.on.ends_with(":" + std::to_string(shape.store_port));
+}
+
 // Blocked in the kernel on the socket of one peer, with no other thread that does something.
-bool is_blocked_on_peer(const RankNow& one) {
+bool is_blocked_on_peer(const RankNow& one, const GangShape& shape) {
   return one.standing != nullptr && !one.is_lost && one.role == Role::waits &&
          !one.standing->on.empty() && !one.standing->has_timeout &&
-         one.standing->threads_running == 0;
+         one.standing->threads_running == 0 && !is_at_store(*one.standing, shape);
 }
 
 // By both ends of the connection, or because one rank alone lives on the node of the far end.
@@ -36,7 +40,7 @@ class PeerFinder {
       const int rank = static_cast<int>(i);
       const RankStanding& standing = *gang[i].standing;
       on_node_[standing.node_rank].push_back(rank);
-      if (is_blocked_on_peer(gang[i]) && !standing.own_end.empty())
+      if (is_blocked_on_peer(gang[i], shape) && !standing.own_end.empty())
         by_ends_[{standing.own_end, standing.on}] = rank;
     }
   }
@@ -98,7 +102,7 @@ EvidenceList circles(const GangNow& gang, const GangShape& shape, Duration after
   std::map<int, int> waits_for;
   std::optional<PeerFinder> finder;
   for (std::size_t i = 0; i < gang.size(); ++i) {
-    if (!is_blocked_on_peer(gang[i]) || gang[i].still < after) continue;
+    if (!is_blocked_on_peer(gang[i], shape) || gang[i].still < after) continue;
     if (!finder) finder.emplace(gang, shape);
     const int peer = finder->peer_of(static_cast<int>(i));
     if (peer >= 0) waits_for[static_cast<int>(i)] = peer;
@@ -134,12 +138,14 @@ EvidenceList unreachable_peers(const GangNow& gang, const GangShape& shape, Dura
     if (node >= 0 && node != standing.node_rank) waiting[node].push_back(static_cast<int>(i));
   }
   EvidenceList found;
+  if (waiting.empty()) return found;
+  std::map<int, std::vector<int>> by_node;
+  for (std::size_t i = 0; i < gang.size(); ++i)
+    if (gang[i].standing != nullptr)
+      by_node[gang[i].standing->node_rank].push_back(static_cast<int>(i));
   for (const auto& [node, ranks] : waiting) {
     if (found.size() == kMaxFound) break;
-    std::vector<int> there;
-    for (std::size_t i = 0; i < gang.size(); ++i)
-      if (gang[i].standing != nullptr && gang[i].standing->node_rank == node)
-        there.push_back(static_cast<int>(i));
+    const std::vector<int>& there = by_node[node];
     if (there.empty()) continue;
     Evidence evidence;
     evidence.found.kind = FoundKind::peer_gone;

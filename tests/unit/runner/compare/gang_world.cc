@@ -15,6 +15,7 @@ GangShape shape_of(int nodes, int ranks) {
   GangShape shape;
   shape.ranks = ranks;
   shape.meeting = "MPI_Init";
+  shape.store_port = GangWorld::kStorePort;
   for (int node = 0; node < nodes; ++node)
     shape.add_address("10.0.0." + std::to_string(node + 1), node);
   return shape;

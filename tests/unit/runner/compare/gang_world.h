@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -39,6 +40,8 @@ struct SimRank {
 
 class GangWorld {
  public:
+  static constexpr std::uint16_t kStorePort = 6105;
+
   explicit GangWorld(int nodes, int ranks_per_node = 1, HangPolicy policy = {},
                      int radix = kGangTreeRadix);
 

@@ -268,6 +268,18 @@ TEST(Hangs, ThreeRanksBlockedInARingAreACircleByTheirAddresses) {
   EXPECT_EQ(gang.find(FoundKind::cycle)->ranks.size(), 3U);
 }
 
+// What has left names nobody: the walk along who waits for whom ends there.
+TEST(Hangs, ARankThatWaitsForOneThatIsNoLongerThereIsInNoCircle) {
+  GangWorld gang(kNodes);
+  gang.run(seconds(30));
+  gang.rank(1).waits_on("10.0.0.3:40000", "10.0.0.2:50000");
+  gang.rank(2).exits();
+  gang.rank(0).flows = gang.rank(3).flows = true;
+  gang.run(minutes(4));
+  EXPECT_EQ(gang.find(FoundKind::cycle), nullptr);
+  EXPECT_FALSE(gang.was_alarm());
+}
+
 TEST(Hangs, AShorterHangAfterIsObeyed) {
   HangPolicy policy;
   policy.after = seconds(20);
