@@ -29,10 +29,15 @@
 namespace lockstep::runner {
 
 inline constexpr Duration kCompareEvery = seconds(2);
+inline constexpr int kLooksForHang = 2;
 inline constexpr Duration kLooksApart = seconds(10);
 inline constexpr Duration kLookTimeout = seconds(20);
 inline constexpr Duration kNameWithin = seconds(16);
 inline constexpr Duration kNameAgainEvery = minutes(2);
+// Between two questions for stacks that name ranks: it doubles, since tools cost ranks some time,
+// until nobody has waited for a while.
+inline constexpr Duration kLeastPauseOfNames = seconds(30);
+inline constexpr Duration kLongestPauseOfNames = minutes(10);
 // Ranks that spin, or poll with a time-out, are known to wait by their stacks alone: these are
 // asked for when a rank has left and the others, so many at most, do not move.
 inline constexpr std::size_t kMostAskedAfterLeft = 64;
@@ -108,11 +113,14 @@ class Comparison {
   std::optional<Question> question_;
   bool is_unasked_ = false;  // question_ has not been handed out yet
   Instant ask_again_at_;
+  Instant name_again_at_, names_wanted_;  // names_wanted_: when there was a reason last
+  Duration name_pause_{0};
   std::size_t left_ = 0;  // ranks that have left, when the others were asked about last
   Instant ask_left_at_;
   Duration left_pause_{0};
   std::uint64_t last_id_ = 0;
-  bool waits_on_gpus_ = false;  // some rank has for half of hang_after
+  // For half of hang_after, some rank has waited for its GPU, or nobody knows in which library.
+  bool may_use_nccl_ = false;
   Instant counted_;
   Instant looked_;
 };

@@ -267,7 +267,12 @@ std::optional<Evidence> some_wait(const GangNow& gang, Duration after) {
 }
 
 std::optional<Evidence> some_lag(const GangNow& gang, Duration after) {
+  const auto waits = [&](int rank) {
+    const RankNow& one = gang[static_cast<std::size_t>(rank)];
+    return (is_waiting(one.role) || one.role == Role::on_gpu) && one.still >= after;
+  };
   const Ranks live = ranks_where(gang, is_live);
+  if (std::none_of(live.begin(), live.end(), waits)) return std::nullopt;
   for (const auto& [which, by_rank] : counts_of(gang, live)) {
     const auto ahead = std::max_element(by_rank.begin(), by_rank.end(),
                                         [](auto& a, auto& b) { return a.second < b.second; });
@@ -275,10 +280,6 @@ std::optional<Evidence> some_lag(const GangNow& gang, Duration after) {
     for (const auto& [rank, count] : by_rank)
       (count < ahead->second ? named : waiting).push_back(rank);
     if (named.empty() || named.size() > std::max(kMaxFoundRanks, by_rank.size() / 2)) continue;
-    const auto waits = [&](int rank) {
-      const RankNow& one = gang[static_cast<std::size_t>(rank)];
-      return (is_waiting(one.role) || one.role == Role::on_gpu) && one.still >= after;
-    };
     if (!std::all_of(waiting.begin(), waiting.end(), waits)) continue;
     Evidence evidence =
         evidence_of(FoundKind::waits, gang, named, waiting, shortest_still(gang, waiting));

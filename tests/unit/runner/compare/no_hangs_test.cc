@@ -240,6 +240,25 @@ TEST(NoHangs, StacksAreSeldomTakenOfRanksThatWorkOnAfterOneHasLeft) {
   EXPECT_LE(gang.looks(), 40);
 }
 
+// Rank 0 collects what the others send now and then; of these, another one waits each time.
+TEST(NoHangs, StacksAreSeldomTakenOfThoseForWhomAMasterWaits) {
+  GangWorld gang(kNodes);
+  gang.run(seconds(30));
+  gang.rank(0).waits("MPI_Recv");
+  for (int i = 0; i < 60; ++i) {
+    for (int rank = 1; rank < kNodes; ++rank) {
+      if (i % kNodes == rank)
+        gang.rank(rank).waits("MPI_Barrier");
+      else
+        gang.rank(rank).computes();
+      gang.rank(rank).moved = true;
+    }
+    gang.run(minutes(2));
+  }
+  EXPECT_FALSE(gang.was_alarm()) << shown(gang.alarm());
+  EXPECT_LE(gang.looks(), 25);
+}
+
 // A barrier that all ranks enter with their GPUs' work of ten minutes ahead of them.
 TEST(NoHangs, LongWorkOfAllGpus) {
   GangWorld gang(kNodes);
@@ -267,6 +286,19 @@ TEST(NoHangs, ALoopOfMessagesThatCannotBeSeen) {
   const Found* const found = gang.find(FoundKind::cycle);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->verdict, FoundVerdict::waits);
+}
+
+// Rank 1 asks the store, which rank 0 has, for what rank 2 will put there.
+TEST(NoHangs, ARankThatWaitsAtTheStoreIsInNoCircle) {
+  GangWorld gang(kNodes);
+  gang.run(seconds(30));
+  gang.rank(1).waits_on("10.0.0.1:" + std::to_string(GangWorld::kStorePort), "10.0.0.2:50000");
+  gang.rank(0).waits_on("10.0.0.2:4444", "10.0.0.1:5000");
+  gang.rank(2).reads("/data/index");
+  gang.rank(3).waits("MPI_Barrier");
+  gang.run(minutes(10));
+  EXPECT_FALSE(gang.was_alarm()) << shown(gang.alarm());
+  EXPECT_EQ(gang.find(FoundKind::cycle), nullptr);
 }
 
 TEST(NoHangs, AsLongAsOneRankMoves) {
