@@ -24,14 +24,11 @@ KeptStacks::KeptStacks(io::EventLoop& loop, io::Clock& clock, AttachPlace& place
 KeptStacks::~KeptStacks() { end(); }
 
 std::vector<TracedProcess> KeptStacks::processes_here() const {
-  std::vector<TracedProcess> processes;
-  for (int rank = facts_.first_rank; rank < facts_.first_rank + facts_.ranks_here; ++rank) {
-    const RankHere* const here = place_.rank(rank);
-    if (here == nullptr || !here->lives) continue;
-    for (TracedProcess& each : processes_of_rank(rank, here->pid, place_.spawn_pid()))
-      processes.push_back(std::move(each));
-  }
-  return processes;
+  std::map<int, int> live;
+  for (int rank = facts_.first_rank; rank < facts_.first_rank + facts_.ranks_here; ++rank)
+    if (const RankHere* const here = place_.rank(rank); here != nullptr && here->lives)
+      live[rank] = here->pid;
+  return processes_of_ranks(live, place_.spawn_pid());
 }
 
 Result<int> KeptStacks::start(const spawn::RankProcess& process, Stdio& stdio) {
