@@ -74,8 +74,9 @@ struct RankStanding {
   std::string within;   // the library call around what it does: "MPI_Barrier"; "": none, not asked
   bool by_stack = false;  // `doing`, `at` and `within` follow from its stack, asked at `stack_at`
   Instant stack_at;
-  bool has_timeout = false;  // the call ends by itself after a while
-  bool traced = false;       // a debugger or a profiler holds it: nothing follows from its state
+  // The call ends by itself after a while, or another thread may go on and end it.
+  bool has_timeout = false;
+  bool traced = false;  // a debugger or a profiler holds it: nothing follows from its state
 
   Instant taken;        // when this sample was taken
   Instant since;        // nothing has moved since
@@ -97,6 +98,10 @@ struct RankStanding {
   std::int64_t cpu_milli = 0;  // thousandths of a core over the window, of all its processes
   int threads = 0, threads_running = 0, threads_in_device = 0;  // of all its processes
   int processes = 0;
+  int shells = 0;  // of these, those that only wait for the one that `doing` is about
+  // Of a rank that has met others: at this moment it was blocked on a peer or a lock, whatever it
+  // did over the window. Many samples of this say how long it waits for others between its steps.
+  bool pauses = false;
   // Of its sockets to peers, since they were opened; those that were closed go on counting.
   std::int64_t peer_sockets = 0, acked = 0, received = 0;
   std::int64_t unread = 0;       // bytes that have come and that it has not read, now

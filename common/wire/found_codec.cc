@@ -63,7 +63,7 @@ Status from_wire(const Hindrances& from, lockstep::Hindrances* to) {
 void to_wire(const lockstep::CollectiveCount& from, CollectiveCount* to) {
   to->set_communicator(standing_text(from.communicator));
   to->set_name(standing_text(from.name));
-  to->set_count(from.count);
+  to->set_count(std::clamp(from.count, -kMostOfRank, kMostOfRank));
 }
 
 Status from_wire(const CollectiveCount& from, lockstep::CollectiveCount* to) {
@@ -104,6 +104,8 @@ void write_measures(const lockstep::RankStanding& from, RankStanding* to) {
   to->set_threads_running(from.threads_running);
   to->set_threads_in_device(from.threads_in_device);
   to->set_processes(from.processes);
+  to->set_shells(from.shells);
+  to->set_pauses(from.pauses);
   to->set_peer_sockets(from.peer_sockets);
   to->set_acked(from.acked);
   to->set_received(from.received);
@@ -127,6 +129,8 @@ Status read_measures(const RankStanding& from, lockstep::RankStanding* to) {
   TRY(read_number(from.threads_in_device(), 0, kMany, "standing.threads_in_device",
                   &to->threads_in_device));
   TRY(read_number(from.processes(), 0, kMany, "standing.processes", &to->processes));
+  TRY(read_number(from.shells(), 0, kMany, "standing.shells", &to->shells));
+  to->pauses = from.pauses();
   TRY(read_measure(from.peer_sockets(), "standing.peer_sockets", &to->peer_sockets));
   to->acked = from.acked();
   to->received = from.received();

@@ -1,5 +1,6 @@
 #include "runner/watch/doing.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace lockstep::runner {
@@ -37,6 +38,20 @@ std::size_t working_process(const RankLook& look) {
     at = *best;
   }
   return at;
+}
+
+int shells_above(const RankLook& look, std::size_t working) {
+  int shells = 0;
+  int parent = look.processes[working].stat.parent;
+  for (int level = 0; level < kDeepestWrapper; ++level) {
+    const auto above =
+        std::find_if(look.processes.begin(), look.processes.end(),
+                     [parent](const ProcessLook& each) { return each.stat.pid == parent; });
+    if (above == look.processes.end() || above->main.on != WaitsOn::child) break;
+    ++shells;
+    parent = above->stat.parent;
+  }
+  return shells;
 }
 
 bool may_have_workers(WaitsOn on) {

@@ -11,6 +11,8 @@ namespace lockstep::runner {
 
 // The index of the process that does the rank's work. The look has at least one.
 std::size_t working_process(const RankLook& look);
+// How many processes above that one only wait for it.
+int shells_above(const RankLook& look, std::size_t working);
 // Whether a process that is blocked there may wait for other processes of its rank.
 bool may_have_workers(WaitsOn on);
 

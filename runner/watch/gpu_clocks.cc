@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -115,7 +116,12 @@ GpuClocks::GpuClocks(std::vector<int> gpus, Duration every, std::string library)
   shared_->every = every;
   shared_->library = std::move(library);
   try {
-    std::thread([shared = shared_] { work(shared); }).detach();
+    std::thread([shared = shared_] {
+      try {
+        work(shared);
+      } catch (const std::exception&) {  // no memory: nothing is said of clocks any more
+      }
+    }).detach();
   } catch (const std::system_error& error) {  // no more threads: a limit
     spdlog::warn("the clocks of GPUs are not looked at: {}", error.what());
     shared_.reset();

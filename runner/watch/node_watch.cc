@@ -35,8 +35,8 @@ NodeWatch::NodeWatch(io::EventLoop& loop, io::Clock& clock, AttachPlace& place, 
       settings_(std::move(settings)),
       doors_(std::move(doors)),
       stacks_(loop, clock, place, std::move(facts),
-              [this](int rank, const std::optional<StackTop>& top) {
-                thread_.take_stack(rank, top, clock_.now());
+              [this](int rank, const std::optional<StackTop>& top, Instant at) {
+                thread_.take_stack(rank, top, at);
               }),
       ras_(loop),
       gpu_clocks_(all_gpus(settings_.gpus), kGpuClocksEvery),

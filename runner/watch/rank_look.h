@@ -23,6 +23,8 @@ struct ProcessLook {
 };
 
 // Of all threads of all processes that were looked at; of helpers of NCCL and CUDA `all` alone.
+// `at_timers`: those that sleep; loops of libraries that wait for an event of their own process are
+// `at_locks`, whatever their time-out.
 struct ThreadCounts {
   int all = 0, running = 0, device = 0;
   int at_peers = 0, at_store = 0, at_locks = 0, at_timers = 0, at_listeners = 0, at_others = 0;

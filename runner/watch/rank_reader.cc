@@ -42,14 +42,15 @@ class ProcessDescriptors final : public DescriptorSource {
   const TcpSocket* socket(std::uint64_t inode) override {
     return table_ == nullptr ? nullptr : table_->by_inode(inode);
   }
-  // Its other end may be the same process, or a rank's, or the PMIx server. The rank that has the
-  // store serves it beside its work.
+  // Its other end may be the same process, or a rank's, or the PMIx server, where ranks meet as
+  // they do at the store. The rank that has the store serves it beside its work.
   WaitsOn kind_of(const TcpSocket& socket) override {
     if (table_->is_store(socket)) return WaitsOn::store;
     if (socket.state == TcpState::listens) return WaitsOn::listener;
     const TcpSocket* const other = table_->other_end(socket);
     const int owner = other == nullptr ? SocketOwners::kNobody : owners_.owner(other->inode);
-    if (owner == rank_ || owner == SocketOwners::kPmixServer) return WaitsOn::other;
+    if (owner == SocketOwners::kPmixServer) return WaitsOn::store;
+    if (owner == rank_) return WaitsOn::other;
     return owner >= 0 || table_->leads_to_gang(socket) ? WaitsOn::peer : WaitsOn::other;
   }
 
@@ -77,6 +78,12 @@ bool is_helper(std::string_view name) {
   return name.starts_with("NCCL") || name.starts_with("cuda") || name.starts_with("pt_nccl");
 }
 
+// A thread that sleeps for a while, and not the loop of a library, which has a descriptor to be
+// woken by and a time-out beside it.
+bool is_asleep(const ThreadLook& thread) {
+  return thread.far.empty() && (thread.has_timeout || thread.on == WaitsOn::timer);
+}
+
 void count_thread(const ThreadLook& thread, ThreadCounts* counts) {
   ++counts->all;
   if (thread.state == 'R') ++counts->running;
@@ -86,9 +93,9 @@ void count_thread(const ThreadLook& thread, ThreadCounts* counts) {
     case WaitsOn::peer:
       if (counts->at_peers++ == 0) counts->at_peer = thread;
       return;
-    case WaitsOn::lock: ++(thread.has_timeout ? counts->at_timers : counts->at_locks); return;
+    case WaitsOn::lock:
     case WaitsOn::timer:
-    case WaitsOn::signal: ++counts->at_timers; return;
+    case WaitsOn::signal: ++(is_asleep(thread) ? counts->at_timers : counts->at_locks); return;
     case WaitsOn::listener: ++counts->at_listeners; return;
     case WaitsOn::store: ++counts->at_store; return;
     case WaitsOn::other:

@@ -45,6 +45,16 @@ const ProcessLook* same_process(const RankLook& look, const ThreadStat& stat) {
   return nullptr;
 }
 
+// Stopped for a debugger or a profiler. The rank's own process may be a shell above it.
+bool is_traced(const ProcessLook& process) {
+  return process.stat.state == 't' || (process.stat.state == 'T' && process.tracer != 0);
+}
+
+// Whether another thread than the one that waits for a lock may go on by itself, and let it go.
+bool may_be_woken(const ThreadCounts& threads) {
+  return threads.at_timers > 0 || threads.at_others > 0;
+}
+
 std::set<std::pair<int, std::uint64_t>> identities(const RankLook& look) {
   std::set<std::pair<int, std::uint64_t>> all;
   for (const ProcessLook& each : look.processes) all.insert({each.stat.pid, each.stat.start_ticks});
@@ -106,12 +116,13 @@ void RankTrack::take(const RankLook& look, const RankFacts& facts, const NodeFac
   take_counters(look, step);
   take_hindrances(look, step);
   const bool is_seen = !look.processes.empty();
-  const char state = is_seen ? look.processes[0].stat.state : '?';
-  standing_.traced = state == 't' || (state == 'T' && look.processes[0].tracer != 0);
-  if (standing_.traced)
+  standing_.traced = std::any_of(look.processes.begin(), look.processes.end(), is_traced);
+  if (standing_.traced) {
     shift(seen);
-  else if (moved || !is_seen)
+  } else if (moved || !is_seen) {
     move(look.taken);
+    moves_by_stack_ = 0;
+  }
   if (is_seen && !standing_.traced && before_) judge(look, step);
   before_ = look;
 }
@@ -138,8 +149,8 @@ void RankTrack::end(const RankFacts& facts, Instant now) {
   standing_.exit_code = facts.exit_code;
   standing_.cpu_milli = 0;
   standing_.threads = standing_.threads_running = standing_.threads_in_device = 0;
-  standing_.processes = 0;
-  standing_.traced = standing_.has_timeout = false;
+  standing_.processes = standing_.shells = 0;
+  standing_.traced = standing_.has_timeout = standing_.pauses = false;
   standing_.call.clear();
   standing_.on.clear();
   standing_.own_end.clear();
@@ -239,6 +250,9 @@ void RankTrack::judge(const RankLook& look, const Step& step) {
   const ThreadLook& thread = process.main;
   const ProcessLook* const was = same_process(*before_, process.stat);
   standing_.pid = process.own_pid;
+  standing_.shells = shells_above(look, at);
+  standing_.pauses = has_met_ && (thread.on == WaitsOn::peer || thread.on == WaitsOn::store ||
+                                  thread.on == WaitsOn::lock);
   standing_.by_stack = false;
   const bool is_held =
       thread.state == 'D' && was != nullptr && was->main.state == 'D' && !is_busy(at, kIdleMilli);
@@ -250,19 +264,24 @@ void RankTrack::judge(const RankLook& look, const Step& step) {
   const bool is_blocked = doing != Doing::computes && doing != Doing::stopped;
   const bool by_other_thread = doing == Doing::waits_peer && thread.on == WaitsOn::lock;
   const ThreadLook& shown = by_other_thread ? look.threads->at_peer : thread;
-  standing_.call = is_blocked || thread.on == WaitsOn::gpu ? shown.call : "";
+  // Beside a lock, a thread at the store or the PMIx server tells nothing before there is a stack.
+  const bool is_open = thread.on == WaitsOn::lock && look.threads &&
+                       (may_be_woken(*look.threads) || look.threads->at_store > 0);
+  const bool by_reader = doing == Doing::reads && thread.on == WaitsOn::lock;
+  const bool is_named = (is_blocked && !by_reader) || thread.on == WaitsOn::gpu;
+  standing_.call = is_named ? shown.call : "";
   standing_.on = is_blocked ? cut(shown.far, kMaxStandingTextBytes - 4) : "";
   standing_.own_end = is_blocked ? shown.near : "";
-  standing_.has_timeout = is_blocked && shown.has_timeout;
+  standing_.has_timeout = is_blocked && (shown.has_timeout || is_open);
   standing_.doing = doing;
-  obey_stack(process);
+  obey_stack(look, process);
   const std::string key =
       fmt::format("{} {} {}", to_string(standing_.doing), standing_.call, standing_.on);
   if (std::exchange(last_key_, key) != key) standing_.doing_since = look.taken;
 }
 
 // Its stack knows better, as long as nothing has moved since.
-void RankTrack::obey_stack(const ProcessLook& process) {
+void RankTrack::obey_stack(const RankLook& look, const ProcessLook& process) {
   const Doing doing = standing_.doing;
   const bool is_told = stack_ && stack_->taken >= standing_.since &&
                        stack_->pid == process.own_pid && doing != Doing::stopped &&
@@ -272,13 +291,18 @@ void RankTrack::obey_stack(const ProcessLook& process) {
   standing_.at = is_told ? stack_->at : "";
   standing_.within = is_told ? stack_->within : "";
   if (!is_told) return;
+  const WaitsOn on = process.main.on;
   if (stack_->waits) {
     standing_.doing = Doing::waits_peer;
-  } else if (doing == Doing::waits_peer && process.main.on == WaitsOn::lock) {
+  } else if (on == WaitsOn::lock && (doing == Doing::waits_peer || doing == Doing::locks)) {
     standing_.doing = doing_at_lock(process.main);
     standing_.call = process.main.call;
     standing_.on.clear();
     standing_.own_end.clear();
+    standing_.has_timeout =
+        process.main.has_timeout || (look.threads && may_be_woken(*look.threads));
+  } else if (on == WaitsOn::unknown && doing == Doing::waits_peer) {
+    standing_.doing = Doing::reads;  // that it has peers was all that spoke for these
   }
 }
 
@@ -305,7 +329,8 @@ bool RankTrack::wants_stack(Instant now, Duration after) const {
   }
   const int asked = asked_since_ == standing_.since ? asked_ : 0;
   const Duration lead = std::min<Duration>(kStackLead, after / 4);
-  const Duration wait = after * (std::int64_t{1} << std::min(asked / 2, kMostDoublings));
+  const int doublings = std::min(asked / 2 + moves_by_stack_, kMostDoublings);
+  const Duration wait = after * (std::int64_t{1} << doublings);
   return now >= standing_.since + wait - (asked % 2 == 0 ? lead : lead / 3);
 }
 
@@ -319,7 +344,9 @@ void RankTrack::take_stack(const std::optional<StackTop>& top, Instant at) {
       (stack_->waits != top->waits || stack_->within != top->within || stack_->at != top->at);
   stack_ = *top;
   stack_->taken = at;
-  if (differs) move(at);
+  if (!differs) return;
+  move(at);
+  ++moves_by_stack_;
 }
 
 void RankTrack::take_counts(std::vector<CollectiveCount> counts, Instant at) {

@@ -59,7 +59,8 @@ class RankTrack {
   const RankStanding& standing() const { return standing_; }
   bool wants_close_look(Instant now) const;
   // Whether its stack is to be taken, now that it has not moved for nearly `after`; twice, so that
-  // a rank whose stack differs has moved. Then again after twice that time, and so on.
+  // a rank whose stack differs has moved. Then again after twice that time, and so on, and likewise
+  // while nothing but its stack shows that it moves: a tool costs a rank that computes some time.
   bool wants_stack(Instant now, Duration after) const;
 
  private:
@@ -72,7 +73,7 @@ class RankTrack {
   void shift(Duration unseen);
   void move(Instant now) { standing_.since = now; }
   void judge(const RankLook& look, const Step& step);
-  void obey_stack(const ProcessLook& process);
+  void obey_stack(const RankLook& look, const ProcessLook& process);
 
   RankStanding standing_;
   std::optional<RankLook> before_;
@@ -80,8 +81,9 @@ class RankTrack {
   bool has_met_ = false;
   std::string last_key_;  // what it did at the look before, and on what it was blocked
   std::optional<StackTop> stack_;
-  int asked_ = 0;        // stacks since `asked_since_`
-  Instant asked_since_;  // == standing_.since, unless it has moved meanwhile
+  int asked_ = 0;           // stacks since `asked_since_`
+  Instant asked_since_;     // == standing_.since, unless it has moved meanwhile
+  int moves_by_stack_ = 0;  // in a row
 };
 
 }  // namespace lockstep::runner

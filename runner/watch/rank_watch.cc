@@ -112,6 +112,8 @@ void RankWatch::want_stack(Instant now, const WatchLook& look, int rank, Rank& o
                            WatchResult* result) {
   if (one.waits_for_stack && now - one.stack_asked < kStackAnswerWithin) return;
   one.waits_for_stack = false;
+  const Doing doing = one.track.standing().doing;
+  if (doing == Doing::stopped || doing == Doing::device) return;  // no tool may touch these
   const auto& ordered = look.stacks_now;
   const bool is_ordered = std::find(ordered.begin(), ordered.end(), rank) != ordered.end();
   if (!is_ordered && !one.track.wants_stack(now, look.stacks_after)) return;

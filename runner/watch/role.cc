@@ -33,18 +33,19 @@ bool waits_in_gpu_library(const RankStanding& standing) {
 }
 
 // One thread may spin in the library that waits; a second one that runs computes something. A call
-// that ends by itself after a while is a timer, unless its stack says that a library waits in it.
+// that ends by itself after a while is a timer, and one whose descriptor is not known may be on
+// anything, unless its stack says that a library waits in it.
 Role role_of_waiting(const RankStanding& standing) {
   if (standing.threads_running > 1) return Role::acts;
-  if (standing.has_timeout && !standing.by_stack) return Role::acts;
+  if (!standing.by_stack && (standing.has_timeout || standing.on.empty())) return Role::acts;
   if (waits_for_own_gpu(standing)) return Role::on_gpu;
   return waits_in_gpu_library(standing) ? Role::waits_gpu : Role::waits;
 }
 
-// Another process of the rank may hold the lock.
+// Another process of the rank may hold the lock, unless it is a shell that started this one.
 Role role_of_locked(const RankStanding& standing) {
-  const bool may_wake =
-      standing.has_timeout || standing.threads_running > 0 || standing.processes > 1;
+  const bool may_wake = standing.has_timeout || standing.threads_running > 0 ||
+                        standing.processes - standing.shells > 1;
   return may_wake ? Role::acts : Role::locked;
 }
 

@@ -30,6 +30,7 @@ void StackAsk::run(bool native) {
   for (const auto& [pid, asked] : asked_) processes.push_back(asked.process);
   lines_.clear();
   is_native_ = native;
+  run_at_ = clock_.now();
   StackRun::Doors doors;
   doors.start = [this](int, const spawn::RankProcess& process, Stdio& stdio) {
     return start(process, stdio);
@@ -90,7 +91,7 @@ void StackAsk::finish() {
     done.push_back(asked);
     each = asked_.erase(each);
   }
-  for (const Asked& asked : done) told_(asked.process.rank, asked.top);
+  for (const Asked& asked : done) told_(asked.process.rank, asked.top, run_at_);
   asked_.empty() ? begin() : run(false);
 }
 

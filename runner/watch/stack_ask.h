@@ -22,8 +22,9 @@ namespace lockstep::runner {
 
 class StackAsk {
  public:
-  // Once for each process that was asked for. `top`: nullopt: there was none to be had.
-  using Told = std::function<void(int rank, const std::optional<StackTop>& top)>;
+  // Once for each process that was asked for. `top`: nullopt: there was none to be had. It is not
+  // older than `at`.
+  using Told = std::function<void(int rank, const std::optional<StackTop>& top, Instant at)>;
 
   StackAsk(io::EventLoop& loop, io::Clock& clock, AttachPlace& place, AttachFacts facts, Told told)
       : loop_(loop),
@@ -69,6 +70,7 @@ class StackAsk {
   std::vector<TracedProcess> waiting_;
   std::map<int, Asked> asked_;  // of this run, by the pid that the ranks of this node see
   std::unique_ptr<StackRun> run_;
+  Instant run_at_;  // its begin
   bool is_native_ = true;
   std::string lines_;  // of which the end is not there yet
   int next_id_ = kFirstWatchId;

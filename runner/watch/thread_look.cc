@@ -167,9 +167,11 @@ void look_at_polls(const SystemCall& call, const BlockedCall& blocked, Descripto
   if (call.descriptor >= 0)
     return look_at_polled(source.epoll_targets(static_cast<int>(blocked.arguments[0])), source,
                           look);
-  if (!call.name.ends_with("poll")) return;  // select's sets are not read
-  const std::uint64_t count = blocked.arguments[1];
+  // select's sets are not read. Of nothing, it is how older Pythons sleep.
+  const bool is_poll = call.name.ends_with("poll");
+  const std::uint64_t count = blocked.arguments[is_poll ? 1 : 0];
   if (count == 0) look->on = look->has_timeout ? WaitsOn::timer : WaitsOn::signal;
+  if (!is_poll) return;
   look_at_polled(source.polled(blocked.arguments[0], count), source, look);
 }
 

@@ -17,7 +17,7 @@ namespace lockstep::runner {
 enum class WaitsOn {
   nothing,   // it runs, or would
   peer,      // a socket to a peer
-  store,     // the rendezvous's store
+  store,     // where ranks meet: the rendezvous's store, or the PMIx server
   other,     // a socket to somebody else
   listener,  // a socket that listens: for clients
   file,

@@ -105,10 +105,13 @@ void WatchThread::work(const std::shared_ptr<Shared>& shared) {
     shared->is_busy = false;
     if (shared->loop == nullptr) return;
     // On the loop's thread, on which this object is destroyed too.
-    shared->loop->post([shared, result = std::move(result)]() mutable {
-      const auto done = shared->done;  // it may destroy this object
-      if (done) done(std::move(result));
-    });
+    try {
+      shared->loop->post([shared, result = std::move(result)]() mutable {
+        const auto done = shared->done;  // it may destroy this object
+        if (done) done(std::move(result));
+      });
+    } catch (const std::exception&) {  // no memory: this look is lost, and the runner lives
+    }
   }
 }
 

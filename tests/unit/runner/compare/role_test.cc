@@ -46,6 +46,16 @@ TEST(Role, ALockWithATimeOutOrWithOtherProcessesIsNone) {
   RankStanding with_workers = still(Doing::locks);
   with_workers.processes = 4;
   EXPECT_EQ(role_of(with_workers), Role::acts);
+  with_workers.shells = 3;
+  EXPECT_EQ(role_of(with_workers), Role::locked) << "what started it has no lock of its";
+}
+
+TEST(Role, WhoIsBlockedOnNobodyKnowsWhatMayGoOn) {
+  RankStanding selects = still(Doing::waits_peer);
+  selects.call = "select";
+  EXPECT_EQ(role_of(selects), Role::acts);
+  selects.on = "10.0.0.4:5000";
+  EXPECT_EQ(role_of(selects), Role::waits);
 }
 
 TEST(Role, APollWithATimeOutIsATimerUnlessALibraryWaitsInIt) {

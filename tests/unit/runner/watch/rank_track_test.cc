@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <string>
 
 namespace lockstep::runner {
 namespace {
@@ -148,6 +150,20 @@ TEST(RankTrack, ATracedRankIsNotJudged) {
   EXPECT_EQ(rank.track.standing().still(), seconds(25));
 }
 
+TEST(RankTrack, AToolThatHoldsTheRankBelowItsShellIsSeen) {
+  Follows rank;
+  rank.top().main = blocked(WaitsOn::child, "wait");
+  rank.seen.processes.push_back(process(102, 101, blocked(WaitsOn::peer, "recvmsg"), 900));
+  rank.until(20);
+  for (const int tracer : {0, 7}) {
+    rank.seen.processes[1].stat.state = tracer == 0 ? 't' : 'T';
+    rank.seen.processes[1].tracer = tracer;
+    rank.until(rank.last + 60);
+    EXPECT_TRUE(rank.track.standing().traced);
+    EXPECT_EQ(rank.track.standing().still(), seconds(20)) << "that time is as if it had not been";
+  }
+}
+
 TEST(RankTrack, StoppedAndHeldByADevice) {
   Follows rank;
   rank.look(0);
@@ -185,6 +201,77 @@ TEST(RankTrack, WhatABlockedThreadMeans) {
   EXPECT_EQ(doing(timed, threads), Doing::waits_peer) << "gloo waits in another thread";
 }
 
+TEST(RankTrack, ALockIsOneForEverOnlyIfNoThreadMayLetItGo) {
+  const auto look = [](const ThreadCounts& threads) {
+    Follows rank;
+    rank.top().main = blocked(WaitsOn::lock, "futex");
+    rank.seen.threads = threads;
+    rank.until(5);
+    return rank.track.standing();
+  };
+  ThreadCounts threads;
+  threads.at_locks = 3;
+  EXPECT_EQ(look(threads).doing, Doing::locks);
+  EXPECT_FALSE(look(threads).has_timeout);
+  threads.at_timers = 1;
+  EXPECT_EQ(look(threads).doing, Doing::locks);
+  EXPECT_TRUE(look(threads).has_timeout) << "one sleeps for a while";
+  threads.at_timers = 0;
+  threads.at_store = 1;
+  EXPECT_TRUE(look(threads).has_timeout) << "one hears the PMIx server, perhaps for this one";
+  threads.at_others = 1;
+  EXPECT_EQ(look(threads).doing, Doing::reads);
+  EXPECT_EQ(look(threads).call, "") << "which another thread does";
+}
+
+TEST(RankTrack, WithItsStackALockOfTheUsersIsNoWait) {
+  Follows rank;
+  rank.top().main = blocked(WaitsOn::lock, "futex");
+  ThreadCounts threads;
+  threads.at_store = threads.at_peers = 1;
+  threads.at_peer = blocked(WaitsOn::peer, "epoll_wait", "10.0.0.4:5000");
+  threads.at_peer.has_timeout = true;  // gloo's loop, which waits all the time
+  rank.seen.threads = threads;
+  rank.until(20);
+  EXPECT_EQ(rank.track.standing().doing, Doing::waits_peer);
+  EXPECT_TRUE(rank.track.standing().has_timeout);
+  rank.track.take_stack(StackTop{1, false, "", "cache.py:30", {}}, at(21));
+  rank.until(25);
+  EXPECT_EQ(rank.track.standing().doing, Doing::locks);
+  EXPECT_FALSE(rank.track.standing().has_timeout) << "of the loop, not of the lock";
+  rank.seen.threads->at_timers = 1;
+  rank.until(30);
+  EXPECT_TRUE(rank.track.standing().has_timeout);
+}
+
+TEST(RankTrack, WhatIsKnownOfASelectIsItsStack) {
+  Follows rank;
+  rank.top().main = blocked(WaitsOn::unknown, "select");
+  rank.seen.peers = PeerTotals{};
+  rank.seen.peers->sockets = 3;
+  rank.until(20);
+  EXPECT_EQ(rank.track.standing().doing, Doing::waits_peer);
+  rank.track.take_stack(StackTop{1, false, "", "query.py:12", {}}, at(21));
+  rank.until(25);
+  EXPECT_EQ(rank.track.standing().doing, Doing::reads);
+}
+
+TEST(RankTrack, AMomentOfWaitingBetweenSteps) {
+  Follows rank;
+  rank.top().main = blocked(WaitsOn::lock, "futex");
+  rank.until(5);
+  EXPECT_FALSE(rank.track.standing().pauses) << "it has met nobody";
+  rank.facts.connected = true;
+  rank.burn(250);
+  rank.until(10);
+  EXPECT_EQ(rank.track.standing().doing, Doing::computes);
+  EXPECT_TRUE(rank.track.standing().pauses);
+  rank.spin();
+  rank.burn(250);
+  rank.until(15);
+  EXPECT_FALSE(rank.track.standing().pauses);
+}
+
 TEST(RankTrack, APeerThatAnotherThreadWaitsForIsShown) {
   Follows rank;
   rank.top().main = blocked(WaitsOn::lock, "futex");
@@ -205,6 +292,7 @@ TEST(RankTrack, TheProcessThatWorksCounts) {
   rank.until(5);
   EXPECT_EQ(rank.track.standing().doing, Doing::waits_peer) << "its shell waits for it";
   EXPECT_EQ(rank.track.standing().pid, 2);
+  EXPECT_EQ(rank.track.standing().shells, 1);
   rank.seen.processes[1].main = blocked(WaitsOn::pipe, "read");
   rank.seen.processes[2].main = blocked(WaitsOn::file, "read", "/data/b.bin");
   rank.until(10);
@@ -263,6 +351,28 @@ TEST(RankTrack, AStackThatDiffersIsAMove) {
   rank.until(120);
   EXPECT_EQ(rank.track.standing().still(), seconds(4));
   EXPECT_EQ(rank.track.standing().at, "eval.py:90");
+}
+
+// Two stacks every two minutes would cost a rank that computes more than all else.
+TEST(RankTrack, WhoMovesByItsStackAloneIsAskedSeldomer) {
+  Follows rank;
+  rank.spin();
+  int asked = 0, last_asked = 0, longest = 0;
+  for (int second = 0; second <= 4 * 3600; second += 5) {
+    rank.burn();
+    rank.look(second);
+    if (!rank.track.wants_stack(at(second), seconds(120))) continue;
+    longest = std::max(longest, second - last_asked);
+    last_asked = second;
+    rank.track.take_stack(StackTop{1, false, "", "eval.py:" + std::to_string(++asked), {}},
+                          at(second));
+  }
+  EXPECT_LE(asked, 20);
+  EXPECT_GE(longest, 3600);
+  rank.facts.log_bytes = 1;
+  rank.look(4 * 3600 + 5);
+  EXPECT_FALSE(rank.track.wants_stack(at(4 * 3600 + 105), seconds(120)));
+  EXPECT_TRUE(rank.track.wants_stack(at(4 * 3600 + 110), seconds(120))) << "it moved again";
 }
 
 TEST(RankTrack, AStackInTheUsersCodeIsNoWait) {

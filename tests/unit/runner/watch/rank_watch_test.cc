@@ -135,6 +135,29 @@ TEST(RankWatch, ThreadsAreLookedAtOnceNothingMoves) {
   EXPECT_EQ(doing, Doing::waits_peer) << "another thread waits for a peer";
 }
 
+// Loops of libraries have a time-out of their own, whatever they wait for.
+TEST(RankWatch, AThreadThatSleepsMayLetALockGoAndALoopMayNot) {
+  const FakeNode node;
+  node.put(101, {kSpawn, 'S', 0, 2, kFutex});
+  node.thread(101, 108, 'S', call(SYS_epoll_pwait, 7));
+  node.descriptor(101, 7, "anon_inode:[eventpoll]");
+  node.descriptor(101, 8, "anon_inode:[eventfd]");
+  node.root().file("proc/101/fdinfo/7", "pos:\t0\ntfd:        8 events: 19 data: 8\n");
+  RankWatch watch(node.root().path());
+  RankStanding last;
+  const auto look_until = [&](int from, int second) {
+    for (; from <= second; from += 5)
+      last = watch.sample(kStart + seconds(from), look_at({rank(0, 101)})).standings[0];
+  };
+  look_until(0, 15);
+  EXPECT_EQ(last.doing, Doing::locks);
+  EXPECT_FALSE(last.has_timeout);
+  node.thread(101, 108, 'S', call(SYS_clock_nanosleep, 0));
+  look_until(20, 25);
+  EXPECT_EQ(last.doing, Doing::locks);
+  EXPECT_TRUE(last.has_timeout);
+}
+
 TEST(RankWatch, APipeWithinARankNamesItsOtherEnd) {
   const FakeNode node;
   node.put(101, {});
@@ -186,6 +209,13 @@ TEST(RankWatch, AStackIsWantedOfARankThatDoesNotMove) {
   look.stacks_now = {3};
   result = watch.sample(kStart + seconds(second += 1), look);
   EXPECT_EQ(result.stacks_wanted.size(), 1u) << "somebody wants it now";
+  watch.take_stack(3, std::nullopt, kStart + seconds(second));
+  node.put(101, {kSpawn, 'T', 0, 1, "running\n"});
+  look.stacks_now = {};
+  watch.sample(kStart + seconds(second += 5), look);
+  look.stacks_now = {3};
+  result = watch.sample(kStart + seconds(second += 5), look);
+  EXPECT_TRUE(result.stacks_wanted.empty()) << "a tool could wake what is stopped";
 }
 
 TEST(RankWatch, ARankThatHasEndedStaysAsItEnded) {

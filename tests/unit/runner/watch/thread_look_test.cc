@@ -118,6 +118,8 @@ TEST(ThreadLook, SleepsAndLocks) {
   EXPECT_EQ(look(process, 230).on, WaitsOn::timer);
   EXPECT_TRUE(look(process, 230).has_timeout);
   EXPECT_EQ(look(process, 7, {0, 0, 500}).on, WaitsOn::timer) << "poll() of nothing";
+  EXPECT_EQ(look(process, 270, {0, 0, 0, 0, 0x7fff}).on, WaitsOn::timer) << "select() of nothing";
+  EXPECT_EQ(look(process, 34).on, WaitsOn::signal);
   EXPECT_EQ(look(process, 202, {1, 0, 2, 0}).on, WaitsOn::lock);
   EXPECT_FALSE(look(process, 202, {1, 0, 2, 0}).has_timeout);
   EXPECT_TRUE(look(process, 202, {1, 0, 2, 0x7fff}).has_timeout);
