@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace lockstep::runner {
@@ -12,9 +13,12 @@ namespace {
 constexpr Duration kLongestWindow = 3 * kWatchEvery;
 constexpr int kLeastSamples = 9;                // of a minute
 constexpr std::int64_t kLeastLines = 6;         // of the median, in a minute
+constexpr std::int64_t kLeastLinesOfRank = 2;   // … of whoever is compared with it
+constexpr std::int64_t kMostTimesFewer = 10;    // beyond, it says other things
 constexpr std::int64_t kLeastBusyMore = 400;    // milli of the time, than the median
 constexpr std::int64_t kLeastWaiting = 200;     // milli of the time, of the median
 constexpr std::int64_t kLeastCpuMore = 250;     // milli of a core, than the median
+constexpr std::int64_t kLeastCpuOther = 100;    // … more or less
 constexpr std::int64_t kLeastHeld = 100;        // milli of the time, held up by one reason
 constexpr std::int64_t kLeastFaults = 100;      // in a minute
 constexpr std::int64_t kLeastRetransmits = 20;  // in a minute
@@ -49,7 +53,7 @@ bool is_compared(const RankNow& one) {
 
 void PaceMeter::add(Minute& minute, const RankStanding& standing) {
   ++minute.samples;
-  if (standing.doing == Doing::waits_peer) ++minute.waiting;
+  if (standing.doing == Doing::waits_peer || standing.pauses) ++minute.waiting;
   if (standing.since != minute.last.since) ++minute.moving;
   minute.cpu_milli += standing.cpu_milli;
   minute.hindrances.throttled_milli += standing.hindrances.throttled_milli;
@@ -166,18 +170,25 @@ std::string PaceComparison::reason_of(const RankPace& pace, const Medians& all) 
 // Fewer lines in the same time; less waiting than the others, which wait for it; cpu time that
 // differs while something holds it up, or while the others wait.
 std::optional<PaceComparison::Verdict> PaceComparison::compare(const RankPace& pace,
-                                                               const Medians& all) const {
+                                                               const Medians& all,
+                                                               bool is_alone) const {
   const std::string reason = reason_of(pace, all);
-  const std::int64_t lines = std::max<std::int64_t>(pace.log_lines, 1);
-  if (all.lines >= kLeastLines && is_beyond(all.lines, lines))
-    return Verdict{1000 * all.lines / lines, 1000, reason};
   const std::int64_t busy = busy_of(pace);
-  if (is_beyond(busy, all.busy) && busy - all.busy >= kLeastBusyMore)
+  const std::int64_t waiting = 1000 - busy, others_waiting = 1000 - all.busy;
+  // Ranks that wait for each other make as many steps, and one that says little of them is not
+  // slow: often rank 0 alone tells how far they are.
+  const bool may_lag = is_alone || !reason.empty() || 2 * waiting < others_waiting;
+  const bool says_steps =
+      pace.log_lines >= kLeastLinesOfRank && kMostTimesFewer * pace.log_lines >= all.lines;
+  if (may_lag && says_steps && all.lines >= kLeastLines && is_beyond(all.lines, pace.log_lines))
+    return Verdict{1000 * all.lines / pace.log_lines, 1000, reason};
+  // Of some samples a minute, a rank like the others may be seen at work by chance.
+  const bool is_other = !reason.empty() || std::abs(pace.cpu_milli - all.cpu) >= kLeastCpuOther;
+  if (is_other && is_beyond(busy, all.busy) && busy - all.busy >= kLeastBusyMore)
     return Verdict{busy, std::max<std::int64_t>(all.busy, 1), reason};
   const bool is_held_up = !reason.empty() && is_beyond(all.cpu, pace.cpu_milli) &&
                           all.cpu - pace.cpu_milli >= kLeastCpuMore;
   if (is_held_up) return Verdict{all.cpu, std::max<std::int64_t>(pace.cpu_milli, 1), reason};
-  const std::int64_t waiting = 1000 - busy, others_waiting = 1000 - all.busy;
   const bool works_more = is_beyond(pace.cpu_milli, all.cpu) &&
                           pace.cpu_milli - all.cpu >= kLeastCpuMore &&
                           others_waiting >= kLeastWaiting && 2 * waiting < others_waiting;
@@ -203,7 +214,9 @@ EvidenceList PaceComparison::slow(const GangNow& gang, Instant now) {
   const Medians all = medians(ranks);
   for (const int rank : ranks) {
     Latest& latest = latest_[static_cast<std::size_t>(rank)];
-    const auto verdict = compare(*latest.pace, all);
+    const RankStanding& standing = *gang[static_cast<std::size_t>(rank)].standing;
+    const bool is_alone = !standing.has_met.value_or(false) && standing.peer_sockets == 0;
+    const auto verdict = compare(*latest.pace, all, is_alone);
     if (!verdict) {
       latest.times = 0;
       continue;

@@ -57,7 +57,8 @@ class PaceComparison {
     bool all_gpu_held = false;
   };
   Medians medians(const std::vector<int>& ranks) const;
-  std::optional<Verdict> compare(const RankPace& pace, const Medians& all) const;
+  // `is_alone`: it has not met other ranks, as far as anybody knows.
+  std::optional<Verdict> compare(const RankPace& pace, const Medians& all, bool is_alone) const;
   static std::string reason_of(const RankPace& pace, const Medians& all);
 
   std::vector<Latest> latest_;  // by rank
