@@ -73,13 +73,18 @@ NodeWatch::Settings Runner::watch_settings() const {
   settings.node_rank = assignment.node_rank;
   settings.meets_at_pmix = kind == Distribution::Kind::mpi;
   settings.meets_at_store = kind == Distribution::Kind::pytorch;
+  // Who is a rank of this node is known by its sockets: its address is also that of services here.
   for (int node = 0; node < assignment.nodes(); ++node)
-    for (std::string& address : addresses_of(node))
-      settings.peers.addresses.push_back(std::move(address));
+    if (node != assignment.node_rank)
+      for (std::string& address : addresses_of(node))
+        settings.peers.addresses.push_back(std::move(address));
   settings.peers.store_port = gang_->gang().master_port;
   settings.pmix_pid = pmix_pid_;
-  settings.stacks_after = assignment.spec.hang.after;
+  // Alone, a rank waits for nobody.
+  const bool is_alone = assignment.nodes() == 1 && assignment.ranks_here() == 1;
+  settings.stacks_after = is_alone ? Duration::zero() : assignment.spec.hang.after;
   if (const auto address = ras_address(*gang_)) settings.ras_port = ras_port_of(*address);
+  settings.peers.ras_port = settings.ras_port.value_or(0);
   // Programs take the GPU of their local rank, unless one rank has all.
   const std::vector<int>& gpus = assignment.allotment.gpus;
   for (int i = 0; i < assignment.ranks_here() && !gpus.empty(); ++i)

@@ -6,7 +6,7 @@
 namespace lockstep::runner {
 
 SocketTable::SocketTable(TcpSockets sockets, const PeerFacts& facts)
-    : sockets_(std::move(sockets)), store_port_(facts.store_port) {
+    : sockets_(std::move(sockets)), store_port_(facts.store_port), ras_port_(facts.ras_port) {
   for (const std::string& text : facts.addresses)
     if (const auto address = tcp_address_from(text)) addresses_.insert(*address);
   for (std::size_t i = 0; i < sockets_.size(); ++i) {
@@ -36,6 +36,8 @@ bool SocketTable::leads_to_gang(const TcpSocket& socket) const {
 
 bool SocketTable::may_be_peer(const TcpSocket& socket) const {
   if (socket.state == TcpState::listens || is_store(socket)) return false;
+  if (ras_port_ != 0 && (socket.near.port == ras_port_ || socket.far.port == ras_port_))
+    return false;
   return leads_to_gang(socket) || other_end(socket) != nullptr;
 }
 

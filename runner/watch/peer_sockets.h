@@ -1,7 +1,8 @@
 #pragma once
 // Which of a node's TCP sockets connect its ranks with their peers, and what these have carried.
 // Peers are ranks on the gang's addresses, and other ranks of this node. Not counted: connections
-// to the rendezvous's store, which heartbeats use while a job hangs, and to the PMIx server. Pure;
+// to the rendezvous's store, which heartbeats use while a job hangs, to the PMIx server, and to the
+// port where RAS answers questions. Pure;
 // the sockets are read by SocketReader, and their owners found by OwnerScan's caller.
 
 #include <cstdint>
@@ -18,6 +19,7 @@ namespace lockstep::runner {
 struct PeerFacts {
   std::vector<std::string> addresses;  // of the gang's nodes, numeric; others are passed over
   std::uint16_t store_port = 0;        // MASTER_PORT; 0: none
+  std::uint16_t ras_port = 0;          // of NCCL's RAS, which we ask ourselves; 0: none
 };
 
 // The sockets of one reading.
@@ -38,7 +40,7 @@ class SocketTable {
  private:
   TcpSockets sockets_;
   std::set<TcpAddress> addresses_;
-  std::uint16_t store_port_ = 0;
+  std::uint16_t store_port_ = 0, ras_port_ = 0;
   std::map<std::uint64_t, std::size_t> by_inode_;
   std::map<std::pair<TcpEnd, TcpEnd>, std::size_t> by_ends_;
 };

@@ -55,6 +55,21 @@ TEST(PeerSockets, PeersAreTheGangsAddressesAndOtherRanksHere) {
   EXPECT_EQ(ranks_at_store(table, owners), (std::set<int>{0}));
 }
 
+// Its own address is not among the gang's: what listens there may be a service of the node.
+TEST(PeerSockets, AServiceOfThisNodeAndRasAreNoPeers) {
+  const TcpEnd service = end("10.0.0.5", 5432), ras = end("127.0.0.1", 28028);
+  const SocketTable table(
+      {socket(1, end("10.0.0.5", 5000), service), socket(2, service, end("10.0.0.5", 5000)),
+       socket(3, ras, end("127.0.0.1", 5001)), socket(4, end("127.0.0.1", 5001), ras),
+       socket(5, end("10.0.0.5", 28028), end("10.0.0.4", 7))},
+      {{"10.0.0.4"}, 6105, 28028});
+  SocketOwners owners;
+  for (const int inode : {1, 3, 5}) owners.found(inode, 0);
+  owners.found(4, 1);
+  owners.settle(table);
+  EXPECT_TRUE(peers_by_rank(table, owners).empty());
+}
+
 TEST(PeerSockets, OwnersAreLookedForOnlyWhenSomethingIsNew) {
   SocketOwners owners;
   const TcpSocket one = socket(1, end("10.0.0.5", 5000), end("10.0.0.4", 5001));
