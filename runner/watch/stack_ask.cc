@@ -22,14 +22,26 @@ void StackAsk::begin() {
   asked_.clear();
   for (const TracedProcess& process : std::exchange(waiting_, {}))
     asked_[process.pid] = {process, {}};
-  run(true);
+  run(Way::python_and_native);
 }
 
-void StackAsk::run(bool native) {
+std::optional<StackAsk::Way> StackAsk::after(Way way) {
+  switch (way) {
+    case Way::python_and_native: return Way::python;
+    case Way::python: return Way::native;
+    case Way::native: break;
+  }
+  return std::nullopt;
+}
+
+void StackAsk::run(Way way) {
   std::vector<TracedProcess> processes;
-  for (const auto& [pid, asked] : asked_) processes.push_back(asked.process);
+  for (const auto& [pid, asked] : asked_) {
+    processes.push_back(asked.process);
+    if (way == Way::native) processes.back().is_python = false;
+  }
   lines_.clear();
-  is_native_ = native;
+  way_ = way;
   run_at_ = clock_.now();
   StackRun::Doors doors;
   doors.start = [this](int, const spawn::RankProcess& process, Stdio& stdio) {
@@ -42,7 +54,8 @@ void StackAsk::run(bool native) {
     const RankHere* const here = place_.rank(rank);
     return here != nullptr && here->lives ? &here->process : nullptr;
   };
-  run_ = std::make_unique<StackRun>(loop_, std::move(doors), std::move(processes), native, facts_);
+  run_ = std::make_unique<StackRun>(loop_, std::move(doors), std::move(processes),
+                                    way == Way::python_and_native, facts_);
   go_on();
 }
 
@@ -78,13 +91,14 @@ void StackAsk::take_lines() {
   lines_.erase(0, from);
 }
 
-// Native frames are not to be had everywhere: then Python's alone.
+// Native frames are not to be had everywhere, nor are Python's.
 void StackAsk::finish() {
   run_.reset();
+  const std::optional<Way> next = after(way_);
   std::vector<Asked> done;
   for (auto each = asked_.begin(); each != asked_.end();) {
     const Asked& asked = each->second;
-    if (is_native_ && !asked.top && asked.process.is_python) {
+    if (next && !asked.top && asked.process.is_python) {
       ++each;
       continue;
     }
@@ -92,7 +106,7 @@ void StackAsk::finish() {
     each = asked_.erase(each);
   }
   for (const Asked& asked : done) told_(asked.process.rank, asked.top, run_at_);
-  asked_.empty() ? begin() : run(false);
+  asked_.empty() ? begin() : run(next.value_or(Way::native));
 }
 
 void StackAsk::end() {

@@ -2,7 +2,8 @@
 // Takes the stacks of ranks that have not moved for a while, with the tools of `job stacks`
 // (runner/attach/stack_run.h): as programs of their ranks, a few at once, each for a bounded time.
 // Python's stacks with native frames, since a call of MPI shows in no other way; where the tool
-// cannot, without. One question at a time. A tool holds its process for a moment, so whoever asks
+// cannot, without; and where there is no Python, as in MPI_Finalize after its end, the native
+// frames alone. One question at a time. A tool holds its process for a moment, so whoever asks
 // does so seldom.
 
 #include <functional>
@@ -55,8 +56,10 @@ class StackAsk {
     TracedProcess process;
     std::optional<StackTop> top;
   };
+  enum class Way { python_and_native, python, native };
+  static std::optional<Way> after(Way way);
   void begin();
-  void run(bool native);
+  void run(Way way);
   void go_on();
   void take_lines();
   void finish();
@@ -71,7 +74,7 @@ class StackAsk {
   std::map<int, Asked> asked_;  // of this run, by the pid that the ranks of this node see
   std::unique_ptr<StackRun> run_;
   Instant run_at_;  // its begin
-  bool is_native_ = true;
+  Way way_ = Way::python_and_native;
   std::string lines_;  // of which the end is not there yet
   int next_id_ = kFirstWatchId;
   bool is_over_ = false;
