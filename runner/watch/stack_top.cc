@@ -39,8 +39,14 @@ constexpr std::string_view kGpuLeads[] = {
     "cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize",
     "cuStreamSynchronize",   "cuEventSynchronize",    "cuCtxSynchronize",
     "hipStreamSynchronize",  "hipDeviceSynchronize",  "hipEventSynchronize"};
-// Python's files of such libraries.
-constexpr std::string_view kRankFiles[] = {"/torch/distributed/", "/mpi4py/", "/horovod/",
+// Python's files of such libraries: those of their collectives alone. Beside them lie others, as
+// FSDP's and tensors', whose frames are around all that a model computes or compiles.
+constexpr std::string_view kRankFiles[] = {"/torch/distributed/distributed_c10d.py",
+                                           "/torch/distributed/_functional_collectives.py",
+                                           "/torch/distributed/rendezvous.py",
+                                           "/horovod/torch/mpi_ops.py",
+                                           "/horovod/tensorflow/mpi_ops.py",
+                                           "/horovod/common/",
                                            "/deepspeed/comm/"};
 constexpr std::string_view kGpuFiles[] = {"/torch/cuda/streams.py", "/torch/cuda/__init__.py"};
 // These wrap another call.

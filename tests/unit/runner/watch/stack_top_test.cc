@@ -35,7 +35,8 @@ std::string native(const std::string& text) {
 TEST(StackTop, ACollectiveOfTorchIsNamedAsTheUserCalledIt) {
   const auto top = parse_stack_line(python(json::array({
       frame("wait", "/env/lib/python3.11/threading.py", 327),
-      frame("all_reduce", "/env/lib/python3.11/site-packages/torch/distributed/d.py", 2050),
+      frame("all_reduce", "/env/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py",
+            2050),
       frame("wrapper", "/env/lib/python3.11/site-packages/torch/distributed/c10d_logger.py", 72),
       frame("step", "/job/train.py", 88),
       frame("<module>", "/job/train.py", 120),
@@ -45,6 +46,23 @@ TEST(StackTop, ACollectiveOfTorchIsNamedAsTheUserCalledIt) {
   EXPECT_TRUE(top->waits);
   EXPECT_EQ(top->within, "all_reduce");
   EXPECT_EQ(top->at, "train.py:88");
+}
+
+// torch.compile and a library's layers, below the frames of FSDP.
+TEST(StackTop, WhatComputesBelowFsdpDoesNotWait) {
+  const std::string packages = "/env/lib/python3.11/site-packages/";
+  const auto top = parse_stack_line(python(json::array({
+      frame("compile_fx", packages + "torch/_inductor/compile_fx.py", 700),
+      frame("forward", packages + "transformers/models/llama/modeling_llama.py", 900),
+      frame("forward", packages + "torch/distributed/fsdp/fully_sharded_data_parallel.py", 800),
+      frame("dispatch", packages + "torch/distributed/tensor/_dispatch.py", 200),
+      frame("main", packages + "mpi4py/run.py", 196),
+      frame("train", "/job/train.py", 41),
+  })));
+  ASSERT_TRUE(top);
+  EXPECT_FALSE(top->waits);
+  EXPECT_EQ(top->within, "");
+  EXPECT_EQ(top->at, "train.py:41");
 }
 
 TEST(StackTop, NativeFramesShowTheCallOfMpi4py) {
@@ -65,7 +83,8 @@ TEST(StackTop, WhoComputesInAnExtensionDoesNotWait) {
   const auto top = parse_stack_line(python(json::array({
       frame("dgemm_kernel", "libopenblas.so", 0),
       frame("evaluate", "/job/eval.py", 88),
-      frame("all_reduce", "/env/lib/python3.11/site-packages/torch/distributed/d.py", 1),
+      frame("all_reduce", "/env/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py",
+            1),
   })));
   ASSERT_TRUE(top);
   EXPECT_FALSE(top->waits) << "the collective called the user's code";
