@@ -28,7 +28,8 @@ class NetworkWatch {
 
   // `known`: as the launcher was told last.
   void tick(Instant now, const Inventory& known);
-  Instant next_deadline() const { return look_at_; }
+  // Never while it looks: a worker may be busy for minutes, and its answer wakes the loop.
+  Instant next_deadline() const { return looking_ ? Instant::never() : look_at_; }
 
  private:
   void found(const Inventory& inventory);

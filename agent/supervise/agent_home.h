@@ -19,8 +19,7 @@
 //     quarantine/           0700: attempts that could not be removed (agent/supervise/quarantine.h)
 //     environments/         the environments built for jobs: agent/environment/cache.h
 //     cache/                blobs and materialised trees: agent/workspace
-//     probes/               0700: what runners found of networks between nodes:
-//     runner/probe/cache.h
+//     probes/               0700: what probes of networks found: runner/probe/cache.h
 
 #include <string>
 #include <utility>

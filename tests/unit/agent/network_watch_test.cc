@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 
 #include "tests/unit/agent/helpers.h"
 
@@ -60,6 +61,33 @@ TEST_F(Watched, AChangeIsToldOnceItWasSeenTwice) {
   const int before = looks;
   EXPECT_TRUE(until([&] { return looks >= before + 3; }));
   EXPECT_EQ(told.size(), 1u);
+}
+
+TEST(NetworkWatchTest, ALookThatWaitsForAWorkerWakesNobody) {
+  io::EventLoop loop;
+  std::atomic<bool> is_held{true}, has_looked{false};
+  Workers workers(1);
+  workers.submit([&] {
+    while (is_held) std::this_thread::yield();
+  });
+  NetworkWatch watch(
+      loop, workers, milliseconds(1),
+      [&](Inventory inventory) {
+        has_looked = true;
+        return inventory;
+      },
+      [](const Inventory&) {});
+  io::SystemClock clock;
+  const Instant begun = clock.now();
+  watch.tick(begun, Inventory());
+  EXPECT_EQ(watch.next_deadline(), begun + milliseconds(1));
+  watch.tick(begun + milliseconds(1), Inventory());
+  watch.tick(begun + seconds(60), Inventory());
+  EXPECT_EQ(watch.next_deadline(), Instant::never());
+  is_held = false;
+  EXPECT_TRUE(turn_until([&] { loop.turn(milliseconds(2)); },
+                         [&] { return watch.next_deadline() != Instant::never(); }));
+  EXPECT_TRUE(has_looked.load());
 }
 
 TEST(NetworkWatchTest, NeverLooksIfItIsTold) {
