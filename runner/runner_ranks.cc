@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/io/file_system.h"
+#include "common/io/kernel_log.h"
 #include "common/io/process.h"
 #include "runner/runner.h"
 #include "runner/spawn/start_failure.h"
@@ -117,6 +118,10 @@ void Runner::rank_exited(int rank, int wait_status, const spawn::Spent& spent) {
   else
     exited.exit_code = WEXITSTATUS(wait_status);
   exited.oom = (exited.signal != 0 || exited.exit_code != 0) && was_out_of_memory(rank);
+  if (exited.signal == SIGKILL && !exited.oom) {
+    exited.killed_by_user = attachments_ && attachments_->has_killed(rank);
+    exited.kernel = io::kernel_on_killed(ranks_here_[rank].pid);
+  }
   spdlog::info("rank {} ended: exit code {}, signal {}{}", rank, exited.exit_code, exited.signal,
                exited.oom ? ", out of memory" : "");
   feed(exited);

@@ -190,6 +190,8 @@ void Core::Impl::on(const RankExited& input) {
   if (record == nullptr || !record->active()) return;
   const bool culprit = failure && failure->rank == input.rank;
   record->exit = describe_exit(*record, input, now, terminating.has_value() && !culprit);
+  if (!terminating && record->exit.cause == Cause::signal && input.signal == SIGKILL)
+    record->exit.detail = who_killed(input);
   if (dismissed) record->exit = dismissed_exit(record->exit);
   record->state = State::ended;
   if (started.ns == 0) started = now;

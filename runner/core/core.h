@@ -101,6 +101,8 @@ struct RankExited {
   int exit_code = 0;
   int signal = 0;
   bool oom = false;
+  bool killed_by_user = false;  // SIGKILL by `lockstep job signal`
+  std::string kernel = {};      // of SIGKILL: what the kernel's log says; "": nothing
 };
 struct StderrTail {
   int rank = 0;

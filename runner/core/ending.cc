@@ -244,7 +244,9 @@ void Core::Impl::explain_init(RankRecord& record) {
   const auto cause = record.exit.cause;
   const bool ended_badly = cause == Cause::exit_code || cause == Cause::signal;
   if (!is_mpi() || record.client != Client::none || !ended_badly) return;
-  record.exit.detail = why_not_joined(record.exit.stderr_tail);
+  std::string why = why_not_joined(record.exit.stderr_tail);
+  if (why.empty()) return;
+  record.exit.detail = std::move(why);
   if (failure && failure->rank == record.exit.rank) failure->message = sentence(record.exit);
 }
 

@@ -450,6 +450,7 @@ TEST_P(RunnerTest, ARankKilledFromOutsideIsNamed) {
   ASSERT_TRUE(report.first_failed_rank);
   const auto& first = report.ranks.at(*report.first_failed_rank);
   EXPECT_EQ(exit_code_of(first), 137);
+  EXPECT_TRUE(first.detail.starts_with("not sent by Lockstep")) << first.detail;
   EXPECT_FALSE(first.terminated_by_us);
   EXPECT_TRUE(report.ranks.at(1 - *report.first_failed_rank).terminated_by_us);
   expect_nothing_left();
