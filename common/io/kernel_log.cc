@@ -16,8 +16,8 @@
 namespace lockstep::io {
 namespace {
 
-constexpr std::size_t kLongestRecord = 8'192;  // the kernel writes none that is longer
-constexpr int kMostRecords = 20'000;           // more than its buffer has by default
+constexpr std::size_t kKernelRecord = 8'192;  // the kernel writes none that is longer
+constexpr int kMostRecords = 20'000;          // more than its buffer has by default
 constexpr Duration kNewsFor = minutes(1);
 constexpr std::string_view kKilled = "Killed process ";
 
@@ -54,7 +54,7 @@ std::string kernel_on_killed(int pid) {
   const Fd log(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!log) return "";
   const Duration since = up_time() - kNewsFor;
-  std::array<char, kLongestRecord> record{};
+  std::array<char, kKernelRecord> record{};
   std::string newest;
   for (int count = 0; count < kMostRecords; ++count) {
     const ssize_t got = ::read(log.get(), record.data(), record.size());
