@@ -1,7 +1,8 @@
 """The first screen that a person sees of a trouble, and its golden file.
 
 golden/troubles/NAME.txt has the screen whole: exit code, standard output, then standard error, with times, sizes of
-this machine and paths replaced. LOCKSTEP_GOLDEN=write writes them anew; read each change of them as a user would.
+this machine and paths replaced. LOCKSTEP_GOLDEN=write writes them anew; read each change of them as a user would. What a
+test demands of its screen beside that (the cause, the place, what to do) no golden file can be without.
 """
 import difflib
 import os
@@ -22,17 +23,19 @@ only_long = pytest.mark.skipif(not IS_LONG, reason="LOCKSTEP_HANGS_LONG=1 (scrip
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="network namespaces need root")
 
 
-def screen(site, done):
-    """What was printed, without what differs from run to run."""
+def screen(site, done, names=None):
+    """What was printed, without what differs from run to run. `names`: {text of this run: what stands for it}."""
     lines = []
     for stream, text in (("out", done.stdout), ("err", done.stderr)):
         lines += [f"{stream}| {line}".rstrip() for line in text.decode(errors="replace").splitlines()
                   if not PASSING.match(line)]
-    return plain(site, "\n".join([f"exit code {done.returncode}", *lines]) + "\n")
+    return plain(site, "\n".join([f"exit code {done.returncode}", *lines]) + "\n", names)
 
 
-def plain(site, text):
+def plain(site, text, names=None):
     """The text, with what differs from run to run and from machine to machine replaced."""
+    for name, instead in (names or {}).items():
+        text = text.replace(name, instead)
     text = text.replace(str(site.home), "HOME").replace(str(site.work), "WORK").replace(str(site.directory), "DIR")
     text = text.replace(str(site.bin), "BIN")
     text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?", "TIME", text)
@@ -41,6 +44,7 @@ def plain(site, text):
     text = re.sub(r"\b\d+(\.\d+)? (ms|s|min|h)\b", "DURATION", text)
     text = re.sub(r"\b\d+(\.\d+)?(ms|s|m|h)( \d+s)?\b(?! memory)", "DURATION", text)
     text = re.sub(r"\b\d+\.\d times\b", "N times", text)
+    text = re.sub(r"\b\d+(\.\d+)? [GM]bit/s", "N bit/s", text)
     text = re.sub(r"\b\d+(\.\d+)? ?%", "N %", text)
     text = re.sub(r"\bpid \d+", "pid PID", text)
     text = re.sub(r"canceled by \S+", "canceled by USER", text)
@@ -49,10 +53,14 @@ def plain(site, text):
     return re.sub(r"(:| port )(?!707[0-2]\b)\d{4,5}\b", r"\1PORT", text)
 
 
-def judge(name, text):
+def judge(name, text, *says):
+    """`says`: patterns that must be there."""
+    missing = [pattern for pattern in says if not re.search(pattern, text)]
+    assert not missing, f"{name} does not say {missing}:\n{text}"
     path = FOLDER / f"{name}.txt"
     if os.environ.get("LOCKSTEP_GOLDEN") == "write":
         path.write_text(text)
+    assert path.exists(), f"{path} is not there yet (LOCKSTEP_GOLDEN=write):\n{text}"
     wanted = path.read_text()
     assert text == wanted, "".join(difflib.unified_diff(wanted.splitlines(True), text.splitlines(True), str(path), "now"))
 
@@ -78,16 +86,34 @@ class Watched:
         for line in stream:
             self.said[name] += line
 
+    def _kill(self):
+        """Of a test that fails: nothing of it shall stay."""
+        self.process.kill()
+        self.process.wait()
+
+    def wait_until(self, condition, what, deadline_s=DEADLINE_S):
+        """As of site.py; on failure it says what was said until then."""
+        try:
+            return wait_until(condition, what, deadline_s)
+        except AssertionError as error:
+            self._kill()
+            said = b"".join(self.said.values()).decode(errors="replace")
+            raise AssertionError(f"{error}; said so far:\n{said[-3000:]}") from None
+
     def wait_for(self, pattern, deadline_s=DEADLINE_S):
         """Until a line on standard error says it; or the command ends, and never did."""
         found = re.compile(pattern.encode())
-        wait_until(lambda: found.search(self.said["err"]) or self.process.poll() is not None,
-                   f"{pattern} is said: {self.said['err'].decode(errors='replace')[-2000:]}", deadline_s)
+        self.wait_until(lambda: found.search(self.said["err"]) or self.process.poll() is not None,
+                        f"'{pattern}' is said", deadline_s)
         return self
 
     def end(self, deadline_s=DEADLINE_S):
         """Its end, as Site.run gives it."""
-        self.process.wait(timeout=deadline_s)
+        try:
+            self.process.wait(timeout=deadline_s)
+        except subprocess.TimeoutExpired:
+            self._kill()
+            raise
         for reader in self.readers:
             reader.join(10)
         return subprocess.CompletedProcess(self.process.args, self.process.returncode, self.said["out"],

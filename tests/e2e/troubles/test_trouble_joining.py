@@ -1,6 +1,8 @@
 """First screens of who may not join or connect: wrong join tokens, a revoked key, blocked ports, another version of an
 agent."""
+import base64
 import getpass
+import json
 import pathlib
 import shutil
 import subprocess
@@ -12,6 +14,8 @@ from harness.namespaces import Cluster
 from harness.site import wait_until
 from test_operators import Operator, states
 from test_roles import Person
+
+PREFIX = "lockstep-token-1."
 
 
 @pytest.fixture
@@ -30,13 +34,18 @@ def agent_screen(operator, name, token):
     return screen(operator.site, done)
 
 
-def test_a_token_that_was_copied_wrongly(site, operator):
+def test_a_token_that_was_copied_wrongly(operator):
+    """A part of it, and one wrong character in the launcher's key."""
     operator.launcher()
     token = operator.token()
     text = token.read_text().strip()
-    middle = len(text) // 2
-    token.write_text(text[:middle] + ("a" if text[middle] != "a" else "b") + text[middle + 1:] + "\n")
-    judge("token-copied-wrongly", agent_screen(operator, "n1", token))
+    token.write_text(text[:len(text) // 2] + "\n")
+    judge("token-cut", agent_screen(operator, "n1", token), "is cut short or damaged", "`lockstep node token`")
+    inside = json.loads(base64.urlsafe_b64decode(text.removeprefix(PREFIX) + "=="))
+    inside["key"] = ("a" if inside["key"][0] != "a" else "b") + inside["key"][1:]
+    wrong = json.dumps(inside, separators=(",", ":")).encode()
+    token.write_text(PREFIX + base64.urlsafe_b64encode(wrong).decode().rstrip("=") + "\n")
+    judge("token-copied-wrongly", agent_screen(operator, "n1", token), "was copied with a mistake", "`lockstep node token`")
 
 
 def test_a_token_that_was_used_before(site, operator):
@@ -44,7 +53,7 @@ def test_a_token_that_was_used_before(site, operator):
     token = operator.token("--uses", "1")
     operator.agent("n1", "--token-file", token)
     wait_until(lambda: states(site) == {"n1": "ALIVE"}, "the node is there", 30)
-    judge("token-used", agent_screen(operator, "n2", token))
+    judge("token-used", agent_screen(operator, "n2", token), "was used 1 time", "`lockstep node token`")
 
 
 def test_a_key_that_was_revoked(site):
@@ -53,8 +62,9 @@ def test_a_key_that_was_revoked(site):
     site.ok("user", "add", "alice", "--key", alice.key, "--role", "submitter", "--account", getpass.getuser())
     alice.ok("job", "list")
     site.ok("user", "key", "revoke", alice.key)
-    text = screen(site, alice.run("run", "--name", "train", "--", "true"))
-    judge("key-revoked", text.replace(alice.key, "KEY").replace(f"by {getpass.getuser()}", "by USER"))
+    done = alice.run("run", "--name", "train", "--", "true")
+    assert done.returncode != 0, done
+    judge("key-revoked", screen(site, done, {alice.key: "KEY", f"by {getpass.getuser()}": "by USER"}), "revoked")
 
 
 def test_an_agent_of_another_version(site, operator):
@@ -63,18 +73,19 @@ def test_an_agent_of_another_version(site, operator):
     other = site.directory / "other"
     other.mkdir()
     for program in site.bin.iterdir():
-        shutil.copy(program, other / program.name)
+        if program.is_file():
+            shutil.copy(program, other / program.name)
     agent = other / "lockstep-agent"
     own = subprocess.run([agent, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
-    changed = "9" + own[1:]
+    changed = ("9" if own[0] != "9" else "8") + own[1:]
     agent.write_bytes(agent.read_bytes().replace(own.encode() + b"\0", changed.encode() + b"\0"))
     words = operator.agent_words("n1", "--token-file", operator.token())
     operator._start(agent, *words[1:])
     wait_until(lambda: states(site) == {"n1": "ALIVE"}, "the node is there", 30)
     shown = [line for line in site.ok("node", "show", "n1").splitlines() if line.startswith(("state", "agent", "reason"))]
-    listed = [line for line in site.ok("node", "list").splitlines() if "differs" in line]
-    assert len(listed) == 1
-    judge("agent-of-another-version", plain(site, "\n".join(shown)).replace(changed, "VERSION") + "\n")
+    assert f"{changed} (differs)" in site.ok("node", "list")
+    judge("agent-of-another-version", plain(site, "\n".join(shown) + "\n", {changed: "VERSION"}),
+          "VERSION, another version than the launcher's")
 
 
 @pytest.fixture
@@ -93,8 +104,13 @@ def cluster(shared_bin):
 @only_long
 @pytest.mark.parametrize("name, port", [("requests", 7070), ("files", 7071)])
 def test_a_port_of_the_launcher_that_is_blocked(cluster, name, port):
-    subprocess.run(["nsenter", f"--net=/run/netns/{cluster.launcher.namespace}", "iptables", "-A", "OUTPUT", "-p", "tcp",
-                    "--dport", str(port), "-j", "DROP"], check=True)
-    done = cluster.site.run("run", "--name", "train", "--", "true")
-    subprocess.run(["nsenter", f"--net=/run/netns/{cluster.launcher.namespace}", "iptables", "-F"], check=True)
-    judge(f"port-for-{name}-blocked", screen(cluster.site, done))
+    def iptables(*words):
+        subprocess.run(["nsenter", f"--net=/run/netns/{cluster.launcher.namespace}", "iptables", *words], check=True)
+
+    iptables("-A", "OUTPUT", "-p", "tcp", "--dport", str(port), "-j", "DROP")
+    try:
+        done = cluster.site.run("run", "--name", "train", "--", "true")
+    finally:
+        iptables("-F")
+    assert done.returncode != 0, done
+    judge(f"port-for-{name}-blocked", screen(cluster.site, done), f":{port}", "firewall")

@@ -27,11 +27,13 @@ def cluster(shared_bin):
 def test_a_node_that_is_lost(cluster):
     site = cluster.site
     run = Watched(site, "run", "--name", "train", "-N", "2", "--retry", "0", "--", "sh", "-c", "echo begins; sleep 1000")
-    wait_until(lambda: run.said["out"].count(b"begins") == 2, "both ranks run")
+    run.wait_until(lambda: run.said["out"].count(b"begins") == 2, "both ranks run")
     cluster.nodes[1].link("down")
-    done = run.end()
-    cluster.nodes[1].link("up")
-    judge("node-lost", screen(site, done))
+    try:
+        done = run.end()
+    finally:
+        cluster.nodes[1].link("up")
+    judge("node-lost", screen(site, done), "node n2 was lost", "job train Failed")
 
 
 @pytest.fixture
@@ -53,4 +55,5 @@ def test_a_node_whose_clock_is_wrong(wired):
     shown = [line for line in site.ok("node", "show", "n2").splitlines() if line.startswith(("state", "reason", "clock"))]
     script = "sleep $LOCKSTEP_RANK; [ $LOCKSTEP_RANK = 1 ] && exit 3; sleep 600"
     done = site.run("run", "--name", "train", "-N", "2", "--retry", "0", "--", "sh", "-c", script)
-    judge("clock-skew", plain(site, "\n".join(shown) + "\n") + screen(site, done))
+    judge("clock-skew", plain(site, "\n".join(shown) + "\n") + screen(site, done), "first failure: rank 1 on n2",
+          "the clock of n2 is DURATION ahead of the launcher's", "its times are corrected")

@@ -12,7 +12,7 @@ def test_a_job_that_waits_for_another(site):
     wait_until(lambda: site.show("train")["reason"], "it says why")
     shown = [line for line in site.ok("job", "show", "train").splitlines() if line.startswith(("status", "reason"))]
     site.ok("job", "cancel", "train", "first")
-    judge("waits-in-queue", plain(site, "\n".join(shown) + "\n"))
+    judge("waits-in-queue", plain(site, "\n".join(shown) + "\n"), "Queued", r"local-0 is held as a whole by first\.1")
 
 
 def test_a_launcher_that_was_started_again(site):
@@ -21,9 +21,9 @@ def test_a_launcher_that_was_started_again(site):
     flag = site.directory / "flag"
     run = Watched(site, "run", "--name", "train", "--", "sh", "-c",
                   f"echo begins; while [ ! -e {flag} ]; do sleep 0.05; done; echo ends")
-    wait_until(lambda: b"begins" in run.said["out"], "the rank runs")
+    run.wait_until(lambda: b"begins" in run.said["out"], "the rank runs")
     site.kill(site.launcher_pids())
-    run.wait_for("launcher")
+    run.wait_for("the launcher ")
     site.up(1)
     flag.touch()
-    judge("launcher-started-again", screen(site, run.end()))
+    judge("launcher-started-again", screen(site, run.end()), "exit code 0", "the job continues", "the launcher is back", "ends")
