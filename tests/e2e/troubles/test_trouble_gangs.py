@@ -8,7 +8,6 @@ import subprocess
 import pytest
 from harness import hangs
 from harness.first_screen import Watched, judge, only_long, screen
-from harness.site import wait_until
 
 pytestmark = [only_long, pytest.mark.skipif(not hangs.HAS_PY_SPY, reason="py-spy could not be fetched")]
 
