@@ -6,6 +6,7 @@ import pathlib
 import pwd
 import signal
 import stat
+import subprocess
 import tarfile
 
 import pytest
@@ -55,13 +56,16 @@ def verbs():
         return
     folder.mkdir()
     try:
-        for name in ("uverbs0", "rdma_cm", "umad0"):
-            os.mknod(folder / name, stat.S_IFCHR, os.makedev(1, 3))
-            (folder / name).chmod(0o600 if name == "umad0" else 0o666)
-        yield ["rdma_cm", "uverbs0"]
+        # Other modules have the same /dev, and their containers must not get what is gone in a moment.
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755,size=64k", "verbs", folder], check=True)
+        try:
+            for name in ("uverbs0", "rdma_cm", "umad0"):
+                os.mknod(folder / name, stat.S_IFCHR, os.makedev(1, 3))
+                (folder / name).chmod(0o600 if name == "umad0" else 0o666)
+            yield ["rdma_cm", "uverbs0"]
+        finally:
+            subprocess.run(["umount", "-l", folder], check=False)
     finally:
-        for entry in folder.iterdir():
-            entry.unlink()
         folder.rmdir()
 
 
