@@ -17,6 +17,7 @@ import threading
 import time
 
 import pytest
+from harness.first_screen import Watched
 from harness.screen import OnATerminal
 from harness.site import DEADLINE_S, alive, wait_until
 
@@ -228,14 +229,14 @@ def test_a_shell_names_how_to_start_a_launcher_that_was_killed(site):
     site.up(1)
     site.submit("--name", "alone", *SHARE, "--", "sleep", "3000")
     site.wait_for_status("alone", "Running")
-    child = site.start("job", "shell", "alone", "--", "sh", "-c", "echo up; sleep 7656")
-    assert child.stdout.readline() == b"up\n"
+    shell_ = Watched(site, "job", "shell", "alone", "--", "sh", "-c", "echo up; sleep 7656")
+    shell_.wait_until(lambda: shell_.said["out"] == b"up\n", "it runs")
     site.kill(site.launcher_pids())
-    said = child.stderr.readline()
-    assert b"the launcher has ended" in said and b"`lockstep up` starts it again" in said, said
+    shell_.wait_for("the launcher has ended.*`lockstep up` starts it again")
     site.up(1)
     site.ok("job", "cancel", "alone")
-    child.communicate(timeout=DEADLINE_S)
+    said = shell_.end().stderr
+    assert b"`lockstep up` starts it again" in said, said
     site.wait_for_status("alone", "Canceled")
 
 
