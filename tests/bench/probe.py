@@ -1,7 +1,7 @@
 """How long the probe of a gang's network takes, from the moment when its runners are connected: nodes are network
 namespaces of this machine, all on one bridge. Needs root.
 
-usage: /usr/bin/python3 tests/bench/probe.py [--nodes 4,32] [--runs 15] [--build build]
+usage: LOCKSTEP_BUILD=build /usr/bin/python3 tests/bench/probe.py [--nodes 4,32] [--runs 15]
 """
 import argparse
 import os
@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from needs import BUILD, ROOT, need
+
 sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 LINE = re.compile(r"the network of the gang is (probed|known) after ([\d.]+) ms")
 
@@ -59,15 +60,16 @@ def run(nodes, runs, bin_directory):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nodes", default="4,32")
     parser.add_argument("--runs", type=int, default=15)
-    parser.add_argument("--build", default=str(ROOT / "build"))
     options = parser.parse_args()
-    os.environ["LOCKSTEP_BUILD"] = options.build
+    need()
+    if os.getuid() != 0:
+        sys.exit("probe.py: network namespaces need root")
     with tempfile.TemporaryDirectory(prefix="ls-bin-") as name:
         os.chmod(name, 0o755)
-        for program in (pathlib.Path(options.build) / "bin").iterdir():
+        for program in (BUILD / "bin").iterdir():
             if program.is_file():
                 shutil.copy(program, name)
         for nodes in options.nodes.split(","):
