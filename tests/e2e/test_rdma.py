@@ -91,7 +91,7 @@ def test_a_job_that_requires_rdma_is_not_started_and_says_why(cluster):
     done = site.run("run", "-N", "2", "-n", "1", "--name", "fabric", "--rdma", "required", "--", "true")
     said = done.stderr.decode()
     assert done.returncode == 1 and "leave out --rdma" in said, done
-    name = site.submit("-N", "2", "-n", "1", "--name", "waits", "--rdma", "required", "--", "true")
+    name = site.submit("-N", "2", "-n", "1", "--name", "waits", "--wait-anyway", "--rdma", "required", "--", "true")
     explained = site.ok("job", "explain", name)
     for node in ("n1", "n2"):
         assert f"{node} has no RDMA device" in explained, explained
