@@ -41,5 +41,17 @@ static_assert(kNvmlP2pRead == static_cast<int>(NVML_P2P_CAPS_INDEX_READ));
 static_assert(kNvmlP2pNvlink == static_cast<int>(NVML_P2P_CAPS_INDEX_NVLINK));
 static_assert(kNvmlP2pOk == static_cast<int>(NVML_P2P_STATUS_OK));
 
+// As runner/watch/gpu_clocks.cc has them. Newer headers have another name beside this one.
+#ifdef nvmlClocksThrottleReasonHwSlowdown
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static_assert(kSameShape<int (*)(void*, unsigned long long*),
+                         decltype(&nvmlDeviceGetCurrentClocksThrottleReasons)>);
+static_assert(nvmlClocksThrottleReasonSwThermalSlowdown == 0x20);
+static_assert(nvmlClocksThrottleReasonHwThermalSlowdown == 0x40);
+static_assert(nvmlClocksThrottleReasonSwPowerCap == 0x04);
+static_assert(nvmlClocksThrottleReasonHwPowerBrakeSlowdown == 0x80);
+static_assert(nvmlClocksThrottleReasonHwSlowdown == 0x08);
+#endif
+
 }  // namespace
 }  // namespace lockstep::agent
