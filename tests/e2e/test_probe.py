@@ -12,6 +12,7 @@ import pytest
 from harness.namespaces import Cluster
 from harness.networks import (Network, RoutedNetwork, add_bridge, break_default_route, clear_firewall, lose_large,
                               no_longer_slow, only_new, remove_routers, slow)
+from harness.site import wait_until
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="network namespaces need root")
 
@@ -111,6 +112,8 @@ def test_the_network_that_reaches_all_is_used(cluster):
     done = run_mpi(site)
     assert done.returncode == 0, done
     assert sorted(re.findall(r"rank (\d) of 3", done.stdout.decode())) == list("012"), done
+    # What came after its agent is a part of the node, too.
+    wait_until(lambda: "ens5 10.60.0.1/24" in site.ok("node", "show", "n1", "--fabric"), "the interface is reported", 60)
     # Without the fast network what is left is the slow one.
     data.remove()
     assert_uses(cluster)
