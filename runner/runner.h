@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/io/attempt_dir.h"
@@ -35,6 +36,9 @@ struct NodeBounds {
   std::string nursery = {};  // the nursery of this process: common/io/nursery.h; "": none
   Duration sample_every = kSampleEvery;  // what the ranks use; zero: never
 };
+
+// Without a memory limit, ranks join their cgroups so long after the first start.
+inline constexpr Duration kJoinAfter = milliseconds(10);
 
 class Runner {
  public:
@@ -149,6 +153,7 @@ class Runner {
   void record_started();
   void look_at_memory_limit(int rank, int pid);
   void join_cgroups();
+  void join_attached();
   void unpause();
   void frozen_removed();
   void rank_failed(int rank, int error, spawn::SpawnStage stage);
@@ -201,6 +206,8 @@ class Runner {
   Instant join_at_ = Instant::never();
   Instant unpause_at_ = Instant::never();  // ranks that run until then may be frozen
   std::map<int, int> joining_;  // rank -> pid, of live ranks that are not in their cgroup yet
+  // A rank and the pid of a program that was attached to it before the ranks joined their cgroups.
+  std::vector<std::pair<int, int>> joining_beside_;
   std::map<int, RankHere> ranks_here_;      // those that were started
   std::map<int, long long> killed_beside_;  // for memory, of what was attached to a rank
   std::unique_ptr<MainStreams> main_;  // of rank 0, if the job has a terminal; see drain_main()
