@@ -84,10 +84,16 @@ EnvironmentDefinition definition_from(const json& from) {
 }
 
 Container container_from(const json& from) {
-  return {
-      from.at("engine"),   from.at("is_podman"),     from.at("is_rootless"),       from.at("image"),
-      from.at("shell"),    from.at("limits_memory"), from.at("unlimited_memlock"), from.at("gpus"),
-      from.at("variables")};
+  return {from.at("engine"),
+          from.at("is_podman"),
+          from.at("is_rootless"),
+          from.at("image"),
+          from.at("shell"),
+          from.at("limits_memory"),
+          from.at("unlimited_memlock"),
+          from.at("gpus"),
+          from.at("variables"),
+          from.value("memlock_is_unlimited", false)};  // older entries lack it
 }
 
 json as_json(const Container& container) {
@@ -99,7 +105,8 @@ json as_json(const Container& container) {
           {"limits_memory", container.limits_memory},
           {"unlimited_memlock", container.unlimited_memlock},
           {"gpus", container.gpus},
-          {"variables", container.variables}};
+          {"variables", container.variables},
+          {"memlock_is_unlimited", container.memlock_is_unlimited}};
 }
 
 Activation activation_from(const json& from) {

@@ -1,8 +1,8 @@
 // lockstep-runner --attempt-dir DIR [--log-spool BYTES] [--max-pids-limit N] [--max-log-limit
-// BYTES] [--sample-every-ms N] (0 = none): supervises one attempt's ranks on this node, and
-// outlives the agent that started it. lockstep-runner --template, started ahead of time, is forked
-// for each attempt (docs/decisions/018). lockstep-runner --self-test DIR is for `lockstep doctor`.
-// See runner.h.
+// BYTES] [--sample-every-ms N] (0 = none) [--probe-cache DIR]: supervises one attempt's ranks on
+// this node, and outlives the agent that started it. lockstep-runner --template, started ahead of
+// time, is forked for each attempt (docs/decisions/018). lockstep-runner --self-test DIR is for
+// `lockstep doctor`. See runner.h.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -19,6 +19,7 @@
 #include <ctime>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/digest.h"
@@ -37,6 +38,9 @@ namespace {
 
 constexpr int kOurFailure = 125;
 constexpr std::uint64_t kMostSampleMs = 3'600'000;
+// "off": gangs whose first node has it are not probed, and use the addresses of the launcher's
+// table. For tests, and for a network that a probe disturbs.
+constexpr char kProbeVariable[] = "LOCKSTEP_PROBE";
 
 Status start_log(const io::AttemptDir& directory) {
   TRY_ASSIGN(const io::Fd writable,
@@ -138,7 +142,13 @@ std::optional<Invocation> invocation_from(const std::vector<std::string>& words)
   if (words.size() < 3 || words.size() % 2 == 0 || words[1] != "--attempt-dir") return std::nullopt;
   Invocation invocation{words[2]};
   NodeBounds& bounds = invocation.bounds;
+  const char* const probe = std::getenv(kProbeVariable);
+  bounds.probes = probe == nullptr || std::string_view(probe) != "off";
   for (std::size_t i = 3; i < words.size(); i += 2) {
+    if (words[i] == "--probe-cache") {
+      bounds.probe_cache = words[i + 1];
+      continue;
+    }
     const auto number = parse_bytes(words[i + 1]);
     if (!number) return std::nullopt;
     if (words[i] == "--log-spool")
@@ -199,7 +209,7 @@ int be_template(char** argv) {
 int usage() {
   std::fputs(
       "usage: lockstep-runner --attempt-dir DIR [--log-spool BYTES] [--max-pids-limit N] "
-      "[--max-log-limit BYTES] [--sample-every-ms N] | --template "
+      "[--max-log-limit BYTES] [--sample-every-ms N] [--probe-cache DIR] | --template "
       "(it is started by lockstep-agent)\n",
       stderr);
   return kOurFailure;

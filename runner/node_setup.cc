@@ -13,6 +13,7 @@
 #include "common/io/open_place.h"
 #include "common/io/short_path.h"
 #include "common/wire/runner.h"
+#include "runner/container/infiniband.h"
 
 namespace lockstep::runner {
 namespace {
@@ -77,6 +78,30 @@ Result<std::unique_ptr<pmix::Client>> start_pmix(io::EventLoop& loop, const io::
   return pmix::Client::launch(loop, program, run_as.uid, run_as.gid);
 }
 
+// A rootless engine passes what its user may open; others pass all.
+std::vector<std::string> rdma_devices_for(const Container& container) {
+  std::vector<std::string> devices = infiniband_devices();
+  return container.is_rootless ? ours_of(devices) : devices;
+}
+
+// Without it, RDMA would fail in the ranks with words that name neither the engine nor the limit.
+void note_rdma_limits(const Orders& orders, const std::vector<std::string>& devices,
+                      std::vector<std::string>& notes) {
+  const ResourceRequest& resources = orders.assignment.spec.resources;
+  if (resources.rdma == Rdma::off || orders.assignment.nodes() == 1) return;
+  const Container& container = *orders.container();
+  if (devices.empty() && !infiniband_devices().empty())
+    notes.push_back(fmt::format(
+        "its container has no RDMA device: the agent's user may not open /dev/infiniband/uverbs*, "
+        "so the rootless engine {} cannot pass them",
+        container.engine));
+  if (!devices.empty() && !container.memlock_is_unlimited)
+    notes.push_back(fmt::format(
+        "locked memory is limited in its container, and RDMA may need more: set "
+        "LimitMEMLOCK=infinity for the service of {}{}, and start the agent again",
+        container.engine, container.is_rootless ? " (here: for the agent's user)" : ""));
+}
+
 Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
                        const std::string& spawn, const Limits& limits,
                        ContainerProcess::Events events, NodeSetup* setup) {
@@ -88,9 +113,11 @@ Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, con
         memory_not_limited(*orders.assignment.spec.resources.memory,
                            orders.container()->engine + " cannot limit the memory of containers"));
   TRY(allow(orders.assignment.spec.limits, setup->isolation.for_job));
-  TRY_ASSIGN(ContainerPlan plan,
-             plan_container({directory, orders.assignment, orders.workspace, setup->run_as, spawn,
-                             io::host_name(), getpid(), limits.pids, io::bundle_directory()}));
+  const std::vector<std::string> devices = rdma_devices_for(*orders.container());
+  note_rdma_limits(orders, devices, setup->isolation.for_job);
+  TRY_ASSIGN(ContainerPlan plan, plan_container({directory, orders.assignment, orders.workspace,
+                                                 setup->run_as, spawn, io::host_name(), getpid(),
+                                                 limits.pids, io::bundle_directory(), devices}));
   TRY(mount_placed(orders, *setup, plan));
   TRY_ASSIGN(setup->container, ContainerProcess::start(loop, std::move(plan), directory,
                                                        setup->run_as, std::move(events)));
@@ -131,6 +158,9 @@ Result<Orders> read_orders(const io::AttemptDir& directory) {
   Orders orders;
   TRY_ASSIGN(const std::string assignment, io::read_file(directory.assignment()));
   TRY_ASSIGN(orders.assignment, wire::decode_assignment(assignment));
+  // Without it ranks get fewer settings; it is no reason not to start them.
+  if (const auto bytes = io::read_file(directory.fabric()))
+    if (auto fabric = wire::decode_node_fabric(*bytes)) orders.fabric = *std::move(fabric);
   if (!io::exists(directory.workspace())) return orders;
   TRY_ASSIGN(const std::string plan, io::read_file(directory.workspace()));
   TRY_ASSIGN(orders.workspace, wire::decode_workspace_plan(plan));

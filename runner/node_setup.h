@@ -22,6 +22,7 @@ namespace lockstep::runner {
 struct Orders {
   Assignment assignment;
   WorkspacePlan workspace;
+  NodeFabric fabric = {};  // empty: the agent said nothing of it
 
   // The container of the ranks; null: they run on the node itself.
   const Container* container() const {

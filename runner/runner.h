@@ -3,28 +3,38 @@
 // the core's inputs, one at a time on the loop's thread, and carries out the core's actions. It
 // owns all resources of its attempt on this node while the attempt runs; it decides nothing.
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "common/domain/rank_standing.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "common/io/port_lease.h"
 #include "runner/attach/attachments.h"
+#include "runner/attach/core_files.h"
+#include "runner/attach/kept_stacks.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/gang_link.h"
 #include "runner/core/core.h"
 #include "runner/node_setup.h"
+#include "runner/probe/gang_probe.h"
+#include "runner/probe/parent_check.h"
+#include "runner/rdma/transport_watch.h"
 #include "runner/runner_server.h"
 #include "runner/steps/cgroup_joiner.h"
 #include "runner/steps/limit_watch.h"
 #include "runner/steps/log_capture.h"
 #include "runner/steps/step.h"
 #include "runner/usage/rank_sampler.h"
+#include "runner/watch/gang_watch.h"
+#include "runner/watch/node_watch.h"
 
 namespace lockstep::runner {
 
@@ -34,6 +44,8 @@ struct NodeBounds {
   LimitCaps caps;
   std::string nursery = {};  // the nursery of this process: common/io/nursery.h; "": none
   Duration sample_every = kSampleEvery;  // what the ranks use; zero: never
+  std::string probe_cache = {};          // folder: see runner/probe/cache.h; "": none
+  bool probes = true;                    // the networks of gangs of which this is the first node
 };
 
 class Runner {
@@ -77,7 +89,7 @@ class Runner {
     homeless,  // the report cannot be written: the attempt directory was removed
   };
 
-  // runner.cc: the loop, and the actions that are not about ranks
+  // runner.cc: the loop, and what ends the part from outside
   void on_assignment(Assignment assignment);
   void look_at_clock();
   spawn::Client::Events spawn_events();
@@ -86,37 +98,54 @@ class Runner {
   void take_inputs();
   Duration until_deadline();
   void look_at_lease();
-  void perform(const ConnectGang& action);
-  void perform(const TellGang& action);
-  void perform(const Report& action);
-  PartReport shown(PartReport report) const;
-  void perform(const WriteFinalReport& action);
   void perform(const Leave& action);
   void end(const EndPart& order);
   LimitCounts count_limits() const;
   void look_at_limits(bool final);
   void tell_limits();
-  void sample_ranks();
-  void tell_totals();
-  bool others_need_us();
+  bool awaits_secrets() const { return stage_ == Stage::awaiting_secrets; }
+  void leave();
+
+  // runner_report.cc: what the agent is told
+  void perform(const Report& action);
+  PartReport shown(PartReport report) const;
+  void tell_network(PartReport& report) const;
+  void perform(const WriteFinalReport& action);
   bool container_ends();
   void tell_environment_log();
   void write_final_report();
-  bool awaits_secrets() const { return stage_ == Stage::awaiting_secrets; }
-  void leave();
+
+  // runner_gang.cc: the runners of the gang's other nodes
+  void perform(const ConnectGang& action);
+  void gang_connected();
+  void neighbour_lost(int node_rank);
+  void perform(const TellGang& action);
   void gang_received(int from, GangMessage message);
   void send_to_gang(const GangMessage& message);
+  bool others_need_us();
 
   // runner_ports.cc: the ports of the part
   void perform(const LeasePorts& action);
   void lease_ports();
   Status lease_rest();
+  void lease_ras_port();
+
+  // runner_probe.cc: whether the gang's nodes reach each other
+  void check_parent(const ConnectGang& action);
+  void perform(const ProbeGang& action);
+  GangProbe& probe();
+  void probe_done(ProbeOutcome outcome);
+  void expire_probe(Instant now);
+  Instant probe_deadline() const;
+  void end_probe();
+  void forget_probe_of(const NodeExitReport& report);
 
   // runner_launch.cc: ranks, from StartRank to their start
   void perform(const StartRank& action);
   void begin_launching();
   void bootstrap_begun(const Status& begun);
   Status describe_gang();
+  void note_network();
   Status bind_ranks_here();
   BootstrapEvents bootstrap_events();
   void bootstrap_lost(const std::string& why);
@@ -129,6 +158,7 @@ class Runner {
 
   // runner_attach.cc: attachments to ranks
   class AttachDoor;
+  AttachFacts attach_facts() const;
   void open_to_attachments();
   void take_attach_frame(const AttachFrame& frame);
   int spawn_pid() const;
@@ -138,6 +168,43 @@ class Runner {
   void note_kills_beside(int rank);
   bool drain_main();
   Status start_main(const spawn::RankProcess& process, LogCapture::Writers logs, int connection);
+
+  // runner_transport.cc: whether ranks that want RDMA can use it, and do
+  void check_rdma();
+  void watch_transport();
+  void note_standings(const RankStandings& standings);
+  void look_at_transport(bool final);
+  std::vector<std::string> notes() const;
+
+  // runner_watch.cc: what the ranks of the gang do, compared
+  bool is_watched() const { return orders_.assignment.spec.hang.after > Duration::zero(); }
+  void make_gang_watch(const GangTable& gang);
+  void begin_watch();
+  std::vector<std::string> addresses_of(int node_rank) const;
+  NodeWatch::Settings watch_settings() const;
+  bool take_watched(int from, const GangMessage& message);
+  void note_other_over(int node_rank);
+  void tool_failed(int id, int error, spawn::SpawnStage stage);
+  void tool_exited(int id, int wait_status);
+  void ask_ras();
+  void take_ras(const Result<RasReport>& report);
+  void tell_found();
+  void gang_hangs(const Found& found);
+  void end_gang_for(const Found& found);
+  void look_at_watch(Instant now);
+  Instant watch_deadline() const;
+  void linger();
+  bool watches_others();
+  void end_watch_here();
+  void end_watch();
+  void write_soon();
+
+  // runner_cores.cc: core files of ranks (lockstep.core)
+  void open_to_cores(const std::string& tools);
+  bool reads_cores() const { return cores_ && cores_->any(); }
+  bool waits_for_cores();
+  void look_at_cores();
+  void tell_cores();
 
   // runner_ranks.cc: ranks, from start to drained
   void perform(const SignalRanks& action);
@@ -154,6 +221,8 @@ class Runner {
   void rank_failed(int rank, int error, spawn::SpawnStage stage);
   bool was_out_of_memory(int rank);
   void rank_exited(int rank, int wait_status, const spawn::Spent& spent);
+  void sample_ranks();
+  void tell_totals();
   void spawn_lost();
   void sweep();
   void container_lost();
@@ -178,10 +247,17 @@ class Runner {
   std::optional<LeasePorts> leasing_;  // ordered and not all leased yet
   std::optional<io::PortLease> master_port_;
   std::vector<io::PortLease> rank_ports_;
-  std::string why_no_port_;  // "": it waits for no port
+  std::optional<io::PortLease> ras_port_;  // of NCCL's RAS
+  std::string why_no_port_;                // "": it waits for no port
   Instant lease_again_at_ = Instant::never(), wait_for_ports_until_;
   std::unique_ptr<GangLink> link_;
-  std::unique_ptr<GangContext> gang_;  // set once, before the bootstrap
+  const std::string probe_cache_;
+  const bool probes_;
+  std::unique_ptr<ParentCheck> parent_check_;  // until the gang is connected
+  std::unique_ptr<GangProbe> probe_;           // from the first message of a probe on
+  std::string probe_entry_;                    // in probe_cache_, of the network in use
+  std::unique_ptr<GangContext> gang_;          // set once, before the bootstrap
+  SettingOverrides other_settings_;            // of `gang_`: where ranks differ from the first
   std::unique_ptr<Bootstrap> bootstrap_;
   int pmix_pid_ = -1;               // of lockstep-pmix
   std::vector<GangMessage> early_;  // messages for the bootstrap that arrived before it was ready
@@ -201,11 +277,25 @@ class Runner {
   Instant join_at_ = Instant::never();
   Instant unpause_at_ = Instant::never();  // ranks that run until then may be frozen
   std::map<int, int> joining_;  // rank -> pid, of live ranks that are not in their cgroup yet
-  std::map<int, RankHere> ranks_here_;      // those that were started
+  std::map<int, RankHere> ranks_here_;  // those that were started
+  RankStandings standings_;             // of these, as they were seen last, by whoever watches them
   std::map<int, long long> killed_beside_;  // for memory, of what was attached to a rank
   std::unique_ptr<MainStreams> main_;  // of rank 0, if the job has a terminal; see drain_main()
+  std::optional<TransportWatch> transport_;  // of a gang that wants RDMA
+  std::vector<std::string> transport_notes_;
+  bool cannot_use_rdma_ = false;  // of these notes: nobody need look at the ranks
+  std::int64_t peer_bytes_ = 0;   // by TCP, of the newest sample of the ranks
+  bool all_in_mpi_ = false;       // by the same
   std::unique_ptr<AttachPlace> attach_door_;
   std::unique_ptr<Attachments> attachments_;  // from the start of the first rank on
+  std::unique_ptr<CoreFiles> cores_;          // the same; null: the job asks for none
+  bool kill_after_cores_ = false;             // what is left is killed when they are read
+  std::unique_ptr<GangWatch> gang_watch_;     // from the gang's connection on
+  std::unique_ptr<NodeWatch> node_watch_;     // from the start of the first rank on, as the next
+  std::unique_ptr<KeptStacks> kept_stacks_;
+  bool is_watch_over_ = false;  // the gang is being ended: nothing is found any more
+  std::set<int> others_over_;   // node ranks whose ranks have all exited with 0
+  Instant lingers_since_;       // see watches_others(); 0: it does not
 };
 
 }  // namespace lockstep::runner

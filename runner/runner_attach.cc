@@ -33,6 +33,7 @@ class Runner::AttachDoor final : public AttachPlace {
     const auto found = runner_.ranks_here_.find(rank);
     return found == runner_.ranks_here_.end() ? nullptr : &found->second;
   }
+  RankStandings standings() const override { return runner_.standings_; }
   spawn::Client* spawn() override {
     return runner_.spawner_is_lost() ? nullptr : runner_.setup_.isolation.spawn.get();
   }
@@ -50,7 +51,7 @@ class Runner::AttachDoor final : public AttachPlace {
   Runner& runner_;
 };
 
-void Runner::open_to_attachments() {
+AttachFacts Runner::attach_facts() const {
   const Assignment& assignment = orders_.assignment;
   const Container* const container = orders_.container();
   AttachFacts facts;
@@ -62,7 +63,13 @@ void Runner::open_to_attachments() {
   facts.uid = setup_.run_as.uid;
   facts.tools = folder_of_tools(container != nullptr);
   facts.ptrace_scope = io::read_file(kPtraceScope).value_or("0");
+  return facts;
+}
+
+void Runner::open_to_attachments() {
+  AttachFacts facts = attach_facts();
   attach_door_ = std::make_unique<AttachDoor>(*this);
+  open_to_cores(facts.tools);
   attachments_ = std::make_unique<Attachments>(loop_, clock_, *attach_door_, std::move(facts));
 }
 

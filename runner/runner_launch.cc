@@ -9,10 +9,14 @@
 
 #include <utility>
 
+#include "common/base/cut.h"
 #include "common/domain/container_places.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
+#include "runner/bootstrap/nccl_watch.h"
+#include "runner/bootstrap/network_settings.h"
 #include "runner/container/arguments.h"
+#include "runner/fabric/settings.h"
 #include "runner/runner.h"
 #include "runner/steps/activate.h"
 #include "runner/steps/binding.h"
@@ -52,6 +56,7 @@ void Runner::begin_launching() {
   if (!setup_.isolation.spawn || spawner_is_lost()) return refuse_starts("lockstep-spawn is gone");
   if (const Status described = describe_gang(); !described)
     return refuse_starts(described.error().message);
+  watch_transport();
   const Assignment& assignment = orders_.assignment;
   if (const Status bound = bind_ranks_here(); !bound) return refuse_starts(bound.error().message);
   launch_.gang = gang_.get();
@@ -97,10 +102,15 @@ Status Runner::describe_gang() {
   gang_ = std::make_unique<GangContext>();
   gang_->assignment = assignment;
   gang_->assignment.gang = core_.gang();
+  if (link_) gang_->radix = link_->radix();
+  if (core_.probe() && !core_.probe()->chosen.empty()) gang_->probe = core_.probe();
   gang_->tmp_directory = directory_.tmp();
   gang_->tmp_of_ranks = io::AttemptDir(setup_.attempt_directory).tmp();
   gang_->run_as = setup_.run_as;
+  gang_->fabric = orders_.fabric;
   for (const io::PortLease& lease : rank_ports_) gang_->rank_ports.push_back(lease.port());
+  if (ras_port_) gang_->ras_port = ras_port_->port();
+  gang_->nccl_dumps = nccl_dumps_below(setup_.directory);
   auto& variables = gang_->assignment.spec.environment_variables;
   const auto& activation = orders_.workspace.activation;
   if (const Container* container = orders_.container()) {
@@ -112,18 +122,45 @@ Status Runner::describe_gang() {
   } else if (activation) {
     activate(*activation, &variables);
   }
+  gang_->network = network_of_ranks(*gang_);
+  other_settings_ = differences(gang_->network);
+  note_network();
   return {};
+}
+
+// What looks like a mistake is said beside what this node cannot do.
+void Runner::note_network() {
+  constexpr std::size_t kMostNoteBytes = 400;
+  std::vector<std::string>& notes = setup_.isolation.for_job;
+  const auto note = [&](const std::string& text) {
+    if (notes.size() < kMaxNoteLines) notes.push_back(cut(text, kMostNoteBytes));
+  };
+  const OperatorSettings& operators = orders_.assignment.operator_settings;
+  if (!operators.trouble.empty()) note(operators.trouble);
+  if (gang_->network.empty()) return;
+  for (const NetworkSetting& one : gang_->network.front())
+    if (!one.warning.empty()) note(fmt::format("{}: {}", one.name, one.warning));
 }
 
 BootstrapEvents Runner::bootstrap_events() {
   return {
-      [this](int rank) { feed(RankConnected{rank}); },
-      [this](int rank) { feed(RankFinalized{rank}); },
+      [this](int rank) {
+        if (node_watch_) node_watch_->rank_connected(rank);
+        feed(RankConnected{rank});
+      },
+      [this](int rank) {
+        if (node_watch_) node_watch_->rank_finalized(rank);
+        feed(RankFinalized{rank});
+      },
       [this](int rank, int code, std::string message) {
         feed(RankAborted{rank, code, std::move(message)});
       },
       [this](GangMessage message) { send_to_gang(message); },
       [this](const std::string& why) { bootstrap_lost(why); },
+      [this](bool entered) {
+        if (!node_watch_) return;
+        entered ? node_watch_->fence_entered() : node_watch_->fence_over();
+      },
   };
 }
 

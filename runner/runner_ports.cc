@@ -61,14 +61,26 @@ Status Runner::lease_rest() {
     TRY_ASSIGN(io::PortLease lease, io::PortLease::acquire_or_any({}));
     rank_ports_.push_back(std::move(lease));
   }
+  lease_ras_port();
   if (orders_.assignment.nodes() == 1 || link_) return {};
-  TRY_ASSIGN(link_,
-             GangLink::create(loop_, {[this] { feed(GangConnected{}); },
-                                      [this](int from, GangMessage message) {
-                                        gang_received(from, std::move(message));
-                                      },
-                                      [this](int node_rank) { feed(PeerLost{node_rank}); }}));
+  TRY_ASSIGN(link_, GangLink::create(loop_, {[this] { gang_connected(); },
+                                             [this](int from, GangMessage message) {
+                                               gang_received(from, std::move(message));
+                                             },
+                                             [this](int node_rank) { neighbour_lost(node_rank); },
+                                             [this](const std::string& why) {
+                                               feed(SetupFailed{Cause::start_failed, why});
+                                             }}));
   return {};
+}
+
+// A rank's NCCL listens there. No job waits for it, or fails without.
+void Runner::lease_ras_port() {
+  if (ras_port_ || orders_.assignment.allotment.gpus.empty()) return;
+  if (auto lease = io::PortLease::acquire_or_any({}))
+    ras_port_ = *std::move(lease);
+  else
+    spdlog::info("NCCL's RAS has no port: {}", lease.error().message);
 }
 
 }  // namespace lockstep::runner

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/io/file_system.h"
+#include "common/io/kernel_log.h"
 #include "common/io/process.h"
 #include "runner/runner.h"
 #include "runner/spawn/start_failure.h"
@@ -32,6 +33,8 @@ void Runner::rank_started(int rank, int pid) {
   spdlog::info("rank {} started as pid {}", rank, pid);
   ranks_here_[rank].pid = pid;
   feed(RankStarted{rank, pid});
+  begin_watch();
+  if (node_watch_) node_watch_->rank_started(rank, pid);
   sampler_.started(clock_.now(), rank, pid);
   const auto& cgroups = setup_.isolation.cgroups;
   if (cgroups && cgroups->limited()) return look_at_memory_limit(rank, pid);
@@ -103,6 +106,10 @@ void Runner::rank_exited(int rank, int wait_status, const spawn::Spent& spent) {
   joining_.erase(rank);
   ranks_here_[rank].lives = false;
   if (attachments_) attachments_->rank_exited(rank, wait_status);
+  if (cores_ && !spawner_is_lost()) cores_->exited_rank(rank, wait_status, clock_.now());
+  if (node_watch_)
+    node_watch_->rank_exited(
+        rank, WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
   sampler_.exited(rank, spent.cpu_time, spent.largest);
   RankExited exited;
   exited.rank = rank;
@@ -111,6 +118,10 @@ void Runner::rank_exited(int rank, int wait_status, const spawn::Spent& spent) {
   else
     exited.exit_code = WEXITSTATUS(wait_status);
   exited.oom = (exited.signal != 0 || exited.exit_code != 0) && was_out_of_memory(rank);
+  if (exited.signal == SIGKILL && !exited.oom) {
+    exited.killed_by_user = attachments_ && attachments_->has_killed(rank);
+    exited.kernel = io::kernel_on_killed(ranks_here_[rank].pid);
+  }
   spdlog::info("rank {} ended: exit code {}, signal {}{}", rank, exited.exit_code, exited.signal,
                exited.oom ? ", out of memory" : "");
   feed(exited);
@@ -144,6 +155,8 @@ void Runner::tell_totals() {
 void Runner::perform(const SignalRanks& action) {
   spdlog::info("signal {} to all ranks", action.signal);
   end_attachments();
+  end_watch_here();
+  end_watch();
   if (setup_.isolation.spawn) setup_.isolation.spawn->signal_all(action.signal);
   const bool is_first = action.signal != SIGKILL && unpause_at_ == Instant::never();
   if (is_first && setup_.container) unpause_at_ = clock_.now() + kHearsWithin;
@@ -163,6 +176,9 @@ void Runner::unpause() {
 
 void Runner::perform(const KillEverything&) {
   end_attachments();
+  end_watch_here();
+  end_probe();
+  if (waits_for_cores()) return;
   if (!setup_.isolation.spawn || spawner_is_lost()) return;
   if (spawner_ == Spawner::kills) {
     // A lockstep-spawn that is frozen answers nobody.
@@ -184,7 +200,9 @@ void Runner::perform(const KillEverything&) {
 void Runner::frozen_removed() {
   if (spawner_ != Spawner::kills) return;
   spawner_ = Spawner::gone;
+  if (cores_) cores_->give_up();
   if (attachments_) attachments_->spawn_lost();
+  if (node_watch_) node_watch_->spawn_lost();
   feed(SpawnLost{"the container had to be removed"});
 }
 
@@ -192,7 +210,9 @@ void Runner::frozen_removed() {
 void Runner::spawn_lost() {
   if (spawner_is_lost()) return;
   spdlog::error("lockstep-spawn is gone");
+  if (cores_) cores_->give_up();
   if (attachments_) attachments_->spawn_lost();
+  if (node_watch_) node_watch_->spawn_lost();
   if (setup_.container) return container_lost();
   spawner_ = Spawner::sweeping;
   sweep_until_ = clock_.now() + kSweepTimeout;
@@ -231,7 +251,9 @@ void Runner::perform(const DrainLogs&) {
 }
 
 void Runner::drain_if_empty() {
-  if (stage_ != Stage::draining || is_killing() || !drain_main() || !logs_.drain()) return;
+  if (stage_ != Stage::draining || is_killing() || kill_after_cores_ || !drain_main() ||
+      !logs_.drain())
+    return;
   stage_ = Stage::drained;
   feed(LogsDrained{logs_.sizes()});
 }

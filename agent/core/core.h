@@ -109,17 +109,19 @@ struct MachineTaken {
   std::string reason;
   bool leave = false;
 };
+// The node's network is another one now: the launcher must hear of it.
+struct InventoryChanged {};
 struct Tick {};
 using Input =
     std::variant<Recovered, Connected, FromLauncher, WorkspaceStaged, StagingProgress,
                  EnvironmentProgress, EnvironmentChanged, EnvironmentFailed, RunnerStarted,
                  RunnerReported, RunnerGone, OutputsProgress, OutputsCollected, FolderCaptured,
-                 CheckpointCaptured, PartRemoved, MachineTaken, Tick>;
+                 CheckpointCaptured, PartRemoved, MachineTaken, InventoryChanged, Tick>;
 
 // ---- actions (idempotent) ----------------------------------------------------------------------
 struct SendSession {
   SessionOpen open;
-};  // the shell fills in inventory and version
+};  // the shell fills in inventory, its number and version
 struct SendHeartbeat {
   Heartbeat beat;
 };

@@ -76,6 +76,10 @@ struct Core::Impl {
   void on(const CheckpointCaptured& input);
   void on(const PartRemoved& input);
   void on(const MachineTaken& input);
+  // Without a connection, the session that begins with the next one tells it.
+  void on(const InventoryChanged&) {
+    if (link != Link::none) open_session();
+  }
   void on(const Tick&) {}
 
   void hear(const SessionAccepted& message);

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "agent/inventory/disk.h"
+#include "agent/inventory/inventory.h"
 #include "agent/inventory/network.h"
 #include "common/io/disk.h"
 #include "common/io/disk_space.h"
@@ -97,9 +98,13 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
       environments_(loop, config_.home, config_.environments,
                     [this](Input input) { emit(std::move(input)); }),
       supervisor_(loop, workers_, config_.home,
-                  {config_.runner_program, config_.log_spool, config_.caps, config_.sample_every},
+                  {config_.runner_program, config_.log_spool, config_.caps, config_.sample_every,
+                   config_.home.probes()},
                   [this](Input input) { emit(std::move(input)); }),
       attach_relay_(attach_doors()),
+      network_watch_(loop, workers_,
+                     config_.inventory.fabric ? config_.look_at_network_every : Duration::zero(),
+                     with_network_now, [this](const Inventory& now) { network_changed(now); }),
       disk_watch_(loop, clock, workers_, config_.home, config_.low_space, config_.caps.disk,
                   {[this](const AttemptId& attempt) { return supervisor_.is_running(attempt); },
                    [this](const MustEnd& found) {
@@ -108,6 +113,7 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
       node_sampler_(config_.inventory.cpus, config_.home.attempts()),
       gpu_sampler_(config_.inventory.gpus, config_.sample_every) {
   connect_attach_relay();
+  if (config_.inventory.fabric) supervisor_.use_fabric(*config_.inventory.fabric);
   Recovered recovered = supervisor_.recover(config_.same_boot);
   for (FoundPart& part : recovered.parts)
     part.lease_until = lease_of(config_.home.attempt(part.assignment.attempt), clock_.now());
@@ -154,6 +160,7 @@ void Agent::turn(Duration longest) {
   environments_.tick(now);
   supervisor_.tick(now);
   disk_watch_.tick(now);
+  network_watch_.tick(now, config_.inventory);
   bulk_.tick(now, is_linked_);
   attach_relay_.tick(now);
   tell_trouble();
@@ -163,7 +170,7 @@ Instant Agent::next_deadline() const {
   return std::min({core_.next_deadline(), supervisor_.next_deadline(), bulk_.next_deadline(),
                    environments_.next_deadline(), disk_watch_.next_deadline(),
                    control_.next_deadline(), attach_relay_.next_deadline(), report_usage_at_,
-                   look_where_at_});
+                   look_where_at_, network_watch_.next_deadline()});
 }
 
 void Agent::handle_inputs() {
@@ -369,6 +376,17 @@ void Agent::report_usage(Instant now) {
   if (in_session_) send(std::move(report));
 }
 
+void Agent::network_changed(const Inventory& now) {
+  Inventory& inventory = config_.inventory;
+  inventory.interfaces = now.interfaces;
+  inventory.rdma_ports = now.rdma_ports;
+  inventory.fabric = now.fabric;
+  ++inventory_number_;
+  if (inventory.fabric) supervisor_.use_fabric(*inventory.fabric);
+  spdlog::info("this node's network has changed; the launcher is told");
+  emit(InventoryChanged{});
+}
+
 void Agent::send_observed() {
   if (observed_) send(*std::exchange(observed_, {}));
 }
@@ -387,6 +405,7 @@ void Agent::send(AgentMessage body) {
 void Agent::perform(SendSession& action) {
   action.open.version = LOCKSTEP_VERSION;
   action.open.inventory = config_.inventory;
+  action.open.inventory_number = inventory_number_;
   action.open.machine = config_.machine;
   action.open.inventory.disk_free = probe_disk(config_.home.path());
   send(std::move(action.open));

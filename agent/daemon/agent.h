@@ -18,6 +18,7 @@
 #include "agent/daemon/launcher_addresses.h"
 #include "agent/daemon/launcher_link.h"
 #include "agent/daemon/moved_file.h"
+#include "agent/daemon/network_watch.h"
 #include "agent/daemon/notice_file.h"
 #include "agent/environment/environments.h"
 #include "agent/supervise/agent_home.h"
@@ -53,6 +54,8 @@ struct AgentConfig {
   Bytes low_space = {};            // with less free, take no new part; 0: io::default_low_space
   LimitCaps caps = {};
   Duration sample_every = kSampleEvery;  // what the node and its ranks use; zero: never
+  // Whether its network has changed, if `inventory` has a fabric; zero: never.
+  Duration look_at_network_every = seconds(15);
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
   EnvironmentConfig environments = {};
@@ -102,6 +105,7 @@ class Agent {
   void note_session(const AgentReply& reply);
   void note_time(const AgentReply& reply);
   void report_usage(Instant now);
+  void network_changed(const Inventory& now);
 
   void perform(SendSession& action);
   std::string low_disk() const;
@@ -157,6 +161,8 @@ class Agent {
   Environments environments_;
   Supervisor supervisor_;
   AttachRelay attach_relay_;
+  NetworkWatch network_watch_;
+  std::uint64_t inventory_number_ = 1;  // see SessionOpen
   DiskWatch disk_watch_;
   const io::PidsOfJobsWatch pids_of_jobs_;
   NodeSampler node_sampler_;

@@ -9,6 +9,7 @@
 #include "agent/inventory/cpu.h"
 #include "agent/inventory/disk.h"
 #include "agent/inventory/engine_probe.h"
+#include "agent/inventory/fabric.h"
 #include "agent/inventory/gpu.h"
 #include "agent/inventory/isolation.h"
 #include "agent/inventory/memory.h"
@@ -113,6 +114,7 @@ void override_version(const char* variable, Inventory& inventory, std::string& v
 void add_network(const InventoryRequest& request, Inventory& inventory) {
   inventory.interfaces = probe_interfaces();
   inventory.rdma_ports = probe_rdma();
+  inventory.fabric = probe_fabric(inventory.gpus);
   inventory.address =
       request.advertise.empty() ? route_address(request.launcher_endpoint) : request.advertise;
   inventory.address_is_loopback = is_loopback_address(inventory.address);
@@ -151,6 +153,13 @@ Result<Inventory> take_inventory(const InventoryRequest& request) {
   const WorkdirProbe workdir = probe_workdir(request.home);
   inventory.workdir_mode = workdir.mode;
   for (const auto& text : workdir.limitations) add_limitation(inventory, text);
+  return inventory;
+}
+
+Inventory with_network_now(Inventory inventory) {
+  inventory.interfaces = probe_interfaces();
+  inventory.rdma_ports = probe_rdma();
+  if (inventory.fabric) inventory.fabric = with_network_now(*std::move(inventory.fabric));
   return inventory;
 }
 

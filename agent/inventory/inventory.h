@@ -32,4 +32,8 @@ struct InventoryRequest {
 // invalid_argument: the share asks for more than the machine has.
 Result<Inventory> take_inventory(const InventoryRequest& request);
 
+// The same with its interfaces, RDMA ports and fabric as they are now: what changes while a machine
+// runs. It may take some milliseconds.
+Inventory with_network_now(Inventory inventory);
+
 }  // namespace lockstep::agent

@@ -24,6 +24,11 @@ struct NvmlUtilization {  // nvmlUtilization_t, in percent of the time
   unsigned gpu, memory;
 };
 
+// nvmlEnableState_t, nvmlGpuP2PCapsIndex_t and nvmlGpuP2PStatus_t, as far as we ask.
+inline constexpr unsigned kNvmlFeatureEnabled = 1;
+inline constexpr int kNvmlP2pRead = 0, kNvmlP2pNvlink = 2;
+inline constexpr int kNvmlP2pOk = 0;
+
 class Nvml {
  public:
   explicit Nvml(const std::string& path) : library_(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
@@ -42,6 +47,8 @@ class Nvml {
     load("nvmlDeviceGetMemoryInfo", memory);
     load_if_there("nvmlSystemGetCudaDriverVersion_v2", cuda_version);
     load_if_there("nvmlDeviceGetUtilizationRates", utilization);
+    load_if_there("nvmlDeviceGetMigMode", mig_mode);
+    load_if_there("nvmlDeviceGetP2PStatus", p2p_status);
   }
   ~Nvml() {
     if (library_) ::dlclose(library_);
@@ -64,6 +71,9 @@ class Nvml {
   int (*memory)(NvmlDeviceHandle, NvmlMemoryInfo*) = nullptr;
   int (*utilization)(NvmlDeviceHandle, NvmlUtilization*) = nullptr;  // null: very old
   int (*cuda_version)(int*) = nullptr;  // null: the driver is too old to say
+  // Current and pending mode. Null: the driver is too old for MIG.
+  int (*mig_mode)(NvmlDeviceHandle, unsigned*, unsigned*) = nullptr;
+  int (*p2p_status)(NvmlDeviceHandle, NvmlDeviceHandle, int, int*) = nullptr;  // null: too old
 
  private:
   template <typename Function>

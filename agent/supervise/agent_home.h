@@ -19,6 +19,7 @@
 //     quarantine/           0700: attempts that could not be removed (agent/supervise/quarantine.h)
 //     environments/         the environments built for jobs: agent/environment/cache.h
 //     cache/                blobs and materialised trees: agent/workspace
+//     probes/               0700: what probes of networks found: runner/probe/cache.h
 
 #include <string>
 #include <utility>
@@ -45,6 +46,7 @@ class AgentHome {
   std::string quarantine() const { return path_ + "/quarantine"; }
   std::string environments() const { return path_ + "/environments"; }
   std::string cache() const { return path_ + "/cache"; }
+  std::string probes() const { return path_ + "/probes"; }
   io::AttemptDir attempt(const AttemptId& attempt) const {
     return io::AttemptDir(attempts() + "/" + io::AttemptDir::name_of(attempt));
   }

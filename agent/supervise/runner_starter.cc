@@ -56,7 +56,8 @@ void RunnerStarter::keep_template() {
   start.environment["LD_BIND_NOW"] = "1";  // once for all that are forked
   // Another name than a runner's: it supervises nothing.
   start.arguments = {"lockstep-template", "--template"};
-  auto server = io::ForkServer::start(std::move(start), attempts_.size() + kRestOfCommandLine);
+  auto server = io::ForkServer::start(
+      std::move(start), attempts_.size() + program_.probe_cache.size() + kRestOfCommandLine);
   if (!server)
     spdlog::warn("runners start more slowly, because their template process did not start: {}",
                  server.error().message);
@@ -80,17 +81,19 @@ void RunnerStarter::drop(const Template& broken, const Error& why) {
 
 Result<io::ProcessIdentity> RunnerStarter::start(const io::AttemptDir& directory) {
   const auto every = std::chrono::duration_cast<milliseconds>(program_.sample_every);
-  const std::vector<std::string> words = {"lockstep-runner",
-                                          "--attempt-dir",
-                                          directory.path(),
-                                          "--log-spool",
-                                          std::to_string(program_.log_spool.count),
-                                          "--max-pids-limit",
-                                          std::to_string(program_.caps.pids),
-                                          "--max-log-limit",
-                                          std::to_string(program_.caps.log.count),
-                                          "--sample-every-ms",
-                                          std::to_string(every.count())};
+  std::vector<std::string> words = {"lockstep-runner",
+                                    "--attempt-dir",
+                                    directory.path(),
+                                    "--log-spool",
+                                    std::to_string(program_.log_spool.count),
+                                    "--max-pids-limit",
+                                    std::to_string(program_.caps.pids),
+                                    "--max-log-limit",
+                                    std::to_string(program_.caps.log.count),
+                                    "--sample-every-ms",
+                                    std::to_string(every.count())};
+  if (!program_.probe_cache.empty())
+    words.insert(words.end(), {"--probe-cache", program_.probe_cache});
   if (const Template ready = current()) {
     auto forked = ready->fork({words, directory.runner_log()});
     if (forked || forked.error().code != ErrorCode::unavailable) {

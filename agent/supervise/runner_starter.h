@@ -25,6 +25,7 @@ struct RunnerProgram {
   Bytes log_spool = gibibytes(1);
   LimitCaps caps = {};
   Duration sample_every = kSampleEvery;  // what the ranks use; zero: never
+  std::string probe_cache = {};          // folder for results of probes; "": none are kept
 };
 
 // All functions are for worker threads.

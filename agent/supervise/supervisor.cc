@@ -26,10 +26,12 @@ Status write_assignment(const io::AttemptDir& directory, const Assignment& assig
 }
 
 Result<io::ProcessIdentity> start_runner(RunnerStarter& starter, const io::AttemptDir& directory,
-                                         const Assignment& assignment) {
+                                         const Assignment& assignment,
+                                         const std::shared_ptr<const std::string>& fabric) {
   if (const auto living = find_runner(directory)) return *living;
   TRY(io::make_directories(directory.logs()));
   TRY(write_assignment(directory, assignment));
+  if (fabric) TRY(io::write_file_atomically(directory.fabric(), *fabric, 0600, false));
   return starter.start(directory);
 }
 
@@ -84,6 +86,10 @@ void Supervisor::end_unknown(std::vector<io::Runner> unknown) {
   });
 }
 
+void Supervisor::use_fabric(const NodeFabric& fabric) {
+  fabric_ = std::make_shared<const std::string>(wire::encode(fabric));
+}
+
 void Supervisor::start(const Assignment& assignment) {
   if (held_starts_) return held_starts_->push_back(assignment);
   start_now(assignment);
@@ -93,9 +99,9 @@ void Supervisor::start_now(const Assignment& assignment) {
   const AttemptId attempt = assignment.attempt;
   parts_[attempt];
   watch_directory(attempt);
-  workers_.submit([this, alive = alive_, attempt, assignment, starter = starter_,
+  workers_.submit([this, alive = alive_, attempt, assignment, starter = starter_, fabric = fabric_,
                    directory = home_.attempt(attempt), &loop = loop_] {
-    auto result = start_runner(*starter, directory, assignment);
+    auto result = start_runner(*starter, directory, assignment, fabric);
     loop.post([this, alive, attempt, result = std::move(result)] {
       if (*alive) started(attempt, result);
     });

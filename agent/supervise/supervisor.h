@@ -36,6 +36,8 @@ class Supervisor {
   // Scans the attempts and attaches to live runners. `same_boot`: see find_parts. Runners that
   // belong to no attempt are ended on a worker; until they are gone, no runner is started.
   Recovered recover(bool same_boot);
+  // What runners that start from now on are told of the node's fabric: fabric.pb of attempt_dir.h.
+  void use_fabric(const NodeFabric& fabric);
   void start(const Assignment& assignment);  // -> RunnerStarted, RunnerReported…, RunnerGone
   void update(const Assignment& assignment);
   void logs_taken(const AttemptId& attempt, const std::vector<LogSize>& logs);
@@ -91,6 +93,7 @@ class Supervisor {
   std::shared_ptr<RunnerStarter> starter_;
   Emit emit_;
   AttachEvents attach_;
+  std::shared_ptr<const std::string> fabric_;  // encoded; null: unknown
   std::map<AttemptId, Part> parts_;
   // The starts that wait while runners of no attempt are being ended.
   std::optional<std::vector<Assignment>> held_starts_;

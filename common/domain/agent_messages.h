@@ -37,6 +37,9 @@ struct SessionOpen {  // first message of an agent start, and again after Sessio
   std::uint64_t answers = 0;           // SessionLost::question of the newest received; 0: none
   std::optional<PreemptionNotice> notice = {};
   MachinePart machine = {};
+  // Grows within a session when the node's network changed: a late copy of an earlier report has a
+  // smaller one. 0: the agent does not look.
+  std::uint64_t inventory_number = 0;
   friend bool operator==(const SessionOpen&, const SessionOpen&) = default;
 };
 struct Heartbeat {

@@ -5,7 +5,6 @@
 // wanted phase, which only moves forward.
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +13,9 @@
 
 #include "common/base/ids.h"
 #include "common/domain/exit_report.h"
+#include "common/domain/fabric.h"
+#include "common/domain/found.h"
+#include "common/domain/gang.h"
 #include "common/domain/job_spec.h"
 #include "common/domain/node.h"
 #include "common/domain/secrets.h"
@@ -26,43 +28,6 @@ struct Allotment {
   Bytes memory;
   std::vector<int> gpus;  // indexes of Inventory::gpus, PCI order
   friend bool operator==(const Allotment&, const Allotment&) = default;
-};
-
-// One node of a gang, the same for all its runners. Its index in GangTable::members is its rank.
-struct GangMember {
-  NodeId node;
-  std::string hostname;
-  std::string address;            // for MASTER_ADDR and AZ_BATCH_*
-  std::string host_id;            // equal = same host
-  std::uint16_t runner_port = 0;  // ZeroMQ CURVE ROUTER of that node's runner
-  PublicKey runner_key;
-  int gpus = 0;
-  friend bool operator==(const GangMember&, const GangMember&) = default;
-};
-
-struct GangTable {
-  std::vector<GangMember> members;
-  std::uint16_t master_port = 0;  // leased and held by node rank 0's runner
-  friend bool operator==(const GangTable&, const GangTable&) = default;
-};
-
-// A gang's table that many assignments share: a table of a thousand members would otherwise be
-// copied for each of its thousand nodes. Never changes once it is made.
-class SharedGang {
- public:
-  SharedGang() = default;
-  SharedGang(GangTable table)  // NOLINT(google-explicit-constructor): used like an optional
-      : table_(std::make_shared<const GangTable>(std::move(table))) {}
-  explicit operator bool() const { return table_ != nullptr; }
-  bool has_value() const { return table_ != nullptr; }
-  const GangTable& operator*() const { return *table_; }
-  const GangTable* operator->() const { return table_.get(); }
-  friend bool operator==(const SharedGang& a, const SharedGang& b) {
-    return a.table_ == b.table_ || (a.table_ && b.table_ && *a.table_ == *b.table_);
-  }
-
- private:
-  std::shared_ptr<const GangTable> table_;
 };
 
 enum class WantedPhase {
@@ -82,7 +47,7 @@ struct Assignment {
   JobSpec spec;
   Allotment allotment;
   WantedPhase phase = WantedPhase::prepare;
-  SharedGang gang;  // present from phase run on
+  SharedGang gang;  // in phase run, unless `share` stands for it; node rank 0 gets both
   StopReason stop_reason = StopReason::canceled;
   Duration grace = seconds(10);  // between SIGTERM and SIGKILL
   bool solo =
@@ -97,6 +62,10 @@ struct Assignment {
   // The secret CURVE key with which the attempt's ranks reach the launcher. Kept only in memory and
   // messages, as the secrets are; "": unknown.
   std::string credential = {};
+  OperatorSettings operator_settings = {};  // the operator's fabric.yml, for this node
+  // In phase run, if the gang's table goes down its tree. The agents and runners of all its nodes
+  // know it then.
+  std::optional<GangShare> share = {};
   friend bool operator==(const Assignment&, const Assignment&) = default;
 
   int nodes() const { return spec.resources.instance_count; }
@@ -141,6 +110,15 @@ struct PartReport {
   std::optional<ClockOffset> clock = {};
   // When finished: files of its ranks that belong to no output. Absent: none, or nobody looked.
   std::optional<NotKept> not_kept = {};
+  // Of node rank 0's part, from running on: all that holds among the ranks of the gang now.
+  FoundList found = {};
+  // Of node rank 0's part: what the probe of the gang found. Absent: there was none.
+  std::optional<ProbeResult> probe = {};
+  NetworkSettings settings = {};         // of this node's first rank, from running on
+  SettingOverrides other_settings = {};  // where its other ranks differ from the first
+  // Of a gang's part, from prepared on: which GangRows its runner understands, and its agent too,
+  // since an older one does not pass this on. 0: none.
+  std::uint32_t gang_rows = 0;
   friend bool operator==(const PartReport&, const PartReport&) = default;
 };
 

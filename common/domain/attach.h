@@ -60,7 +60,8 @@ struct AttachSignal {
 };
 // Its output is one line of JSON for each process: stacks.h of the runner.
 struct AttachStacks {
-  bool native = false;  // frames of C and C++ below Python's too
+  bool native = false;     // frames of C and C++ below Python's too
+  bool standings = false;  // before them a line for each rank that is watched: standing_line.h
   friend bool operator==(const AttachStacks&, const AttachStacks&) = default;
 };
 using AttachOrder = std::variant<AttachProgram, AttachMain, AttachSignal, AttachStacks>;

@@ -105,6 +105,7 @@ struct ShowJob {
 };
 struct ExplainJob {
   JobId job;
+  std::optional<int> settings_of_rank = {};  // also the network settings of this rank
   friend bool operator==(const ExplainJob&, const ExplainJob&) = default;
 };
 struct ListEvents {  // of one job, oldest first

@@ -133,6 +133,8 @@ struct Container {
   bool unlimited_memlock = false;  // the engine can lift the memlock limit
   std::string gpus;                // how to pass GPUs: "nvidia" (--gpus), "cdi" (--device), "" = no
   std::map<std::string, std::string> variables;  // the engine program's whole environment
+  bool memlock_is_unlimited =
+      false;  // in its containers, whether the engine lifts the limit or not
   friend bool operator==(const Container&, const Container&) = default;
 };
 

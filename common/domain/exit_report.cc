@@ -24,6 +24,8 @@ std::string_view to_string(Cause cause) {
     case Cause::environment_failed: return "environment_failed";
     case Cause::disk_limit: return "disk_limit";
     case Cause::preempted: return "preempted";
+    case Cause::hang: return "hang";
+    case Cause::no_rdma: return "no_rdma";
   }
   return "start_failed";
 }
@@ -49,7 +51,9 @@ bool is_infrastructure(Cause cause) {
     case Cause::timeout:
     case Cause::canceled:
     case Cause::environment_failed:
-    case Cause::disk_limit: return false;
+    case Cause::disk_limit:
+    case Cause::hang:
+    case Cause::no_rdma: return false;
   }
   return false;
 }
@@ -69,7 +73,8 @@ RankEnd end_of(const RankExit& exit) {
 int exit_code_of(const RankExit& exit) {
   switch (exit.cause) {
     case Cause::completed: return 0;
-    case Cause::timeout: return 124;
+    case Cause::timeout:
+    case Cause::hang: return 124;
     case Cause::command_not_executable: return 126;
     case Cause::command_not_found: return 127;
     case Cause::canceled: return 130;
@@ -81,7 +86,8 @@ int exit_code_of(const RankExit& exit) {
     case Cause::account_missing:
     case Cause::environment_failed:
     case Cause::disk_limit:
-    case Cause::preempted: return 125;
+    case Cause::preempted:
+    case Cause::no_rdma: return 125;
     case Cause::exit_code:
     case Cause::signal:
     case Cause::out_of_memory:

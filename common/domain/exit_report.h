@@ -11,6 +11,7 @@
 #include "common/base/bytes.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/found.h"
 
 namespace lockstep {
 
@@ -38,12 +39,37 @@ enum class Cause {
   environment_failed,  // it cannot be solved or built, and a retry would fail too
   disk_limit,          // the attempt exceeded its disk limit, or used most of a full disk
   preempted,           // a node of it is taken away, and said so before
+  hang,                // its ranks hang, and lockstep.on_hang ends it for that
+  no_rdma,             // lockstep.rdma is required, and its ranks do not use RDMA
 };
 std::string_view to_string(Cause cause);
 
 // True when the machines, not the program, are at fault. Such an attempt is retried up to
 // RetryPolicy::max times.
 bool is_infrastructure(Cause cause);
+
+// How a rank ended, without what it wrote. It is shown even while other ranks of the node run.
+struct RankEnd {
+  int rank = 0;       // global
+  int exit_code = 0;  // of the rank itself; 128 + signal when one killed it
+  int signal = 0;     // 0 = exited by itself
+  bool started = true;
+  bool terminated_by_us = false;  // see RankExit
+  bool failed = false;            // its cause is not Cause::completed
+  Instant time;                   // 0: unknown
+  friend bool operator==(const RankEnd&, const RankEnd&) = default;
+};
+
+// The end of a rank's stderr says that the connection to a peer broke: its own failure follows from
+// the peer's end.
+struct LostPeer {
+  std::string address;  // as stderr has it, at most kMaxPeerAddressBytes: "10.0.0.4", "n3"
+  int node_rank = -1;   // the node with this address; -1: none of the gang, or several
+  std::optional<RankEnd> end = {};  // of the peer, or of the first rank there that ended, if known
+  bool left = false;                // all ranks of that node exited with 0
+  friend bool operator==(const LostPeer&, const LostPeer&) = default;
+};
+inline constexpr std::size_t kMaxPeerAddressBytes = 256;
 
 struct RankExit {
   int rank = 0;  // global
@@ -61,21 +87,14 @@ struct RankExit {
   Duration cpu_time{0};
   Bytes peak_memory = {};
   Bytes read = {}, written = {};  // from and to storage
+  std::optional<LostPeer> lost_peer = {};
+  // Of a signal, with lockstep.core: the stack of the thread that failed, "#0 crash at boom.c:3", a
+  // frame in a line; at most kBacktraceBytes.
+  std::string backtrace = {};
   friend bool operator==(const RankExit&, const RankExit&) = default;
 };
 inline constexpr std::size_t kStderrTailBytes = 4096;
-
-// How a rank ended, without what it wrote. It is shown even while other ranks of the node run.
-struct RankEnd {
-  int rank = 0;       // global
-  int exit_code = 0;  // of the rank itself; 128 + signal when one killed it
-  int signal = 0;     // 0 = exited by itself
-  bool started = true;
-  bool terminated_by_us = false;  // see RankExit
-  bool failed = false;            // its cause is not Cause::completed
-  Instant time;                   // 0: unknown
-  friend bool operator==(const RankEnd&, const RankEnd&) = default;
-};
+inline constexpr std::size_t kBacktraceBytes = 4096;
 RankEnd end_of(const RankExit& exit);
 
 struct LogSize {
@@ -121,6 +140,8 @@ struct NodeExitReport {
   bool hopeless = false;
   Bytes log_times = {};  // what the times of all of `logs` take beside them (common/io/log_times.h)
   bool absent = false;   // see `hopeless`
+  // Of node rank 0, with Cause::hang: what it was ended for.
+  std::optional<Found> hang = {};
   friend bool operator==(const NodeExitReport&, const NodeExitReport&) = default;
 };
 
@@ -161,6 +182,9 @@ struct ExitReport {
   std::vector<NodeClock> clocks = {};  // at most kMaxNodeClocks
   // Its machine ended by itself: how long such a machine lives. Zero: that is not the cause.
   Duration lifetime{0};
+  std::optional<Found> hang = {};          // with Cause::hang
+  std::optional<LostPeer> lost_peer = {};  // of `rank`
+  std::string backtrace = {};              // of `rank`; see RankExit
   friend bool operator==(const ExitReport&, const ExitReport&) = default;
 };
 

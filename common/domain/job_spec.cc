@@ -196,6 +196,7 @@ std::vector<Error> errors_of(const JobSpec& spec) {
   add(validate(spec.limits));
   add(validate(spec.stop, spec.timeout));
   add(validate_terminal(spec));
+  add(validate(spec.hang));
   const Status docker_args = check_docker_args(spec.resources.docker_args);
   add(docker_args);
   if (docker_args) add(validate_pids_of_container(spec));
@@ -265,6 +266,21 @@ std::string_view to_string(TerminalKind terminal) {
     case TerminalKind::input: return "stdin";
   }
   return "none";
+}
+
+std::string_view to_string(CoreFile core) {
+  switch (core) {
+    case CoreFile::off: return "off";
+    case CoreFile::backtrace: return "backtrace";
+    case CoreFile::keep: return "keep";
+  }
+  return "off";
+}
+
+std::optional<CoreFile> core_file_from(std::string_view word) {
+  for (const CoreFile core : {CoreFile::off, CoreFile::backtrace, CoreFile::keep})
+    if (to_string(core) == word) return core;
+  return std::nullopt;
 }
 
 std::string_view to_string(OnLost on_lost) {

@@ -17,6 +17,7 @@
 #include "common/domain/array.h"
 #include "common/domain/distribution.h"
 #include "common/domain/environment.h"
+#include "common/domain/found.h"
 #include "common/domain/inputs.h"
 #include "common/domain/keep.h"
 #include "common/domain/limits.h"
@@ -56,6 +57,16 @@ enum class TerminalKind {
   input,  // a pipe as its standard input
 };
 std::string_view to_string(TerminalKind terminal);  // "none", "pty", "stdin"
+
+// What becomes of the core file of a rank that a signal ended (lockstep.core).
+enum class CoreFile {
+  off,        // none is made
+  backtrace,  // the report has the stack of the thread that failed; the file goes
+  keep,       // the same, and the file stays in ./logs
+};
+inline constexpr Bytes kMostCoreFile = gibibytes(16);  // the kernel cuts what is larger
+std::string_view to_string(CoreFile core);
+std::optional<CoreFile> core_file_from(std::string_view word);
 
 // The resources that a job requests on each of its nodes. Absent cpus, memory or gpus = all of the
 // node's.
@@ -175,6 +186,8 @@ struct JobSpec {
   StopPolicy stop = {};
   // Of a command job of its own. It is not tried again once rank 0 may have read.
   TerminalKind terminal = TerminalKind::none;
+  HangPolicy hang = {};
+  CoreFile core = CoreFile::off;
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool is_pipeline() const { return static_cast<bool>(pipeline); }

@@ -11,6 +11,7 @@
 #include "common/base/bytes.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/fabric.h"
 #include "common/domain/limits.h"
 
 namespace lockstep {
@@ -79,6 +80,7 @@ struct Inventory {
   // not report it.
   std::optional<std::string> container_engine = {};
   std::vector<RdmaPort> rdma_ports = {};
+  std::optional<NodeFabric> fabric = {};  // absent: the agent does not report it
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };
 

@@ -11,7 +11,9 @@
 
 #include "common/domain/assignment.h"
 #include "common/domain/attach.h"
+#include "common/domain/gang_watch.h"
 #include "common/domain/metrics.h"
+#include "common/domain/probe_messages.h"
 
 namespace lockstep {
 
@@ -53,14 +55,28 @@ using RunnerControl =
 struct GangHello {  // child -> parent, first message
   AttemptId attempt;
   int node_rank = 0;
+  bool awaits_rows = false;  // it has no whole table, and is not ready before all GangRows came
   friend bool operator==(const GangHello&, const GangHello&) = default;
 };
-struct GangReady {  // child -> parent: the child's whole subtree is connected
+struct GangReady {  // child -> parent: the child's whole subtree is connected and has the table
   int node_rank = 0;
+  std::uint32_t knows = 0;  // the least kGangKnows of its subtree
   friend bool operator==(const GangReady&, const GangReady&) = default;
 };
-struct GangStart {  // parent -> children: all runners are connected
+struct GangStart {          // parent -> children: all runners are connected and have the table
+  std::uint32_t knows = 0;  // the least kGangKnows of the gang: nothing newer is sent in it
   friend bool operator==(const GangStart&, const GangStart&) = default;
+};
+// Rows of the gang's table: parent -> a child that awaits them, all of them, in order. Who has
+// received them checks that they are what the launcher named (GangShare::digest) before it passes
+// them on.
+struct GangRows {
+  AttemptId attempt;
+  int first = 0;                 // the node rank of the first of these
+  std::vector<GangMember> rows;  // 1 to kMaxRowsInMessage
+  std::uint16_t master_port = 0;
+  std::optional<GangFabric> fabric = {};
+  friend bool operator==(const GangRows&, const GangRows&) = default;
 };
 // A collective: contributions are passed up the tree, and their union is passed down. `signature`
 // names the set of processes (PMIx proc array, encoded), and `sequence` counts the collectives of
@@ -107,11 +123,22 @@ struct GangDrained {
   std::optional<bool> connected = {};
   friend bool operator==(const GangDrained&, const GangDrained&) = default;
 };
-using GangMessage = std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone,
-                                 ModexRequest, ModexReply, GangAbort, GangDrained>;
+using GangMessage =
+    std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone, ModexRequest, ModexReply,
+                 GangAbort, GangDrained, GangStandings, GangLook, GangSeen, GangRows, ProbeOffer,
+                 ProbePlan, ProbeFindings, ProbeOutcome>;
 
 inline constexpr std::size_t kMaxRunnerFrameBytes = 64u << 20;
 inline constexpr std::size_t kMaxGangMessageBytes = 256u << 20;
-inline constexpr int kGangTreeRadix = 32;
+inline constexpr std::size_t kMaxRowsInMessage = 1'024;
+
+// What all runners of a gang understand, which they find out while they connect (GangReady,
+// GangStart): the lowest of all counts. One number for each kind of message that older runners do
+// not know, in the order in which these were added: who knows a kind knows those before it, too.
+// 0: runners from before there were such numbers. GangRows pass before that, so GangHello asks for
+// them, and the launcher knows who understands them (PartReport::gang_rows).
+inline constexpr std::uint32_t kGangWatches = 1;  // GangStandings, GangLook, GangSeen
+inline constexpr std::uint32_t kGangProbes = 2;   // ProbeOffer to ProbeOutcome
+inline constexpr std::uint32_t kGangKnows = kGangProbes;
 
 }  // namespace lockstep

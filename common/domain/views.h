@@ -57,13 +57,16 @@ struct PartView {
   // So many bytes at the end of its logs were not kept; 0: the number is unknown. Absent: all were
   // kept.
   std::optional<Bytes> lost_logs = {};
+  NetworkSettings settings = {};  // see PartReport
   friend bool operator==(const PartView&, const PartView&) = default;
 };
 
 inline constexpr std::size_t kMaxPartAddresses = 16;
+inline constexpr std::size_t kPartsWithSettings = 64;  // views of larger gangs have none of them
 
-// How much a view has of each part. `outline`: without PartView::ended and PartView::addresses,
-// which grow with ranks and networks, and for which lists and running watches have no use.
+// How much a view has of each part. `outline`: without PartView::ended, PartView::addresses,
+// PartView::settings and what the probe chose, which grow with ranks and networks, and for which
+// lists and running watches have no use.
 enum class ViewDetail { outline, whole };
 
 enum class RankState { waiting, running, exited, killed, terminated, not_started, unknown };
@@ -95,6 +98,10 @@ struct AttemptView {
   std::optional<ExitReport> report;
   std::string retried;  // why another attempt followed or will follow
   std::optional<CheckpointView> checkpoint;
+  // What holds among its ranks now; of one that ended and did not complete, what held last. How
+  // long each has lasted is of the moment of the view.
+  FoundList found = {};
+  std::optional<ProbeResult> probe = {};  // of its gang; absent: there was none
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
 
@@ -281,11 +288,30 @@ struct RerunView {
   friend bool operator==(const RerunView&, const RerunView&) = default;
 };
 
+// The network settings of one rank of a job's last attempt, and where other ranks have others.
+struct SettingsView {
+  struct Elsewhere {
+    NetworkSetting setting;
+    std::string ranks;  // "8-15, 24"
+    friend bool operator==(const Elsewhere&, const Elsewhere&) = default;
+  };
+  int rank = 0;
+  std::string node_name;  // of its node
+  NetworkSettings settings;
+  std::vector<Elsewhere> elsewhere;  // another value, not only another reason
+  bool more = false;                 // `elsewhere` ended at kMaxElsewhere
+  std::string absent = {};           // why there are no settings; "": there are
+  friend bool operator==(const SettingsView&, const SettingsView&) = default;
+};
+inline constexpr std::size_t kMaxElsewhere = 64;
+
 struct ExplainView {
   JobView job;
   std::vector<std::string> lines;  // the reasons for its placement, in words, one a line
   // Of a pipeline's step; absent: nothing was compared, or the caller may not read the earlier run.
   std::optional<RerunView> rerun = {};
+  // Absent: nobody asked for them, or the caller may not read the job.
+  std::optional<SettingsView> settings = {};
   // `lines` without words of the job (launcher/core/words_of.h), for those who may only see it. In
   // no message.
   std::vector<std::string> lines_for_all = {};

@@ -5,6 +5,8 @@
 //   <agent home>/attempts/<job>.<attempt>/      mode 0710; owner: the agent; group: the ranks'
 //     assignment.pb      the part as the launcher wants it; written by the agent (atomically)
 //                        before the runner starts and at each change of phase
+//     fabric.pb          NodeFabric, written by the agent before the runner starts; absent: the
+//                        agent could not read it
 //     runner.pid         "<pid> <start time in clock ticks, /proc/PID/stat field 22>\n", by the
 //                        runner
 //     runner.log         the runner's own log
@@ -69,6 +71,7 @@ class AttemptDir {
   const std::string& path() const { return path_; }
   std::string assignment() const { return path_ + "/assignment.pb"; }
   std::string workspace() const { return path_ + "/workspace.pb"; }  // WorkspacePlan, by the agent
+  std::string fabric() const { return path_ + "/fabric.pb"; }
   std::string runner_pid() const { return path_ + "/runner.pid"; }
   std::string runner_log() const { return path_ + "/runner.log"; }
   std::string control_socket_name() const { return "control.sock"; }  // relative to path()

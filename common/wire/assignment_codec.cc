@@ -1,6 +1,10 @@
 #include "common/wire/assignment_codec.h"
 
+#include <string_view>
+
 #include "common/wire/environment_codec.h"
+#include "common/wire/fabric_codec.h"
+#include "common/wire/found_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 #include "common/wire/secrets_codec.h"
@@ -102,11 +106,32 @@ Status from_wire(const GangMember& from, lockstep::GangMember* to) {
 void to_wire(const lockstep::GangTable& from, GangTable* to) {
   write_list(from.members, to->mutable_members());
   to->set_master_port(from.master_port);
+  if (from.fabric) to_wire(*from.fabric, to->mutable_fabric());
 }
 
 Status from_wire(const GangTable& from, lockstep::GangTable* to) {
   TRY(read_list(from.members(), kMaxNodesPerJob, "gang.members", &to->members));
+  if (from.has_fabric()) TRY(from_wire(from.fabric(), &to->fabric.emplace()));
   return read_port(from.master_port(), "gang.master_port", &to->master_port);
+}
+
+void to_wire(const lockstep::GangShare& from, GangShare* to) {
+  to->set_nodes(from.nodes);
+  to->set_radix(from.radix);
+  to->set_digest(std::string(from.digest.view()));
+  if (from.parent) to_wire(*from.parent, to->mutable_parent());
+  for (const PublicKey& key : from.children) to->add_children(key.value);
+}
+
+Status from_wire(const GangShare& from, lockstep::GangShare* to) {
+  TRY(read_number(from.nodes(), 1, kMaxNodesPerJob, "share.nodes", &to->nodes));
+  TRY(read_number(from.radix(), 1, kMaxGangTreeRadix, "share.radix", &to->radix));
+  TRY(read_digest(from.digest(), "share.digest", &to->digest));
+  if (from.has_parent()) TRY(from_wire(from.parent(), &to->parent.emplace()));
+  TRY(check_count(from.children_size(), kMaxGangTreeRadix, "share.children"));
+  for (const std::string& key : from.children())
+    TRY(read_key(key, "share.children", &to->children.emplace_back()));
+  return {};
 }
 
 void to_wire(const lockstep::NodeTree& from, NodeTree* to) {
@@ -151,6 +176,9 @@ void to_wire(const lockstep::Assignment& from, Assignment* to) {
   to_wire(from.environment, to->mutable_environment());
   if (from.secrets) to_wire(*from.secrets, to->mutable_secrets());
   to->set_credential(from.credential);
+  if (!from.operator_settings.empty())
+    to_wire(from.operator_settings, to->mutable_operator_settings());
+  if (from.share) to_wire(*from.share, to->mutable_share());
 }
 
 Status from_wire(const Assignment& from, lockstep::Assignment* to) {
@@ -175,6 +203,13 @@ Status from_wire(const Assignment& from, lockstep::Assignment* to) {
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
   if (from.has_secrets()) TRY(from_wire(from.secrets(), &to->secrets.emplace()));
   TRY(read_text(from.credential(), "assignment.credential", &to->credential, kMaxCredentialBytes));
+  TRY(from_wire(from.operator_settings(), &to->operator_settings));
+  if (from.has_share()) {
+    TRY(from_wire(from.share(), &to->share.emplace()));
+    const std::string_view fault =
+        fault_of(*to->share, to->node_rank, to->spec.resources.instance_count);
+    if (!fault.empty()) return bad_field("assignment.share", fault);
+  }
   return from_wire(from.environment(), &to->environment);
 }
 
@@ -257,6 +292,11 @@ void to_wire(const lockstep::PartReport& from, PartReport* to) {
   write_texts(from.notes, to->mutable_notes());
   if (from.clock) to_wire(*from.clock, to->mutable_clock());
   write_list(from.ended, to->mutable_ended());
+  if (from.probe) to_wire(*from.probe, to->mutable_probe());
+  write_list(from.settings, to->mutable_settings());
+  write_list(from.other_settings, to->mutable_other_settings());
+  write_found(from.found, to->mutable_found());
+  to->set_gang_rows(from.gang_rows);
 }
 
 Status from_wire(const PartReport& from, lockstep::PartReport* to) {
@@ -275,6 +315,12 @@ Status from_wire(const PartReport& from, lockstep::PartReport* to) {
   TRY(read_texts(from.notes(), kMaxNoteLines, "part.notes", &to->notes));
   if (from.has_clock()) TRY(from_wire(from.clock(), &to->clock.emplace()));
   TRY(read_list(from.ended(), kMaxRanksPerNode, "part.ended", &to->ended));
+  if (from.has_probe()) TRY(from_wire(from.probe(), &to->probe.emplace()));
+  TRY(read_list(from.settings(), kMaxNetworkSettings, "part.settings", &to->settings));
+  TRY(read_list(from.other_settings(), kMaxSettingOverrides, "part.other_settings",
+                &to->other_settings));
+  TRY(read_found(from.found(), &to->found));
+  to->gang_rows = from.gang_rows();
   return read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits);
 }
 

@@ -16,6 +16,8 @@ void to_wire(const lockstep::GangMember& from, GangMember* to);
 Status from_wire(const GangMember& from, lockstep::GangMember* to);
 void to_wire(const lockstep::GangTable& from, GangTable* to);
 Status from_wire(const GangTable& from, lockstep::GangTable* to);
+void to_wire(const lockstep::GangShare& from, GangShare* to);
+Status from_wire(const GangShare& from, lockstep::GangShare* to);
 void to_wire(const lockstep::NodeTree& from, NodeTree* to);
 Status from_wire(const NodeTree& from, lockstep::NodeTree* to);
 void to_wire(const lockstep::CheckpointSource& from, CheckpointSource* to);

@@ -66,6 +66,7 @@ struct OrderWriter {
   }
   void operator()(const lockstep::AttachStacks& order) const {
     wire->mutable_stacks()->set_native(order.native);
+    wire->mutable_stacks()->set_standings(order.standings);
   }
 };
 
@@ -90,7 +91,7 @@ Status read_order(const AttachOpen& from, AttachOrder* to) {
       to->emplace<lockstep::AttachSignal>().number = from.signal().number();
       break;
     case AttachOpen::kStacks:
-      to->emplace<lockstep::AttachStacks>().native = from.stacks().native();
+      to->emplace<lockstep::AttachStacks>() = {from.stacks().native(), from.stacks().standings()};
       break;
     case AttachOpen::ORDER_NOT_SET:
       return bad_field("attach.order", "is missing or of a kind that this version does not know");

@@ -78,6 +78,7 @@ void to_wire(const lockstep::SessionOpen& from, SessionOpen* to) {
   to->set_answers(from.answers);
   if (from.notice) to_wire(*from.notice, to->mutable_notice());
   if (from.machine != lockstep::MachinePart{}) to_wire(from.machine, to->mutable_machine());
+  to->set_inventory_number(from.inventory_number);
 }
 
 Status from_wire(const SessionOpen& from, lockstep::SessionOpen* to) {
@@ -90,6 +91,7 @@ Status from_wire(const SessionOpen& from, lockstep::SessionOpen* to) {
   to->answers = from.answers();
   if (from.has_notice()) TRY(from_wire(from.notice(), &to->notice.emplace()));
   TRY(from_wire(from.machine(), &to->machine));
+  to->inventory_number = from.inventory_number();
   return read_list(from.parts(), kMaxHeldParts, "session.parts", &to->parts);
 }
 
@@ -380,8 +382,13 @@ Status from_wire(const AnnotateJob& from, lockstep::AnnotateJob* to) {
   return read_job_named(from, &to->job);
 }
 
-void to_wire(const lockstep::ExplainJob& from, ExplainJob* to) { to->set_job(from.job.value); }
+void to_wire(const lockstep::ExplainJob& from, ExplainJob* to) {
+  to->set_job(from.job.value);
+  if (from.settings_of_rank) to->set_settings_of_rank(*from.settings_of_rank);
+}
 Status from_wire(const ExplainJob& from, lockstep::ExplainJob* to) {
+  if (from.has_settings_of_rank())
+    TRY(read_rank(from.settings_of_rank(), "settings_of_rank", &to->settings_of_rank.emplace()));
   return read_job_named(from, &to->job);
 }
 

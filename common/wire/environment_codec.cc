@@ -189,6 +189,7 @@ void to_wire(const lockstep::Container& from, Container* to) {
   to->set_shell(from.shell);
   to->set_limits_memory(from.limits_memory);
   to->set_unlimited_memlock(from.unlimited_memlock);
+  to->set_memlock_is_unlimited(from.memlock_is_unlimited);
   to->set_gpus(from.gpus);
   write_map(from.variables, to->mutable_variables());
 }
@@ -202,6 +203,7 @@ Status from_wire(const Container& from, lockstep::Container* to) {
   to->is_rootless = from.is_rootless();
   to->limits_memory = from.limits_memory();
   to->unlimited_memlock = from.unlimited_memlock();
+  to->memlock_is_unlimited = from.memlock_is_unlimited();
   return read_map(from.variables(), kMaxActivationEntries, "container.variables", &to->variables);
 }
 

@@ -3,6 +3,7 @@
 #include "common/domain/node_labels.h"
 #include "common/domain/pipeline.h"
 #include "common/wire/environment_codec.h"
+#include "common/wire/found_codec.h"
 #include "common/wire/pipeline_codec.h"
 
 namespace lockstep::pb {
@@ -52,6 +53,8 @@ static_assert(is_wire_of(lockstep::Cause::account_missing, CAUSE_ACCOUNT_MISSING
 static_assert(is_wire_of(lockstep::Cause::environment_failed, CAUSE_ENVIRONMENT_FAILED));
 static_assert(is_wire_of(lockstep::Cause::disk_limit, CAUSE_DISK_LIMIT));
 static_assert(is_wire_of(lockstep::Cause::preempted, CAUSE_PREEMPTED));
+static_assert(is_wire_of(lockstep::Cause::hang, CAUSE_HANG));
+static_assert(is_wire_of(lockstep::Cause::no_rdma, CAUSE_NO_RDMA));
 
 static_assert(static_cast<int>(lockstep::RetryOn::infrastructure) + 1 == RETRY_ON_INFRASTRUCTURE);
 static_assert(static_cast<int>(lockstep::RetryOn::node_lost) + 1 == RETRY_ON_NODE_LOST);
@@ -108,6 +111,24 @@ Status read_terminal(int number, TerminalKind* to) {
     return {};
   }
   return bad_field("terminal", "has a value that this version does not know");
+}
+
+int number_of(CoreFile core) {
+  switch (core) {
+    case CoreFile::off: return 0;
+    case CoreFile::backtrace: return 1;
+    case CoreFile::keep: return 2;
+  }
+  return 0;
+}
+
+Status read_core(int number, CoreFile* to) {
+  for (const CoreFile core : {CoreFile::off, CoreFile::backtrace, CoreFile::keep}) {
+    if (number_of(core) != number) continue;
+    *to = core;
+    return {};
+  }
+  return bad_field("core", "has a value that this version does not know");
 }
 
 void write_resources(const lockstep::ResourceRequest& from, ResourceRequest* to) {
@@ -411,6 +432,8 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
     to_wire(*from.replaced_environment, to->mutable_replaced_environment());
   write_stop(from.stop, to);
   to->set_terminal(number_of(from.terminal));
+  write_hang(from.hang, to);
+  to->set_core(number_of(from.core));
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -458,6 +481,8 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
     TRY(from_wire(from.replaced_environment(), &to->replaced_environment.emplace()));
   TRY(read_stop(from, &to->stop));
   TRY(read_terminal(from.terminal(), &to->terminal));
+  TRY(read_hang(from, &to->hang));
+  TRY(read_core(from.core(), &to->core));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }
 
@@ -466,8 +491,28 @@ Status read_priority(int value, const char* field, lockstep::Priority* out) {
 }
 
 Status read_cause(int value, const char* field, lockstep::Cause* out) {
-  return read_enum(value, lockstep::Cause::preempted, field, out);
+  return read_enum(value, lockstep::Cause::no_rdma, field, out);
 }
+
+namespace {
+
+void write_lost_peer(const lockstep::LostPeer& from, LostPeer* to) {
+  to->set_address(from.address);
+  to->set_node_rank(from.node_rank + 1);
+  if (from.end) to_wire(*from.end, to->mutable_end());
+  to->set_left(from.left);
+}
+
+Status read_lost_peer(const LostPeer& from, lockstep::LostPeer* to) {
+  TRY(read_text(from.address(), "lost_peer.address", &to->address, kMaxPeerAddressBytes));
+  TRY(read_number(from.node_rank(), 0, kMaxNodesPerJob, "lost_peer.node_rank", &to->node_rank));
+  --to->node_rank;
+  if (from.has_end()) TRY(from_wire(from.end(), &to->end.emplace()));
+  to->left = from.left();
+  return {};
+}
+
+}  // namespace
 
 void to_wire(const lockstep::RankExit& from, RankExit* to) {
   to->set_rank(from.rank);
@@ -484,6 +529,8 @@ void to_wire(const lockstep::RankExit& from, RankExit* to) {
   to->set_peak_memory_bytes(from.peak_memory.count);
   to->set_read_bytes(from.read.count);
   to->set_written_bytes(from.written.count);
+  if (from.lost_peer) write_lost_peer(*from.lost_peer, to->mutable_lost_peer());
+  to->set_backtrace(fitting_text(from.backtrace));
 }
 
 Status from_wire(const RankExit& from, lockstep::RankExit* to) {
@@ -500,6 +547,8 @@ Status from_wire(const RankExit& from, lockstep::RankExit* to) {
   to->peak_memory = Bytes{from.peak_memory_bytes()};
   to->read = Bytes{from.read_bytes()};
   to->written = Bytes{from.written_bytes()};
+  if (from.has_lost_peer()) TRY(read_lost_peer(from.lost_peer(), &to->lost_peer.emplace()));
+  TRY(read_text(from.backtrace(), "rank_exit.backtrace", &to->backtrace));
   return read_text(from.detail(), "rank_exit.detail", &to->detail);
 }
 
@@ -564,6 +613,7 @@ void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to) {
   to->set_hopeless(from.hopeless);
   to->set_log_times_bytes(from.log_times.count);
   to->set_absent(from.absent);
+  if (from.hang) to_wire(*from.hang, to->mutable_hang());
 }
 
 Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
@@ -581,6 +631,7 @@ Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
   to->hopeless = from.hopeless();
   to->log_times = Bytes{from.log_times_bytes()};
   to->absent = from.absent();
+  if (from.has_hang()) TRY(from_wire(from.hang(), &to->hang.emplace()));
   return read_instant(from.ended_ns(), "exit.ended", &to->ended);
 }
 
@@ -639,6 +690,9 @@ void to_wire(const lockstep::ExitReport& from, ExitReport* to) {
   write_list(from.also, to->mutable_also());
   write_list(from.clocks, to->mutable_clocks());
   to->set_lifetime_ns(from.lifetime.count());
+  if (from.hang) to_wire(*from.hang, to->mutable_hang());
+  if (from.lost_peer) write_lost_peer(*from.lost_peer, to->mutable_lost_peer());
+  to->set_backtrace(fitting_text(from.backtrace));
 }
 
 Status from_wire(const ExitReport& from, lockstep::ExitReport* to) {
@@ -655,6 +709,9 @@ Status from_wire(const ExitReport& from, lockstep::ExitReport* to) {
     TRY(read_rank(rank, "report.terminated_ranks", &to->terminated_ranks.emplace_back()));
   TRY(read_list(from.also(), kMaxPossibleFirst, "report.also", &to->also));
   TRY(read_duration(from.lifetime_ns(), "report.lifetime", &to->lifetime));
+  if (from.has_hang()) TRY(from_wire(from.hang(), &to->hang.emplace()));
+  if (from.has_lost_peer()) TRY(read_lost_peer(from.lost_peer(), &to->lost_peer.emplace()));
+  TRY(read_text(from.backtrace(), "report.backtrace", &to->backtrace));
   return read_list(from.clocks(), kMaxNodeClocks, "report.clocks", &to->clocks);
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "common/base/digest.h"
 #include "common/base/trimmed.h"
 #include "common/wire/fields.h"
 
@@ -16,6 +17,19 @@ constexpr std::string_view kAnyVersion = "lockstep-token-";
 constexpr std::size_t kMaxTokenBytes = 4'096;
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+constexpr char kSum[] = "sum";
+constexpr std::size_t kSumCharacters = 8;
+
+std::string dumped(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Of all the rest. A token is copied by people, and with a mistake in its key or its addresses it
+// would only find nobody who answers.
+std::string sum_of(const nlohmann::json& json) {
+  return sha256(dumped(json)).hex().substr(0, kSumCharacters);
+}
 
 // RFC 4648, section 5, without padding.
 std::string to_base64url(std::string_view data) {
@@ -78,15 +92,14 @@ Result<JoinToken> from_json(const nlohmann::json& json) {
 }  // namespace
 
 std::string encode(const JoinToken& token) {
-  const nlohmann::json json = {{"key", token.launcher_key.value},
-                               {"join", token.join_endpoint},
-                               {"control", token.control_endpoint},
-                               {"bulk", token.bulk_endpoint},
-                               {"secret", token.secret},
-                               {"expires", token.expires.ns}};
-  using Json = nlohmann::json;
-  return std::string(kPrefix) +
-         to_base64url(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  nlohmann::json json = {{"key", token.launcher_key.value},
+                         {"join", token.join_endpoint},
+                         {"control", token.control_endpoint},
+                         {"bulk", token.bulk_endpoint},
+                         {"secret", token.secret},
+                         {"expires", token.expires.ns}};
+  json[kSum] = sum_of(json);
+  return std::string(kPrefix) + to_base64url(dumped(json));
 }
 
 Result<JoinToken> decode_join_token(std::string_view text) {
@@ -104,8 +117,13 @@ Result<JoinToken> decode_join_token(std::string_view text) {
   }
   const auto data = from_base64url(text.substr(kPrefix.size()));
   if (!data) return bad_token("holds a character that a token cannot have");
-  const auto json = nlohmann::json::parse(*data, nullptr, false);
+  auto json = nlohmann::json::parse(*data, nullptr, false);
   if (json.is_discarded() || !json.is_object()) return bad_token("is cut short or damaged");
+  if (const auto sum = json.find(kSum); sum != json.end()) {  // older launchers write none
+    const std::string told = sum->is_string() ? sum->get<std::string>() : "";
+    json.erase(sum);
+    if (told != sum_of(json)) return bad_token("was copied with a mistake in it");
+  }
   return from_json(json);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // The content of a token file: everything a node needs to join, including a secret that permits it.
 // The text is lockstep-token-1.<base64url of JSON
-// {"key","join","control","bulk","secret","expires"}>; it is shown once and never logged.
+// {"key","join","control","bulk","secret","expires","sum"}>; it is shown once and never logged.
 
 #include <string>
 #include <string_view>

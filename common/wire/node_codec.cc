@@ -1,5 +1,7 @@
 #include "common/wire/node_codec.h"
 
+#include "common/wire/fabric_codec.h"
+
 namespace lockstep::pb {
 
 namespace {
@@ -122,6 +124,7 @@ void to_wire(const lockstep::Inventory& from, Inventory* to) {
   to->mutable_caps()->set_pids(from.caps.pids);
   to->mutable_caps()->set_log_bytes(from.caps.log.count);
   to->mutable_caps()->set_disk_bytes(from.caps.disk.count);
+  if (from.fabric) to_wire(*from.fabric, to->mutable_fabric());
 }
 
 Status from_wire(const Inventory& from, lockstep::Inventory* to) {
@@ -162,6 +165,7 @@ Status from_wire(const Inventory& from, lockstep::Inventory* to) {
   TRY(read_number(from.caps().pids(), 0, kMostPidsLimit, "inventory.caps.pids", &to->caps.pids));
   to->caps.log = Bytes{from.caps().log_bytes()};
   to->caps.disk = Bytes{from.caps().disk_bytes()};
+  if (from.has_fabric()) TRY(from_wire(from.fabric(), &to->fabric.emplace()));
   return read_texts(from.limitations(), 1'000, "inventory.limitations", &to->limitations);
 }
 

@@ -3,6 +3,7 @@
 #include "common/wire/assignment_codec.h"
 #include "common/wire/attach_codec.h"
 #include "common/wire/environment_codec.h"
+#include "common/wire/fabric_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/metrics_codec.h"
 #include "proto/runner.pb.h"
@@ -158,6 +159,21 @@ Result<WorkspacePlan> decode_workspace_plan(std::string_view bytes) {
     TRY(pb::read_text(from.file(), "workspace.placed.file", &input.file));
   }
   return plan;
+}
+
+std::string encode(const NodeFabric& fabric) {
+  pb::StoredFabric wire;
+  wire.set_version(kRunnerVersion);
+  pb::to_wire(fabric, wire.mutable_fabric());
+  return pb::serialize(wire);
+}
+
+Result<NodeFabric> decode_node_fabric(std::string_view bytes) {
+  pb::StoredFabric wire;
+  TRY(open(bytes, "fabric of the node", &wire));
+  NodeFabric fabric;
+  TRY(pb::from_wire(wire.fabric(), &fabric));
+  return fabric;
 }
 
 }  // namespace lockstep::wire

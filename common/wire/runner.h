@@ -21,13 +21,15 @@ Result<RunnerControl> decode_runner_control(std::string_view bytes);
 std::string encode(const GangMessage& message);
 Result<GangMessage> decode_gang(std::string_view bytes);
 
-// Files of the attempt directory: assignment.pb, final_report.pb, workspace.pb. An assignment
-// is written without its secrets and its credential.
+// Files of the attempt directory: assignment.pb, final_report.pb, workspace.pb, fabric.pb. An
+// assignment is written without its secrets and its credential.
 std::string encode(const Assignment& assignment);
 Result<Assignment> decode_assignment(std::string_view bytes);
 std::string encode(const NodeExitReport& report);
 Result<NodeExitReport> decode_exit_report(std::string_view bytes);
 std::string encode(const WorkspacePlan& plan);
 Result<WorkspacePlan> decode_workspace_plan(std::string_view bytes);
+std::string encode(const NodeFabric& fabric);
+Result<NodeFabric> decode_node_fabric(std::string_view bytes);
 
 }  // namespace lockstep::wire

@@ -2,6 +2,8 @@
 
 #include "common/wire/assignment_codec.h"
 #include "common/wire/environment_codec.h"
+#include "common/wire/fabric_codec.h"
+#include "common/wire/found_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/metrics_codec.h"
 #include "common/wire/node_codec.h"
@@ -71,6 +73,7 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   write_list(from.ended, to->mutable_ended());
   write_texts(from.addresses, to->mutable_addresses());
   if (from.lost_logs) to->set_lost_log_bytes(from.lost_logs->count);
+  write_list(from.settings, to->mutable_settings());
 }
 
 Status from_wire(const PartView& from, lockstep::PartView* to) {
@@ -91,6 +94,7 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   TRY(read_list(from.ended(), kMaxRanksPerNode, "part.ended", &to->ended));
   TRY(read_texts(from.addresses(), kMaxPartAddresses, "part.addresses", &to->addresses));
   if (from.has_lost_log_bytes()) to->lost_logs = Bytes{from.lost_log_bytes()};
+  TRY(read_list(from.settings(), kMaxNetworkSettings, "part.settings", &to->settings));
   return read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs);
 }
 
@@ -121,6 +125,8 @@ void to_wire(const lockstep::AttemptView& from, AttemptView* to) {
   if (from.report) to_wire(*from.report, to->mutable_report());
   to->set_retried(from.retried);
   if (from.checkpoint) to_wire(*from.checkpoint, to->mutable_checkpoint());
+  write_found(from.found, to->mutable_found());
+  if (from.probe) to_wire(*from.probe, to->mutable_probe());
 }
 
 Status from_wire(const AttemptView& from, lockstep::AttemptView* to) {
@@ -132,6 +138,8 @@ Status from_wire(const AttemptView& from, lockstep::AttemptView* to) {
   if (from.has_report()) TRY(from_wire(from.report(), &to->report.emplace()));
   TRY(read_text(from.retried(), "attempt.retried", &to->retried));
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
+  TRY(read_found(from.found(), &to->found));
+  if (from.has_probe()) TRY(from_wire(from.probe(), &to->probe.emplace()));
   return {};
 }
 
@@ -344,9 +352,36 @@ Status from_wire(const PartChange& from, lockstep::PartChange* to) {
   return read_text(from.files().first(), "change.first", &files.first);
 }
 
+void to_wire(const lockstep::SettingsView::Elsewhere& from, SettingElsewhere* to) {
+  to_wire(from.setting, to->mutable_setting());
+  to->set_ranks(from.ranks);
+}
+Status from_wire(const SettingElsewhere& from, lockstep::SettingsView::Elsewhere* to) {
+  TRY(from_wire(from.setting(), &to->setting));
+  return read_text(from.ranks(), "settings.ranks", &to->ranks);
+}
+
+void to_wire(const lockstep::SettingsView& from, SettingsView* to) {
+  to->set_rank(from.rank);
+  to->set_node_name(from.node_name);
+  write_list(from.settings, to->mutable_settings());
+  write_list(from.elsewhere, to->mutable_elsewhere());
+  to->set_more(from.more);
+  to->set_absent(from.absent);
+}
+Status from_wire(const SettingsView& from, lockstep::SettingsView* to) {
+  TRY(read_rank(from.rank(), "settings.rank", &to->rank));
+  TRY(read_text(from.node_name(), "settings.node_name", &to->node_name));
+  TRY(read_list(from.settings(), kMaxNetworkSettings, "settings", &to->settings));
+  TRY(read_list(from.elsewhere(), kMaxElsewhere, "settings.elsewhere", &to->elsewhere));
+  to->more = from.more();
+  return read_text(from.absent(), "settings.absent", &to->absent);
+}
+
 void to_wire(const lockstep::ExplainView& from, ExplainView* to) {
   to_wire(from.job, to->mutable_job());
   write_texts(from.lines, to->mutable_lines());
+  if (from.settings) to_wire(*from.settings, to->mutable_settings());
   if (!from.rerun) return;
   to->mutable_rerun()->set_before(from.rerun->before.value);
   write_list(from.rerun->changes, to->mutable_rerun()->mutable_changes());
@@ -359,6 +394,7 @@ Status from_wire(const ExplainView& from, lockstep::ExplainView* to) {
     TRY(read_text(from.rerun().before(), "rerun.before", &rerun.before.value, kMaxJobNameBytes));
     TRY(read_list(from.rerun().changes(), 1'000'000, "rerun.changes", &rerun.changes));
   }
+  if (from.has_settings()) TRY(from_wire(from.settings(), &to->settings.emplace()));
   return read_texts(from.lines(), 1'000'000, "explain.lines", &to->lines);
 }
 

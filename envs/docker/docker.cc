@@ -283,6 +283,7 @@ Result<Activation> DockerProvider::build(Toolbox& tools, const Site& site, const
   activation.container->image = image->id;
   activation.container->shell = probed.shell;
   activation.container->unlimited_memlock = probed.unlimited_memlock;
+  activation.container->memlock_is_unlimited = probed.memlock_is_unlimited;
   if (!activation.container->limits_memory)
     tools.say(
         "this node's container engine cannot limit memory; the job's memory limit is not applied");

@@ -75,10 +75,11 @@ Result<ImageProbe> probe(Toolbox& tools, const ContainerEngine& engine, const Si
   ImageProbe found;
   found.shell = answers["bash"] == "yes" ? "/bin/bash" : answers["sh"] == "yes" ? "/bin/sh" : "";
   found.glibc = answers["glibc"] == "-" ? "" : answers["glibc"];
-  found.unlimited_memlock = !is_refused && answers["memlock"] == kUnlimited;
+  found.memlock_is_unlimited = answers["memlock"] == kUnlimited;
+  found.unlimited_memlock = !is_refused && found.memlock_is_unlimited;
   tools.say(fmt::format("the image has {} and {}", found.shell.empty() ? "no shell" : found.shell,
                         found.glibc.empty() ? "no glibc" : "glibc " + found.glibc));
-  if (!found.unlimited_memlock)
+  if (!found.memlock_is_unlimited)
     tools.say(
         fmt::format("locked memory is limited in containers here ({} bytes): RDMA may need more; "
                     "to raise this limit, set LimitMEMLOCK=infinity for the engine's service",

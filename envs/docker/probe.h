@@ -11,9 +11,10 @@
 namespace lockstep::envs {
 
 struct ImageProbe {
-  std::string shell;  // "/bin/bash", "/bin/sh"; "" = none
-  std::string glibc;  // "2.36"; "" = another C library, or none
-  bool unlimited_memlock = false;
+  std::string shell;                  // "/bin/bash", "/bin/sh"; "" = none
+  std::string glibc;                  // "2.36"; "" = another C library, or none
+  bool unlimited_memlock = false;     // the engine can lift the limit
+  bool memlock_is_unlimited = false;  // it has, or there was none
 };
 
 // unavailable: no container of the image starts here. The log says which features are missing, and

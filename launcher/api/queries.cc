@@ -155,12 +155,17 @@ struct Answerer {
       for (std::string& line : reuse.lines) lines.push_back(std::move(line));
       view->rerun = std::move(reuse.rerun);
       view->lines.insert(view->lines.begin(), lines.begin(), lines.end());
+      if (question.settings_of_rank)
+        view->settings = core.settings_of(question.job, *question.settings_of_rank);
     }
     return ExplainReply{viewer.cut(std::move(*view))};
   }
   ClientReply operator()(const ListNodes&) const {
     NodesReply reply{core.node_views()};
-    for (NodeView& node : reply.nodes) node = viewer.cut(compared(std::move(node)));
+    for (NodeView& node : reply.nodes) {
+      node.inventory.fabric.reset();  // of a thousand nodes it is megabytes
+      node = viewer.cut(compared(std::move(node)));
+    }
     return reply;
   }
   ClientReply operator()(const ShowNode& question) const {

@@ -22,8 +22,14 @@ namespace {
 
 constexpr std::size_t kMaxPending = 100'000;
 constexpr std::size_t kMaxComparisons = 4;          // of trees, for one user's explanations
-constexpr Duration kViewEvery = milliseconds(250);  // of a pipeline
+constexpr Duration kViewEvery = milliseconds(250);  // of a pipeline or a large gang
+constexpr int kMostPartsAtOnce = 64;                // a gang of more is large
 constexpr Duration kRoundEvery = kStillWatchingEvery / Watchers::kRounds;
+
+bool has_large_view(const Job& job) {
+  const Attempt* attempt = job.last_attempt();
+  return job.steps || (attempt != nullptr && attempt->size() > kMostPartsAtOnce);
+}
 
 UserView view_of(const User& user) {
   UserView view{user.name, user.account, {user.grants.begin(), user.grants.end()},
@@ -501,7 +507,7 @@ Status Service::watch(const Asker& asker, const JobId& job) {
 void Service::flush() {
   for (const auto& id : std::exchange(changed_jobs_, {})) {
     if (watchers_.of(id) == nullptr)
-      told_pipelines_.erase(id);
+      told_views_.erase(id);
     else if (until_next_view(id) > Duration::zero())
       changed_jobs_.insert(id);
     else
@@ -510,18 +516,20 @@ void Service::flush() {
   tell_next_rounds();
 }
 
-// The view of a pipeline grows with its steps, and each of them changes it: its watchers hear of it
-// now and then, and of its end at once.
+// The view of a pipeline grows with its steps, and that of a gang with its nodes, and each of them
+// changes it: watchers hear of it now and then, and of another status at once.
 Duration Service::until_next_view(const JobId& id) {
   const Job* job = state().job(id);
-  if (job == nullptr || !job->steps || job->finish) {
-    told_pipelines_.erase(id);
+  if (job == nullptr || job->finish || !has_large_view(*job)) {
+    told_views_.erase(id);
     return Duration::zero();
   }
   const Instant now = ports_.now();
-  const auto [told, is_first] = told_pipelines_.try_emplace(id, now);
-  const Duration left = is_first ? Duration::zero() : told->second + kViewEvery - now;
-  if (left <= Duration::zero()) told->second = now;
+  const JobStatus status = job->status();
+  const auto [told, is_first] = told_views_.try_emplace(id, ToldView{now, status});
+  const bool is_at_once = is_first || told->second.status != status;
+  const Duration left = is_at_once ? Duration::zero() : told->second.at + kViewEvery - now;
+  if (left <= Duration::zero()) told->second = {now, status};
   return left;
 }
 
@@ -560,9 +568,9 @@ void Service::tell_next_rounds() {
 Duration Service::wait() const {
   if (watchers_.count() == 0) return Duration::max();
   Instant due = next_round_;
-  for (const JobId& id : changed_jobs_)  // pipelines whose watchers are told later
-    if (const auto told = told_pipelines_.find(id); told != told_pipelines_.end())
-      due = std::min(due, told->second + kViewEvery);
+  for (const JobId& id : changed_jobs_)  // large jobs whose watchers are told later
+    if (const auto told = told_views_.find(id); told != told_views_.end())
+      due = std::min(due, told->second.at + kViewEvery);
   return std::max(due - ports_.now(), Duration::zero());
 }
 

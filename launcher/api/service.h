@@ -194,8 +194,12 @@ class Service {
   std::uint64_t last_pending_ = 0;
   Watchers watchers_{Watchers::Limits{}};
   std::set<JobId> changed_jobs_;
-  std::map<JobId, Instant> told_pipelines_;  // that are watched, when their watchers were told
-  Instant next_round_;                       // of watchers
+  struct ToldView {
+    Instant at;
+    JobStatus status = JobStatus::queued;
+  };
+  std::map<JobId, ToldView> told_views_;  // of large jobs that are watched: what was told last
+  Instant next_round_;                    // of watchers
 };
 
 }  // namespace lockstep::launcher

@@ -8,6 +8,7 @@
 #include "common/domain/provider_settings.h"
 #include "launcher/core/children.h"
 #include "launcher/core/environment_requests.h"
+#include "launcher/core/found_state.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -20,6 +21,7 @@ void each_text(ExitReport& report, const TakeText& take) {
   take(WordsOf::job, report.message);
   for (PossibleFirst& other : report.also) take(WordsOf::job, other.message);
   take(WordsOf::output, report.stderr_tail);
+  take(WordsOf::output, report.backtrace);
 }
 void each_text(PartView& part, const TakeText& take) {
   take(WordsOf::job, part.progress);
@@ -47,6 +49,19 @@ void hide_values(JobSpec& spec) {
   spec.pipeline = std::move(pipeline);
 }
 
+void outline(std::optional<ExitReport>& report) {
+  if (!report) return;
+  if (report->hang) report->hang = without_contents(*std::move(report->hang));
+  if (report->lost_peer) report->lost_peer->address.clear();
+}
+
+// What the job sets itself is a value of its variables; a warning may quote it.
+void hide_value(NetworkSetting& setting) {
+  if (setting.source != SettingSource::user) return;
+  setting.value = kHiddenValue;
+  setting.warning.clear();
+}
+
 // Name, state, place and resources.
 JobView outline_of(JobView view) {
   JobSpec& spec = view.spec;
@@ -61,6 +76,7 @@ JobView outline_of(JobView view) {
   if (spec.pipeline) spec.pipeline = PipelineSpec();
   view.merged.clear();
   view.writes.clear();
+  outline(view.report);
   spec.from_checkpoint_of = {};
   spec.queue.after.clear();
   spec.snapshot.reset();
@@ -69,6 +85,9 @@ JobView outline_of(JobView view) {
   spec.resources.docker_args.clear();
   for (AttemptView& attempt : view.attempts) {
     attempt.checkpoint.reset();
+    attempt.probe.reset();
+    outline(attempt.report);
+    for (Found& found : attempt.found) found = without_contents(std::move(found));
     for (PartView& part : attempt.parts) {
       part.outputs.clear();
       part.notes.clear();
@@ -78,6 +97,7 @@ JobView outline_of(JobView view) {
       part.used.clear();
       part.ended.clear();
       part.addresses.clear();
+      part.settings.clear();
     }
   }
   return view;
@@ -219,6 +239,9 @@ JobView Viewer::cut(JobView view) const {
   if (!reads) return outline_of(std::move(view));
   if (may_of(Permission::read_values, view)) return view;
   hide_values(view.spec);
+  for (AttemptView& attempt : view.attempts)
+    for (PartView& part : attempt.parts)
+      for (NetworkSetting& setting : part.settings) hide_value(setting);
   return view;
 }
 
@@ -228,6 +251,11 @@ ExplainView Viewer::cut(ExplainView view) const {
   if (!reads) view.lines = std::move(for_all);
   for (std::string& line : view.lines) line = cut(std::move(line));
   if (!reads) view.rerun.reset();
+  if (!reads) view.settings.reset();
+  if (view.settings && !may_of(Permission::read_values, view.job)) {
+    for (NetworkSetting& setting : view.settings->settings) hide_value(setting);
+    for (SettingsView::Elsewhere& other : view.settings->elsewhere) hide_value(other.setting);
+  }
   view.job = cut(std::move(view.job));
   return view;
 }

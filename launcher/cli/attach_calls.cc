@@ -19,10 +19,12 @@ constexpr Duration kForTheCloses = milliseconds(5);  // to leave this process
 
 class Calls {
  public:
-  Calls(Connection& connection, std::vector<AttachOpen> openings, Duration within)
+  Calls(Connection& connection, std::vector<AttachOpen> openings, Duration within,
+        std::string input)
       : connection_(connection),
         openings_(std::move(openings)),
         within_(within),
+        input_(std::move(input)),
         answers_(openings_.size()) {}
   ~Calls() { connection_.stop_listening(); }
 
@@ -52,6 +54,8 @@ class Calls {
     AttachStreams streams;
     Instant end;
     std::set<std::uint64_t> numbers = {};  // of its messages that open it
+    std::size_t fed = 0;                   // of the input
+    bool is_fed = false;                   // and its end
     bool is_over = false;
   };
 
@@ -75,12 +79,23 @@ class Calls {
     }
     for (Call& call : calls_) {
       call.streams.tick(now);
+      give_input(call, now);
       take_output(call, now);
       look_for_end(call, now);
       send(call);
     }
     calls_.remove_if([](const Call& call) { return call.is_over; });
     if (calls_.empty() && next_ < openings_.size()) progress();
+  }
+
+  void give_input(Call& call, Instant now) {
+    if (input_.empty() || call.is_fed || !call.streams.opened()) return;
+    const std::size_t bytes = std::min(call.streams.room(), input_.size() - call.fed);
+    if (bytes > 0) call.streams.feed(std::string_view(input_).substr(call.fed, bytes), now);
+    call.fed += bytes;
+    if (call.fed < input_.size()) return;
+    call.streams.end_input(now);
+    call.is_fed = true;
   }
 
   void take_output(Call& call, Instant now) {
@@ -129,6 +144,7 @@ class Calls {
   Connection& connection_;
   std::vector<AttachOpen> openings_;
   const Duration within_;
+  const std::string input_;
   std::vector<AttachAnswer> answers_;
   std::size_t next_ = 0;
   std::list<Call> calls_;
@@ -152,8 +168,8 @@ std::vector<AttachOpen> openings_for(const JobView& job, const std::vector<NodeR
 }
 
 Result<std::vector<AttachAnswer>> call_all(Connection& connection, std::vector<AttachOpen> openings,
-                                           Duration within) {
-  return Calls(connection, std::move(openings), within).run();
+                                           Duration within, std::string input) {
+  return Calls(connection, std::move(openings), within, std::move(input)).run();
 }
 
 }  // namespace lockstep::cli

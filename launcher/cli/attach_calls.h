@@ -1,6 +1,6 @@
 #pragma once
-// Attachments that take no input and end by themselves, at several nodes side by side: signals and
-// stacks. Collects what each of them writes.
+// Attachments that end by themselves, at several nodes side by side: signals, stacks, and programs
+// that read a text. Collects what each of them writes.
 
 #include <functional>
 #include <optional>
@@ -29,7 +29,8 @@ std::vector<AttachOpen> openings_for(const JobView& job, const std::vector<NodeR
                                      bool one_rank, const AttachOrder& order);
 
 // As many answers as openings, in their order. Each opening has `within` from when it is sent.
+// `input`: what a program reads, which takes input; each gets it.
 Result<std::vector<AttachAnswer>> call_all(Connection& connection, std::vector<AttachOpen> openings,
-                                           Duration within);
+                                           Duration within, std::string input = "");
 
 }  // namespace lockstep::cli

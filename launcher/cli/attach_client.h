@@ -22,6 +22,7 @@ struct AttachOptions {
   Duration open_within = seconds(20);
   // A line for standard error if that is a terminal, once it is open; empty: none.
   std::function<std::string(const AttachOpened&)> greeting = {};
+  std::function<std::string()> how_to_start = {};  // see FollowOptions
 };
 
 struct AttachOutcome {

@@ -87,14 +87,22 @@ class AttachLoop {
   void look_for_launcher(Instant now) {
     if (!is_down_ && client_->silent_for(now) < kLostAfter) return say_what_it_waits_for();
     const auto endpoint = find_endpoint_();
-    if (client_->is_opened() && !is_lost_said_)
-      terminal_.print_line(fmt::format(
-          "the launcher does not answer; waiting for it (the program goes on for {}; {} leaves)",
-          format_duration(kAttachSilence), is_terminal_ ? "~." : "Ctrl-C twice"));
+    if (client_->is_opened() && !is_lost_said_) say_lost(endpoint.has_value());
     is_lost_said_ = is_lost_said_ || client_->is_opened();
     if (!endpoint || endpoint == endpoint_ || !connection_.reopen(*endpoint)) return;
     endpoint_ = endpoint;
     client_->on_bulk_up();
+  }
+
+  // A launcher of this machine may have ended for good: then nobody but the user starts another.
+  void say_lost(bool is_there) {
+    const std::string start =
+        is_there || !options_.how_to_start ? "" : options_.how_to_start() + "; ";
+    terminal_.print_line(
+        fmt::format("the launcher {}; waiting for {} ({}the program goes on for {}; "
+                    "{} leaves)",
+                    is_there ? "does not answer" : "has ended", is_there ? "it" : "a launcher",
+                    start, format_duration(kAttachSilence), is_terminal_ ? "~." : "Ctrl-C twice"));
   }
 
   void say_what_it_waits_for() {

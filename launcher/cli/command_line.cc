@@ -16,7 +16,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr const char* kCommandBehindDashes =
-    "write the command after --, as in: lockstep run -- python train.py\n";
+    "write the command after --, as in: lockstep run -- python3 train.py\n";
 constexpr const char* kShellBehindDashes =
     "write the command after --, as in: lockstep job shell NAME -- nvidia-smi\n";
 constexpr const char* kRunUsage =

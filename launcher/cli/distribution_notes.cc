@@ -137,12 +137,13 @@ std::vector<std::string> notes_on_script(const JobSpec& spec, const std::string&
   return notes;
 }
 
-std::vector<std::string> notes_on_scripts(const JobSpec& spec, const ReadSource& read) {
+std::vector<std::string> notes_on_scripts(const JobSpec& spec, const ReadSource& read,
+                                          const std::string& sbatch) {
   std::vector<std::string> notes;
   std::set<std::string> seen;
   for (const std::string& word : words_of(spec.command)) {
     if (word.empty() || word[0] == '-' || word[0] == '/' || seen.size() >= kMostFiles) continue;
-    if (seen.contains(word)) continue;
+    if (seen.contains(word) || (!sbatch.empty() && word == sbatch)) continue;
     const auto text = read(word);
     if (!text) continue;
     seen.insert(word);
@@ -192,10 +193,11 @@ ReadSource source_reader(const std::string& source) {
 }
 
 std::vector<std::string> distribution_notes(const JobSpec& spec, const ReadSource& read,
-                                            bool of_sbatch) {
+                                            const std::string& sbatch) {
   if (spec.is_pipeline()) return {};
+  const bool of_sbatch = !sbatch.empty();
   std::vector<std::string> notes = of_sbatch ? std::vector<std::string>() : notes_on_slurm_of(spec);
-  for (std::string& note : notes_on_scripts(spec, read)) notes.push_back(std::move(note));
+  for (std::string& note : notes_on_scripts(spec, read, sbatch)) notes.push_back(std::move(note));
   if (std::string note = note_on_starter(spec, of_sbatch); !note.empty()) {
     notes.insert(notes.begin(), std::move(note));
     return notes;

@@ -19,8 +19,9 @@ using ReadSource = std::function<std::optional<std::string>(const std::string& p
 // only one.
 ReadSource source_reader(const std::string& source);
 
-// `spec` is a command job's. One line each. `of_sbatch`: notes_on_body has named srun and mpirun.
+// `spec` is a command job's. One line each. `sbatch`: the Slurm script that the command has, of
+// which notes_on_body has said all; "": none.
 std::vector<std::string> distribution_notes(const JobSpec& spec, const ReadSource& read,
-                                            bool of_sbatch = false);
+                                            const std::string& sbatch = "");
 
 }  // namespace lockstep::cli

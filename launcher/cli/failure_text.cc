@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/redrawn.h"
+#include "launcher/cli/found_lines.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/pipeline_view.h"
 #include "launcher/cli/rank_view.h"
@@ -57,7 +58,9 @@ std::string how_it_ended(const ExitReport& report) {
     case Cause::account_missing:
     case Cause::environment_failed:
     case Cause::disk_limit:
-    case Cause::preempted: break;
+    case Cause::preempted:
+    case Cause::hang:
+    case Cause::no_rdma: break;
   }
   return "";
 }
@@ -130,6 +133,7 @@ std::string failure_report(const JobView& job) {
       "job {} {}{}\n", name, to_string(job.status),
       job.attempts.size() > 1 ? fmt::format(" in attempt {}", job.attempts.size()) : "");
   text += first_failure(report);
+  text += cause_lines(job, report);
   text += last_words(report);
   if (!job.attempts.empty()) text += address_lines(job.attempts.back(), report);
   if (!job.attempts.empty() && report.rank) text += ended_before_lines(job.attempts.back(), report);

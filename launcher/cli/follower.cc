@@ -12,6 +12,7 @@
 #include "common/io/link_state.h"
 #include "common/io/reach.h"
 #include "common/transfer/refused.h"
+#include "launcher/cli/found_lines.h"
 #include "launcher/cli/listening.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/progress_bar.h"
@@ -97,6 +98,7 @@ struct Follower::Impl {
   void on_launcher(Instant started);
   void on_job(const JobView& view);
   void say_notes();
+  void say_found();
   void on_chunk(const LogChunk& chunk);
   void on_signal(int signal);
   void on_interrupt();
@@ -108,7 +110,7 @@ struct Follower::Impl {
   void show_live(Instant now);
   bool finished();
   bool beside_goes_on() const;
-  FollowEnd hung_up_end(Instant now);
+  FollowEnd left_end(FollowEnd::How how, Instant now);
   Instant next_deadline() const;
 
   Connection& connection;
@@ -122,9 +124,11 @@ struct Follower::Impl {
 
   std::optional<JobView> job;
   StateLines lines;
+  FoundLines found;
   std::set<std::string> told;  // of output folders of which nothing can be kept
   std::optional<Error> failure;
-  bool logs_refused = false;           // for now: they are asked for again
+  bool logs_refused = false;  // for now: they are asked for again
+  bool has_logs = false;
   std::optional<std::string> log_end;  // the status word of LogEnd
   bool is_over = false;                // the job is final
   bool in_vain = false;
@@ -273,6 +277,10 @@ void Follower::Impl::say_notes() {
         terminal.print_line(fmt::format("note of {}: {}", part.node_name, in_one_line(note)));
 }
 
+void Follower::Impl::say_found() {
+  for (const std::string& line : found.on_job(*job)) terminal.print_line(line);
+}
+
 void Follower::Impl::on_job(const JobView& view) {
   if (view.spec.name != options.job.value) return;
   lease.renewed(listening.total());
@@ -284,6 +292,7 @@ void Follower::Impl::on_job(const JobView& view) {
   if (options.beside != nullptr) options.beside->on_job(view);
   if (options.show_state) {
     say_notes();
+    say_found();
     lines.on_job(view, now);
     tell_of_lost();
     show_state(now);
@@ -360,6 +369,7 @@ void Follower::Impl::on_bulk(const BulkEnvelope& envelope) {
 void Follower::Impl::on_chunk(const LogChunk& chunk) {
   if (chunk.key.attempt.job != options.job) return;
   logged_at = heard_at = listening.total();
+  has_logs = has_logs || !chunk.data.empty();
   ++burst;
   switch (order.add(chunk)) {
     case LogOrder::Outcome::gap: return follow_logs();
@@ -469,16 +479,16 @@ FollowEnd Follower::Impl::end(FollowEnd::How how) {
   order.release_all();
   merge.finish();
   terminal.clear_status();
-  return {how, job, interrupts > 0, cancel, in_vain};
+  return {how, job, interrupts > 0, cancel, in_vain, has_logs};
 }
 
 // Whoever has left a terminal does not come back to it.
-FollowEnd Follower::Impl::hung_up_end(Instant now) {
+FollowEnd Follower::Impl::left_end(FollowEnd::How how, Instant now) {
   if (options.cancel_on_hang_up && !is_over) {
     ask_to_cancel();
     await_answer(now + kLastAnswer);
   }
-  return end(FollowEnd::How::hung_up);
+  return end(how);
 }
 
 Result<FollowEnd> Follower::run() {
@@ -492,7 +502,8 @@ Result<FollowEnd> Follower::run() {
     if (me.failure) return *me.failure;
     const auto beside =
         me.options.beside == nullptr ? Beside::State::waits : me.options.beside->state();
-    if (me.hung_up || beside == Beside::State::left) return me.hung_up_end(now);
+    if (me.hung_up) return me.left_end(FollowEnd::How::hung_up, now);
+    if (beside == Beside::State::left) return me.left_end(FollowEnd::How::detached, now);
     if (!me.output_open || beside == Beside::State::output_closed)
       return me.end(FollowEnd::How::output_closed);
     if (me.interrupts > (me.options.cancel_on_interrupt ? 1 : 0)) {

@@ -46,14 +46,16 @@ struct FollowOptions {
 };
 
 struct FollowEnd {
-  // detached: by Ctrl-C or SIGTERM; hung_up: by SIGHUP, because the terminal was closed
+  // detached: by Ctrl-C, SIGTERM or ~. of a terminal of rank 0; hung_up: by SIGHUP, because the
+  // terminal was closed
   enum class How { finished, detached, hung_up, output_closed };
   enum class Cancel { not_asked, unanswered, agreed };
   How how = How::finished;
   std::optional<JobView> job;  // its last known state
   bool interrupted = false;    // Ctrl-C was pressed
   Cancel cancel = Cancel::not_asked;
-  bool in_vain = false;  // it waited in vain, and so was canceled
+  bool in_vain = false;   // it waited in vain, and so was canceled
+  bool has_logs = false;  // a byte of the logs that were asked for came
 };
 
 // Where the bytes of a log go: standard output or standard error.
@@ -75,7 +77,7 @@ class Follower {
   ~Follower();
   // SIGINT, SIGTERM and SIGHUP must be blocked in all threads (hold_interrupts). SIGTERM acts like
   // Ctrl-C. SIGHUP only detaches, unless cancel_on_hang_up, and is ignored if it was already
-  // ignored (nohup). A person who left what goes on beside the job is as one who hung up.
+  // ignored (nohup). Whoever leaves what goes on beside the job with ~. detaches from it.
   Result<FollowEnd> run();
 
  private:

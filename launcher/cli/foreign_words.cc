@@ -20,9 +20,8 @@ constexpr std::string_view kRunMpi =
     "`lockstep run -N NODES -n RANKS_PER_NODE --distribution mpi -- COMMAND` starts all ranks "
     "itself";
 constexpr std::string_view kRunTorch =
-    "`lockstep run -N NODES -n RANKS_PER_NODE --distribution pytorch -- python train.py` starts "
-    "all "
-    "ranks itself";
+    "`lockstep run -N NODES -n RANKS_PER_NODE --distribution pytorch -- python3 train.py` starts "
+    "all ranks itself";
 constexpr std::string_view kCancel = "`lockstep job cancel NAME` ends a job";
 constexpr std::string_view kLogs = "`lockstep job logs NAME` shows what its ranks printed";
 constexpr std::string_view kStream = "`lockstep job stream NAME` follows a job to its end";

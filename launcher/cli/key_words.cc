@@ -13,13 +13,15 @@ namespace {
 constexpr std::string_view kOfFile = " in a job file";
 
 // Keys of a job file, the flag of `run` for each.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 25> kFlags{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 28> kFlags{{
     {"limits.timeout", "--timeout"},
     {"lockstep.after", "--after"},
     {"lockstep.array", "--array"},
     {"lockstep.binding", "--binding"},
+    {"lockstep.core", "--core"},
     {"lockstep.from_checkpoint_of", "--from-checkpoint-of"},
     {"lockstep.grace_period", "--grace"},
+    {"lockstep.hang_after", "--hang-after"},
     {"lockstep.isolated", "--isolated"},
     {"lockstep.keep", "--keep"},
     {"lockstep.labels", "--label"},
@@ -28,6 +30,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 25> kFlags{{
     {"lockstep.limits.pids", "--pids-limit"},
     {"lockstep.nodes", "--nodelist"},
     {"lockstep.not_before", "--begin"},
+    {"lockstep.on_hang", "--on-hang"},
     {"lockstep.project", "--project"},
     {"lockstep.rdma", "--rdma"},
     {"lockstep.resources.cpus", "--cpus"},

@@ -10,6 +10,7 @@
 
 #include "common/domain/bulk.h"
 #include "common/io/clock.h"
+#include "launcher/cli/found_lines.h"
 #include "launcher/cli/listening.h"
 #include "launcher/cli/state_lines.h"
 #include "launcher/cli/step_choice.h"
@@ -28,6 +29,8 @@ constexpr std::size_t kMostLiveLines = 10;
 constexpr std::uint32_t kChunksOfTurn = 64;
 constexpr std::uint32_t kChunksInOrder = 16;  // lines of all steps that ran at a time are held
 constexpr Duration kClocksDiffer = seconds(1);
+constexpr Duration kAskStepsEvery = seconds(5);
+constexpr int kMostStepsAsked = 16;  // at a time
 constexpr std::size_t kWidestName = 24;
 
 // The launcher says nothing of a step that goes from one state to another, so it is asked. The
@@ -70,6 +73,7 @@ struct PipelineFollower::Impl {
   Status listen();
   FollowEnd end(FollowEnd::How how);
   void ask();
+  void ask_steps(Instant now);
   void ask_logs(const JobId& step);
   void ask_next(Instant now);
   void end_turn(const StepLogs::Answer& answer);
@@ -81,6 +85,7 @@ struct PipelineFollower::Impl {
   void on_bulk(const BulkEnvelope& envelope);
   void on_launcher(Instant started);
   void on_job(const JobView& view);
+  void on_step(const JobView& view);
   void expect_lines();
   void on_chunk(const LogChunk& chunk);
   void on_logs_refused(const BulkRefused& refused);
@@ -106,10 +111,11 @@ struct PipelineFollower::Impl {
   std::optional<JobView> job;
   std::map<JobId, std::size_t> step_of;  // which step a job is of, in the pipeline's order
   std::size_t name_width = 0;
-  std::vector<StepLine> held;  // lines that follow the logs of their steps
-  std::set<JobId> begun;       // steps whose logs were asked for and came once
-  std::set<JobId> ending;      // of those that are read, steps whose lines are not all shown
-  std::set<std::string> told;  // of steps that are reused
+  std::vector<StepLine> held;         // lines that follow the logs of their steps
+  std::set<JobId> begun;              // steps whose logs were asked for and came once
+  std::set<JobId> ending;             // of those that are read, steps whose lines are not all shown
+  std::set<std::string> told;         // of steps that are reused
+  std::map<JobId, FoundLines> found;  // by the job of a step
   std::optional<Turn> turn;
   std::optional<Error> failure;
   bool is_over = false;  // the pipeline is final
@@ -122,7 +128,7 @@ struct PipelineFollower::Impl {
   Listening listening{clock.now(), kTick};
   WatchLease lease{options.watch};
   Duration progressed{};  // of what was listened: when the pipeline ended, or logs came after that
-  Instant next_tick, next_ask;
+  Instant next_tick, next_ask, next_ask_steps;
   std::optional<Instant> launcher_started;  // another value: another launcher process
   bool lost_said = false;
   Instant live_due = Instant::never();  // of the lines that are redrawn
@@ -187,6 +193,16 @@ void PipelineFollower::Impl::ask() {
   lease.expect_answer(listening.total());
 }
 
+// What the ranks of a step hang for is not in the pipeline's own answer.
+void PipelineFollower::Impl::ask_steps(Instant now) {
+  next_ask_steps = now + kAskStepsEvery;
+  if (!job || !options.show_state) return;
+  int asked = 0;
+  for (const StepView& step : job->steps)
+    if (step.status == JobStatus::running && asked++ < kMostStepsAsked)
+      connection.send(ShowJob{step.job});
+}
+
 void PipelineFollower::Impl::ask_logs(const JobId& step) {
   const bool any = turn && turn->job == step && turn->any;
   LogFollow follow = options.filter;
@@ -244,6 +260,7 @@ void PipelineFollower::Impl::tick(Instant now) {
   if (lease.is_lost(listening.total())) reconnect();
   if (!is_over && (now >= next_ask || lease.must_ask(listening.total()))) ask();
   if (cancel == FollowEnd::Cancel::unanswered) ask_to_cancel();
+  if (!is_over && now >= next_ask_steps) ask_steps(now);
   if (turn && listening.since(turn->heard) > options.logs_quiet) ask_logs(turn->job);
   if (options.keep_nodes && !lost_said && !is_over) options.keep_nodes();
 }
@@ -296,7 +313,7 @@ void PipelineFollower::Impl::on_launcher(Instant started) {
 }
 
 void PipelineFollower::Impl::on_job(const JobView& view) {
-  if (view.spec.name != options.job.value) return;
+  if (view.spec.name != options.job.value) return on_step(view);
   lease.renewed(listening.total());
   if (job && is_final(job->status)) return;  // an answer that was on its way
   const Instant now = clock.now();
@@ -325,6 +342,12 @@ void PipelineFollower::Impl::on_job(const JobView& view) {
     terminal.clear_status();
   }
   say_lines();
+}
+
+void PipelineFollower::Impl::on_step(const JobView& view) {
+  const JobId step(view.spec.name);
+  if (step_of.count(step) == 0 || is_over) return;
+  for (const std::string& line : found[step].on_job(view)) terminal.print_line(line);
 }
 
 // Said whole, also with --quiet: the reason ends with what would help.

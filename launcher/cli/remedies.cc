@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string_view>
 
@@ -97,11 +98,22 @@ std::string full_disk(const ExitReport& report) {
       report.node_name, report.node_name);
 }
 
+// Programs that end so have a stack worth seeing; a shell ends with 128 + the signal of its last
+// program.
+std::string core_file(const JobView& job, const ExitReport& report) {
+  constexpr std::array<int, 5> kCrashes{4, 6, 7, 8, 11};  // ILL, ABRT, BUS, FPE, SEGV
+  const bool is_of_rank = report.cause == Cause::signal || report.cause == Cause::exit_code;
+  const bool crashed =
+      std::find(kCrashes.begin(), kCrashes.end(), report.exit_code - 128) != kCrashes.end();
+  if (!is_of_rank || !crashed || job.spec.core != CoreFile::off) return "";
+  return "  to see where: run it again with --core backtrace (lockstep.core in a job file)\n";
+}
+
 }  // namespace
 
 std::string remedies(const JobView& job, const ExitReport& report) {
   return memory(job, report) + missing_python(job, report) + missing_module(job, report) +
-         full_disk(report);
+         full_disk(report) + core_file(job, report);
 }
 
 }  // namespace lockstep::cli

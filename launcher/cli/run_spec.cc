@@ -250,6 +250,26 @@ Status read_terminal(const RunArguments& arguments, JobSpec& spec) {
   return {};
 }
 
+Status read_troubles(const RunArguments& arguments, JobSpec& spec) {
+  if (!arguments.hang_after.empty()) {
+    const auto after = hang_after_from(arguments.hang_after);
+    if (!after) return wrong("--hang-after " + after.error().message);
+    spec.hang.after = *after;
+  }
+  if (!arguments.on_hang.empty()) {
+    const auto on = on_hang_from(arguments.on_hang);
+    if (!on)
+      return wrong(
+          fmt::format("--on-hang '{}' is not report, stacks, fail or retry", arguments.on_hang));
+    spec.hang.on = *on;
+  }
+  if (arguments.core.empty()) return {};
+  const auto core = core_file_from(arguments.core);
+  if (!core) return wrong(fmt::format("--core '{}' is not off, backtrace or keep", arguments.core));
+  spec.core = *core;
+  return {};
+}
+
 // An error that is of no line of the file is the option's.
 Result<spec::ReadEnvironment> conda_of(const std::string& path, spec::Notes& notes) {
   bool opened = false;
@@ -301,6 +321,7 @@ JobSpec spec_of(const RunArguments& arguments, spec::Faults& faults) {
   add(read_timeout(arguments, spec));
   if (const Status stop = read_stop(arguments, spec.stop); !stop) add(stop.error().within("run"));
   if (const Status terminal = read_terminal(arguments, spec); !terminal) add(terminal.error());
+  add(read_troubles(arguments, spec));
   if (!arguments.retry_on.empty())
     if (const Status read = spec::read_retry_on(arguments.retry_on, spec.retry); !read)
       add(wrong("--retry-on: " + read.error().message));

@@ -46,6 +46,9 @@ struct RunArguments : JobFlags {  // a Slurm script's job-name and partition are
   std::string log_limit, disk_limit;  // "" = the default
   std::optional<int> retry;
   std::string retry_on;      // "" = the default
+  std::string hang_after;    // "" = the default
+  std::string on_hang;       // "" = report
+  std::string core;          // "" = off
   std::string interpreter;   // at most one of these six, which choose the environment,
   std::string requirements;  // or `requirements` with `pip`, or `image` with `conda_file`
   std::vector<std::string> pip;

@@ -12,11 +12,11 @@ constexpr const char* kDescription = "Runs distributed training jobs on the mach
 
 constexpr const char* kExamples = R"(
 Examples:
-  lockstep run -- python train.py                 one process here, with this directory's code
-  lockstep run -N 2 -n 4 --distribution pytorch -- python train_ddp.py
+  lockstep run -- python3 train.py                one process here, with this directory's code
+  lockstep run -N 2 -n 4 --distribution pytorch -- python3 train_ddp.py
   lockstep job create -f job.yml --stream         an Azure ML command job
   lockstep job list;  lockstep job stream NAME;  lockstep job logs NAME --rank 3 --tail 20
-  lockstep environment create -f env.yml;  lockstep run --environment NAME@latest -- python t.py
+  lockstep environment create -f env.yml;  lockstep run --environment NAME@latest -- python3 t.py
   lockstep up --nodes 2;  lockstep status;  lockstep top;  lockstep down
 
 No set-up is needed: the first verb that needs a launcher starts one under ~/.lockstep.

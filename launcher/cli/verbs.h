@@ -57,6 +57,7 @@ void add_files_verbs(CLI::App& group, VerbTable table);    // job files, job cat
 void add_shell_verb(CLI::App& group, VerbTable table);     // job shell
 void add_signal_verb(CLI::App& group, VerbTable table);    // job signal
 void add_stacks_verb(CLI::App& group, VerbTable table);    // job stacks
+void add_diagnose_verb(CLI::App& group, VerbTable table);  // job diagnose
 void add_update_verb(CLI::App& group, VerbTable table);
 CLI::Validator priority_word();                            // low, medium or high
 void add_share_verbs(CLI::App& group, VerbTable table);    // job share, job unshare

@@ -4,6 +4,7 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/job.h"
+#include "launcher/cli/fabric_view.h"
 #include "launcher/cli/pipeline_view.h"
 #include "launcher/cli/step_choice.h"
 #include "launcher/cli/verbs.h"
@@ -17,6 +18,8 @@ struct JobOptions {
   std::string name;
   std::vector<std::string> names;  // of cancel
   bool all_steps = false;          // of show
+  bool settings = false;           // of explain
+  int rank = 0;
   Format format = Format::table;
 };
 
@@ -42,9 +45,20 @@ int explain(Context& context, const JobOptions& options) {
   const auto id = job_to_read(**connection, context.terminal, "job explain", options.name,
                               "explanation this is");
   if (!id) return fail(context.terminal, id.error());
-  const auto reply = (*connection)->ask_for<ExplainReply>(ExplainJob{*id});
+  ExplainJob question{*id};
+  if (options.settings) question.settings_of_rank = options.rank;
+  const auto reply = (*connection)->ask_for<ExplainReply>(question);
   if (!reply) return fail(context.terminal, reply.error());
-  return print(context, options.format, api::to_json(reply->explain), explain_text(reply->explain));
+  const ExplainView& explain = reply->explain;
+  if (options.settings && !explain.settings)
+    return fail(context.terminal,
+                make_error(ErrorCode::permission_denied,
+                           fmt::format("the network settings of {} are shown only to those who may "
+                                       "read it, and by a launcher of this version",
+                                       id->value)));
+  return print(
+      context, options.format, api::to_json(explain),
+      options.settings ? settings_text(id->value, *explain.settings) : explain_text(explain));
 }
 
 // Each of them is asked for, whatever becomes of the others.
@@ -105,6 +119,19 @@ void add_cancel(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptio
   });
 }
 
+void add_explain(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
+  auto* verb = named(add_verb(group, table, options, "explain",
+                              "show why a job waits, or why it runs where it does", explain),
+                     options);
+  auto* env =
+      verb->add_flag("--env", options->settings,
+                     "instead: each variable of its network, with value, source and reason");
+  verb->add_option("--rank", options->rank, "of --env: the rank (default 0)")
+      ->needs(env)
+      ->check(whole_number(0));
+  add_format(*verb, options->format);
+}
+
 }  // namespace
 
 void add_job_verbs(VerbTable table) {
@@ -131,10 +158,8 @@ void add_job_verbs(VerbTable table) {
   add_shell_verb(group, table);
   add_signal_verb(group, table);
   add_stacks_verb(group, table);
-  add_format(*named(add_verb(group, table, options, "explain",
-                             "show why a job waits, or why it runs where it does", explain),
-                    options),
-             options->format);
+  add_diagnose_verb(group, table);
+  add_explain(group, table, options);
 }
 
 }  // namespace lockstep::cli

@@ -75,6 +75,34 @@ std::string no_such_attempt(const LogOptions& options, const JobView& job) {
                      options.attempt);
 }
 
+bool chooses_some(const LogSelection& selection) {
+  return selection.rank || selection.node || !selection.node_word.empty() || selection.only_out ||
+         selection.only_err || selection.tail >= 0 || !selection.since.empty() ||
+         !selection.grep.empty();
+}
+
+// For whoever gets an empty log of a command job.
+std::string why_no_logs(const JobView& job, std::uint32_t attempt_number,
+                        const LogSelection& selection) {
+  const std::string name = in_one_line(job.spec.name), reason = in_one_line(job.reason);
+  const std::string because = reason.empty() ? "" : ": " + reason;
+  if (job.attempts.empty())
+    return is_final(job.status)
+               ? fmt::format("{} has no logs, because it was never started{}", name, because)
+               : fmt::format(
+                     "{0} is {1} and has no logs yet{2}; `lockstep job explain {0}` says more",
+                     name, to_string(job.status), because);
+  const AttemptView& attempt =
+      attempt_number == 0 ? job.attempts.back() : job.attempts[attempt_number - 1];
+  if (attempt.report && attempt.report->cause != Cause::completed && !chooses_some(selection))
+    return fmt::format("{} has no logs: {}", name, in_one_line(attempt.report->message));
+  if (attempt.started.ns == 0 && attempt.ended.ns == 0)
+    return fmt::format("the ranks of {} have not started yet{}", name, because);
+  return fmt::format(
+      "the ranks of {} {} nothing{}{}", name, attempt.ended.ns == 0 ? "have written" : "wrote",
+      chooses_some(selection) ? " of what was asked for" : "", attempt.ended.ns == 0 ? " yet" : "");
+}
+
 Result<FollowEnd> follow_logs(Context& context, Connection& connection, const JobView& job,
                               const FollowOptions& follow) {
   const auto find_endpoint = [&context] { return context.find_endpoint(); };
@@ -115,6 +143,9 @@ int logs(Context& context, const LogOptions& options) {
   if (end->how == FollowEnd::How::finished) {
     const std::string lost = lost_logs_text(end->job ? *end->job : *job);
     if (!lost.empty()) context.terminal.print_line(lost);
+    const JobView& known = end->job ? *end->job : *job;
+    if (!end->has_logs && !known.spec.is_pipeline() && !options.selection.environment)
+      context.terminal.print_line(why_no_logs(known, options.attempt, options.selection));
     return 0;
   }
   context.terminal.print_line("stopped following the logs; to continue: lockstep job logs " +

@@ -4,6 +4,7 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/cluster.h"
+#include "launcher/cli/fabric_view.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
 
@@ -24,6 +25,7 @@ struct NodeOptions {
   std::string compute;
   bool now = false;
   bool history = false;
+  bool fabric = false;
   Format format = Format::table;
 };
 
@@ -48,7 +50,7 @@ int show(Context& context, const NodeOptions& options) {
                                                      options.name)));
   const NodeView& node = reply->nodes.front();
   return print(context, options.format, api::to_json(node),
-               node_text(node, io::SystemClock().now()));
+               options.fabric ? fabric_text(node) : node_text(node, io::SystemClock().now()));
 }
 
 // The token is a secret: it goes to standard output, for a file that the agent reads.
@@ -209,6 +211,8 @@ void add_node_verbs(VerbTable table) {
   auto* show_verb = named(add("show", "show one node in full", show));
   show_verb->add_flag("--history", options->history,
                       "also when it joined, was lost, came back, was drained, …");
+  show_verb->add_flag("--fabric", options->fabric,
+                      "its interfaces, RDMA ports and GPUs, and where they are");
   add_format(*show_verb, options->format);
   auto* token_verb = add("token", "print a token that lets a node join", token);
   token_verb->callback([table, options, token_verb] {

@@ -32,15 +32,15 @@ namespace {
 
 constexpr const char* kRunExamples = R"(
 The words after -- are run as they are, without a shell, once per rank:
-  lockstep run -- python train.py --lr 0.1
+  lockstep run -- python3 train.py --lr 0.1
   lockstep run -n 4 --distribution mpi -- ./hello
-  lockstep run -N 2 -n 8 --distribution pytorch --gpus 8 -- python train_ddp.py
+  lockstep run -N 2 -n 8 --distribution pytorch --gpus 8 -- python3 train_ddp.py
   lockstep run --detach --name night -- ./long.sh;  lockstep job stream night
   lockstep run -- bash -c 'echo $LOCKSTEP_RANK; hostname'
   lockstep run --array 0-19%4 -- ./eval.sh    twenty jobs, at most four at a time
   lockstep run -o json -- ./eval.sh > job.json   the ranks' output goes to standard error
-  lockstep run --requirements requirements.txt -- python train.py   packages, on every node
-  lockstep run --conda-file environment.yml -- python train.py        conda's, too
+  lockstep run --requirements requirements.txt -- python3 train.py  packages, on every node
+  lockstep run --conda-file environment.yml -- python3 train.py       conda's, too
   lockstep run --sbatch job.sbatch                               a Slurm script, with its options
   lockstep run --input data=./set -- ./train.sh '${{inputs.data}}'   a copy on each node
   lockstep run --image debian:12 --shm-size 8g -- ./train.sh         in a container of this image
@@ -69,7 +69,7 @@ void say_what_to_know(Context& context, const RunArguments& arguments, const Job
                       bool has_environment) {
   say_what_is_left_behind(context, spec, has_environment);
   const ReadSource read = source_reader(arguments.code.empty() ? "." : arguments.code);
-  for (const std::string& note : distribution_notes(spec, read, !arguments.sbatch.empty()))
+  for (const std::string& note : distribution_notes(spec, read, arguments.sbatch))
     context.terminal.print_line(note);
   if (const std::string held = held_besides(spec.resources); !held.empty())
     context.terminal.print_line(held);
@@ -273,6 +273,21 @@ void add_placement_options(CLI::App& verb, RunArguments& arguments) {
       ->check(filled("`lockstep node list` shows the names"));
 }
 
+// What is looked for while ranks run, and after one has crashed.
+void add_trouble_options(CLI::App& verb, RunArguments& arguments) {
+  verb.add_option("--hang-after", arguments.hang_after,
+                  "look for what ranks wait for when none has made progress for this time (default "
+                  "2m); off: never")
+      ->check(filled("leave it out for 2m"));
+  verb.add_option("--on-hang", arguments.on_hang,
+                  "what a hang does: report (default), stacks (keeps them, too), fail or retry")
+      ->check(filled("leave it out for report"));
+  verb.add_option("--core", arguments.core,
+                  "of a rank that a signal ended: off (default), backtrace: say where, or keep its "
+                  "core file, too")
+      ->check(filled("leave it out for off"));
+}
+
 void add_environment_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_option("--environment", arguments.environment,
                   "NAME:VERSION, NAME@latest, an Azure ML address, or an environment file")
@@ -400,6 +415,7 @@ void add_run_verb(VerbTable table) {
           "which failures to retry, separated by commas: infrastructure (the default), node_lost, "
           "runner_lost, out_of_memory, signal, timeout, exit_code, exit codes, never")
       ->check(filled("leave it out to retry only infrastructure failures"));
+  add_trouble_options(*verb, *arguments);
   add_environment_options(*verb, *arguments);
   verb->add_flag("-d,--detach", arguments->detach,
                  "return at once; print the job's name, or its record with -o");
@@ -425,7 +441,7 @@ void add_run_verb(VerbTable table) {
   verb->callback([table, arguments] {
     if (table.command.empty() && arguments->sbatch.empty())
       throw CLI::ValidationError(
-          "run", "there is no COMMAND; write it after --, as in: lockstep run -- python train.py");
+          "run", "there is no COMMAND; write it after --, as in: lockstep run -- python3 train.py");
     arguments->command = table.command;
     table.action = [arguments](Context& context) { return run(context, *arguments); };
   });

@@ -9,6 +9,7 @@
 #include "common/base/printable.h"
 #include "launcher/cli/attach_loop.h"
 #include "launcher/cli/attach_target.h"
+#include "launcher/cli/past_launcher.h"
 #include "launcher/cli/raw_terminal.h"
 #include "launcher/cli/verbs.h"
 
@@ -129,6 +130,7 @@ int shell(Context& context, const ShellOptions& options) {
       return fmt::format("attached to rank {} of {} on {}; ~. leaves", opened.rank, name,
                          in_one_line(opened.node));
     };
+  attachment.how_to_start = [&context] { return how_to_start(context.home); };
   hold_interrupts(true);
   const auto outcome = attach(
       **connection, context.terminal, [&context] { return context.find_endpoint(); }, attachment);

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/cli/attach_calls.h"
-#include "launcher/cli/stack_groups.h"
+#include "launcher/cli/stack_answers.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -27,39 +27,6 @@ struct StacksOptions {
   Format format = Format::table;
 };
 
-std::vector<StackProcess> processes_in(std::string_view lines, std::string* problem) {
-  std::vector<StackProcess> processes;
-  while (!lines.empty()) {
-    const auto end = lines.find('\n');
-    if (const auto process = stack_process_from(lines.substr(0, end)))
-      processes.push_back(*process);
-    else
-      *problem = process.error().message;
-    lines = end == std::string_view::npos ? std::string_view() : lines.substr(end + 1);
-  }
-  return processes;
-}
-
-// Those of the node's ranks of which nothing came are unread, with the node's reason.
-void add_node(const NodeRanks& node, const AttachAnswer& answer, StackReport* report) {
-  std::string problem = answer.error           ? answer.error->message
-                        : answer.end.code != 0 ? answer.end.message
-                                               : "";
-  auto processes = processes_in(answer.output, &problem);
-  std::erase_if(processes, [&](const StackProcess& process) {
-    return std::find(node.ranks.begin(), node.ranks.end(), process.rank) == node.ranks.end();
-  });
-  std::vector<int> silent;
-  for (const int rank : node.ranks)
-    if (std::none_of(processes.begin(), processes.end(),
-                     [&](const StackProcess& process) { return process.rank == rank; }))
-      silent.push_back(rank);
-  group_stacks(std::move(processes), node.node_name, report);
-  if (silent.empty()) return;
-  report->unread.push_back(
-      {silent, node.node_name, problem.empty() ? "it has no process any more" : problem});
-}
-
 int stacks(Context& context, const StacksOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -75,7 +42,8 @@ int stacks(Context& context, const StacksOptions& options) {
   context.terminal.clear_status();
   if (!answers) return fail(context.terminal, answers.error());
   StackReport report{job->spec.name, job->attempts.back().number, {}, {}};
-  for (std::size_t i = 0; i < nodes->size(); ++i) add_node((*nodes)[i], (*answers)[i], &report);
+  for (std::size_t i = 0; i < nodes->size(); ++i)
+    add_stacks_of((*nodes)[i], (*answers)[i], &report);
   const bool all_refused = std::all_of(answers->begin(), answers->end(),
                                        [](const AttachAnswer& answer) { return answer.error; });
   if (all_refused && report.groups.empty()) return fail(context.terminal, *answers->front().error);

@@ -34,7 +34,7 @@ int show_status(Context& context, Connection& connection, Format format) {
 constexpr const char* kUpExamples = R"(
   lockstep up --nodes 2
   lockstep up --hosts vm1,ann@vm2:2222    and attaches these machines over ssh, to target hosts:
-                                          lockstep run --compute hosts -- python train.py)";
+                                          lockstep run --compute hosts -- python3 train.py)";
 constexpr std::string_view kHostsTarget = "hosts";
 
 struct UpOptions {

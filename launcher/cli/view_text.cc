@@ -11,7 +11,9 @@
 #include "common/domain/image_replacement.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/environment_view.h"
+#include "launcher/cli/found_lines.h"
 #include "launcher/cli/in_vain_lines.h"
+#include "launcher/cli/network_view.h"
 #include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/pipeline_view.h"
@@ -197,7 +199,8 @@ std::string end_of(const AttemptView& attempt, const AttemptView* before) {
   return text.empty() ? "" : "    ended: " + in_lines(text, 6) + "\n";
 }
 
-std::string attempt_text(const AttemptView& attempt, const AttemptView* before) {
+std::string attempt_text(const std::string& job, const AttemptView& attempt,
+                         const AttemptView* before) {
   std::string text = fmt::format("attempt {}: ", attempt.number);
   text += attempt.started.ns != 0 ? "started " + to_string(attempt.started)
                                   : "placed " + to_string(attempt.placed);
@@ -205,6 +208,7 @@ std::string attempt_text(const AttemptView& attempt, const AttemptView* before) 
   if (attempt.report) text += fmt::format(" ({})", to_string(attempt.report->cause));
   text += "\n";
   if (attempt.checkpoint) text += begins_with(*attempt.checkpoint);
+  text += network_lines(job, attempt);
   for (const auto& part : attempt.parts)
     text += part_line(part) + environment_line(part) + limit_lines(part) + rank_state_lines(part) +
             rank_use_lines(part) + output_lines(part);
@@ -283,6 +287,12 @@ std::string node_state(const NodeView& node) {
          (node.draining ? ",draining" : "");
 }
 
+// Of a job that waits for nothing.
+std::string trouble_of(const JobView& job) {
+  std::string alarm = alarm_text(job);
+  return alarm.empty() ? silence_text(job.silent) : alarm;
+}
+
 std::string children_text(const JobView& job) {
   if (job.children == 0) return "";
   const std::string open =
@@ -323,7 +333,7 @@ std::string job_table(const std::vector<JobView>& jobs, Instant now,
                ago(job.submitted, now), running_time(job, now),
                std::to_string(job.attempts.empty() ? 0 : job.attempts.size() - 1),
                job.reason.empty()
-                   ? silence_text(job.silent)
+                   ? trouble_of(job)
                    : job.reason.substr(0, job.reason.find('\n'))});  // the rest: `job show`
   if (!columns) return table.text();
   const std::string text =
@@ -341,6 +351,7 @@ std::string job_text(const JobView& job, Instant now) {
   if (spec.is_child()) lines.add("child of", spec.parent.value);
   lines.add("status", to_string(job.status));
   lines.add("reason", in_one_line(job.reason));
+  for (const FoundText& found : found_texts(job)) lines.add(found.label, found.text);
   lines.add("note", silence_text(job.silent));
   if (job.queue_position > 0) lines.add("queue", fmt::format("position {}", job.queue_position));
   lines.add("display name", spec.display_name);
@@ -384,7 +395,7 @@ std::string job_text(const JobView& job, Instant now) {
   std::string text = lines.text();
   const AttemptView* before = nullptr;
   for (const auto& attempt : job.attempts) {
-    text += attempt_text(attempt, before);
+    text += attempt_text(spec.name, attempt, before);
     before = &attempt;
   }
   return printable(text);

@@ -130,11 +130,30 @@ void accept_session(Context& core, const Node& node, const SessionOpen& open) {
   if (open.notice) take_notice(core, node.id, *open.notice);
   NodeWatch& watch = core.watches.at(node.id);
   watch.live = open.session;
+  watch.inventory_number = open.inventory_number;
   watch.words_of = 0;
   take_leftovers(core.state, watch, node.id, open);
   watch.must_answer = known_session && was_lost;
   const bool may_be_late = watch.must_answer || (known_session && !watch.leftovers.empty());
   watch.question = may_be_late ? static_cast<std::uint64_t>(core.now.ns) + 1 : 0;
+}
+
+// Interfaces come and go while an agent runs. The rest of its inventory stays as at its start.
+void take_network(Context& core, const Node& node, const SessionOpen& open) {
+  NodeWatch& watch = core.watches.at(node.id);
+  if (open.inventory_number <= watch.inventory_number) return;
+  watch.inventory_number = open.inventory_number;
+  Inventory now = node.inventory;
+  now.interfaces = open.inventory.interfaces;
+  now.rdma_ports = open.inventory.rdma_ports;
+  now.fabric = open.inventory.fabric;
+  if (now == node.inventory) return;
+  const std::optional<Node::Notice> notice = node.notice;
+  core.emit(
+      NodeSessionStarted{node.id, node.boot, open.session, std::move(now), {}, node.agent_version});
+  // The fact above forgets it, and a provider does not say it again.
+  if (notice) core.emit(NodeNoticed{node.id, notice->until, notice->reason});
+  if (open.notice) take_notice(core, node.id, *open.notice);
 }
 
 }  // namespace
@@ -153,6 +172,7 @@ void react(Context& core, const SessionInput& input) {
     case Speaker::live:
       // A doubled or late copy: what it lacks may have begun after it was written.
       for (const PartReport& report : open.parts) take_report(core, node->id, report, false);
+      take_network(core, *node, open);
       if (watch.question != 0 && open.answers == watch.question) {
         watch.question = 0;
         watch.must_answer = false;

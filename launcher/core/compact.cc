@@ -129,15 +129,24 @@ struct Compaction::FactFilter {
     Reports& reports = all.reported_[{fact.attempt, fact.node}];
     if (fact.report.restored) reports.restored = fact.report.restored;
     if (fact.report.environment) reports.environment = fact.report.environment;
+    if (fact.report.probe) reports.probe = fact.report.probe;
+    if (!fact.report.settings.empty()) {
+      reports.settings = fact.report.settings;
+      reports.other_settings = fact.report.other_settings;
+    }
     if (reports.state == fact.report.state && at != reports.last) return false;
     reports.state = fact.report.state;
     fact.report.restored = reports.restored;
     fact.report.environment = reports.environment;
+    fact.report.probe = reports.probe;
+    fact.report.settings = reports.settings;
+    fact.report.other_settings = reports.other_settings;
     return true;
   }
   bool operator()(CheckpointSaved& fact) const {
     return at == all.reported_[{fact.attempt, fact.node}].saved;
   }
+  bool operator()(FoundChanged&) const { return true; }  // the job's events
   // After the part's end it tells what the final report could not keep.
   bool operator()(OutputsSoFar& fact) const {
     const Reports& reports = all.reported_[{fact.attempt, fact.node}];

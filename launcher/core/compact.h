@@ -50,6 +50,9 @@ class Compaction {
     std::optional<PartState> state;           // of the last that was kept
     std::optional<CollectedOutput> restored;  // of any so far
     std::optional<EnvironmentReport> environment;
+    std::optional<ProbeResult> probe;
+    NetworkSettings settings;
+    SettingOverrides other_settings;
   };
   std::map<std::pair<AttemptId, NodeId>, Reports> reported_;
   std::map<std::uint64_t, EnvironmentId> locked_;  // whose lock each EnvironmentLocked is

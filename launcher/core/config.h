@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/domain/gang.h"
 #include "common/domain/job_spec.h"
 #include "common/domain/size.h"
 #include "common/domain/time_zones.h"
@@ -22,6 +23,7 @@ struct CoreConfig {
   Duration node_lost_timeout = seconds(10);  // since the last message of the node
   Duration reconnect_grace = seconds(60);    // after a launcher start, no node is LOST before this
   Duration stop_grace = seconds(10);         // between SIGTERM and SIGKILL
+  int gang_radix = kGangTreeRadix;           // of the trees down which gangs' tables go
   Duration prepare_timeout = minutes(30);  // a part that is not prepared by then fails its attempt
   Duration environment_timeout = minutes(120);  // the same for jobs with an environment
   Duration logs_timeout = minutes(5);  // finalizing waits this long for logs of an ALIVE node

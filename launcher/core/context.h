@@ -30,7 +30,8 @@ struct Pending {
   std::set<JobId> dirty_jobs;    // rules may apply to them
   std::set<JobId> changed_jobs;  // someone may watch them
   std::set<NodeId> touched_nodes;
-  std::set<std::string> dirty_targets;  // rules may apply to their machines
+  std::set<EnvironmentId> touched_environments;  // who solves them may have changed
+  std::set<std::string> dirty_targets;           // rules may apply to their machines
 
   void job_changed(const JobId& job) { changed_jobs.insert(job); }
   void touch(const Attempt& attempt);  // its nodes' desired state may have changed

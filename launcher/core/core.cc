@@ -5,6 +5,7 @@
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/desired.h"
 #include "launcher/core/quotas.h"
+#include "launcher/core/rank_settings.h"
 #include "launcher/core/reactor.h"
 #include "launcher/core/roots.h"
 #include "launcher/core/size_requests.h"
@@ -155,6 +156,12 @@ std::optional<ExplainView> Core::explain(const JobId& id) const {
   const Job* job = state().job(id);
   if (job == nullptr) return std::nullopt;
   return launcher::explain(impl_->context.cluster(), impl_->context.scheduler, *job);
+}
+
+std::optional<SettingsView> Core::settings_of(const JobId& id, int rank) const {
+  const Job* job = state().job(id);
+  if (job == nullptr) return std::nullopt;
+  return launcher::settings_of(impl_->context.cluster(), *job, rank);
 }
 
 std::optional<EventsReply> Core::job_events(const JobId& id, Instant since) const {

@@ -94,6 +94,8 @@ class Core {
   // the node reported the part. 0: unknown.
   Duration clock_ahead(const Part& part) const;
   std::optional<ExplainView> explain(const JobId& job) const;
+  // nullopt: the job is not there.
+  std::optional<SettingsView> settings_of(const JobId& job, int rank) const;
   // The job's events from `since` on, oldest first.
   std::optional<EventsReply> job_events(const JobId& job, Instant since) const;
   QuotaView quota_view(const QuotaHolder& holder) const;

@@ -21,6 +21,14 @@ std::string account_on(const State& state, const Node& node, const JobSpec& spec
   return spec.run_as;
 }
 
+void give_table(const Attempt& attempt, int node_rank, const CoreConfig& config,
+                Assignment& assignment) {
+  if (!attempt.gang) return;
+  if (attempt.rows)
+    assignment.share = share_of(*attempt.gang, node_rank, config.gang_radix, *attempt.rows);
+  if (!attempt.rows || node_rank == 0) assignment.gang = attempt.gang;
+}
+
 Assignment assignment_of(const Job& job, const Attempt& attempt, int node_rank,
                          const CoreConfig& config) {
   Assignment assignment;
@@ -29,7 +37,6 @@ Assignment assignment_of(const Job& job, const Attempt& attempt, int node_rank,
   assignment.node_rank = node_rank;
   assignment.spec = job.spec;
   assignment.allotment = attempt.parts[static_cast<std::size_t>(node_rank)].allotment;
-  assignment.gang = attempt.gang;
   assignment.grace = job.spec.stop.grace.value_or(config.stop_grace);
   assignment.solo = attempt.solo();
   if (job.spec.retry.on_lost == OnLost::after_fence) assignment.lease = config.fence_lease;
@@ -46,6 +53,7 @@ Assignment assignment_of(const Job& job, const Attempt& attempt, int node_rank,
     assignment.stop_reason = attempt.doomed->reason;
     assignment.grace = attempt.doomed->grace.value_or(assignment.grace);
   }
+  if (assignment.phase == WantedPhase::run) give_table(attempt, node_rank, config, assignment);
   return assignment;
 }
 

@@ -11,16 +11,6 @@ namespace lockstep::launcher {
 
 namespace {
 
-// Whether a node solves may have changed for all jobs that have the definition.
-void touch_environment(Pending& pending, const State& state, const EnvironmentId& id) {
-  const Environment* environment = state.environment(id);
-  if (environment == nullptr) return;
-  for (const std::uint64_t order : environment->live) {
-    const Job& job = *state.job(state.submitted().at(order));
-    if (job.phase == Job::Phase::placed) pending.touch(job.attempts.back());
-  }
-}
-
 // One overload per fact and no other: who adds a fact says here what follows from it.
 struct Effects {
   Context& core;
@@ -101,14 +91,19 @@ struct Effects {
     core.scheduler.use_fell();
     quotas_changed();
   }
+  // One that goes on leaves it to the others to solve what it left to them before. Their new
+  // revisions reach them with their next heartbeats, instead of once for each part that goes on.
   void operator()(const PartChanged& fact) const {
-    changed(fact.attempt.job);
+    const Job& job = noted(fact.attempt.job);
+    if (fact.report.state == PartState::finished) touch_solvers(job);
     NodeWatch& watch = core.watches.at(fact.node);
     watch.progress.erase(fact.attempt);
     if (fact.report.state == PartState::finished) {
       watch.so_far.erase(fact.attempt);
       watch.limits.erase(fact.attempt);
       watch.ended.erase(fact.attempt);
+      watch.findings.erase(fact.attempt);
+      watch.settings.erase(fact.attempt);
       watch.outputs_refused.erase(fact.attempt);
       core.watches.live_logs.forget(fact.attempt, fact.node);
       capacity_changed(fact.attempt.job, fact.node);
@@ -126,6 +121,8 @@ struct Effects {
     watch.so_far.erase(fact.attempt);
     watch.limits.erase(fact.attempt);
     watch.ended.erase(fact.attempt);
+    watch.findings.erase(fact.attempt);
+    watch.settings.erase(fact.attempt);
     watch.logs_refused.erase(fact.attempt);
     watch.logs_wait.erase(fact.attempt);
     watch.outputs_refused.erase(fact.attempt);
@@ -142,6 +139,7 @@ struct Effects {
   }
   void operator()(const CheckpointSaved& fact) const { changed(fact.attempt.job); }
   void operator()(const OutputsSoFar&) const {}
+  void operator()(const FoundChanged& fact) const { changed(fact.attempt.job); }
   void operator()(const FenceLifted& fact) const {
     const Job& job = changed(fact.attempt.job);
     if (core.retries.is_set({TimerKey::Kind::retry, {}, {job.id, 0}})) enqueue(core, job);
@@ -202,6 +200,8 @@ struct Effects {
     watch.so_far.clear();
     watch.limits.clear();
     watch.ended.clear();
+    watch.settings.clear();
+    watch.findings.clear();
     watch.logs_refused.clear();
     watch.logs_wait.clear();
     watch.outputs_refused.clear();
@@ -353,12 +353,19 @@ struct Effects {
 
   // What follows from every fact about a job that is still there.
   const Job& changed(const JobId& id) const {
+    const Job& job = noted(id);
+    touch_solvers(job);
+    return job;
+  }
+  const Job& noted(const JobId& id) const {
     core.pending.job_changed(id);
     core.pending.dirty_jobs.insert(id);
     const Job& job = *core.state.job(id);
     if (!job.spec.step.empty()) core.pending.job_changed(job.spec.parent);
-    if (job.has_asked()) touch(*job.environment);
     return job;
+  }
+  void touch_solvers(const Job& job) const {
+    if (job.has_asked()) touch(*job.environment);
   }
   // Whether they may go on without it, says advance().
   void look_at_children(const JobId& parent) const {
@@ -368,7 +375,7 @@ struct Effects {
   void touch_last_attempt(const Job& job) const {
     if (!job.attempts.empty()) core.pending.touch(job.attempts.back());
   }
-  void touch(const EnvironmentId& id) const { touch_environment(core.pending, core.state, id); }
+  void touch(const EnvironmentId& id) const { core.pending.touched_environments.insert(id); }
 };
 
 }  // namespace

@@ -37,6 +37,10 @@ std::string_view to_string(Event::Kind kind) {
     case Event::Kind::limit_reached: return "LimitReached";
     case Event::Kind::not_kept: return "OutputNotKept";
     case Event::Kind::logs_lost: return "LogsNotKept";
+    case Event::Kind::found: return "Found";
+    case Event::Kind::hang: return "Hang";
+    case Event::Kind::found_over: return "GoesOn";
+    case Event::Kind::signaled: return "Signaled";
   }
   return "";
 }
@@ -125,7 +129,11 @@ std::string attempt_text(const State& state, const Attempt& attempt, const Event
     case Event::Kind::lock_refused:
     case Event::Kind::limit_reached:
     case Event::Kind::not_kept:
-    case Event::Kind::logs_lost: break;
+    case Event::Kind::logs_lost:
+    case Event::Kind::found:
+    case Event::Kind::hang:
+    case Event::Kind::found_over:
+    case Event::Kind::signaled: break;
   }
   return "";
 }
@@ -163,7 +171,11 @@ std::string text_of(const State& state, const Job& job, const Event& event) {
     case Event::Kind::lock_refused:
     case Event::Kind::limit_reached:
     case Event::Kind::not_kept:
-    case Event::Kind::logs_lost: break;
+    case Event::Kind::logs_lost:
+    case Event::Kind::found:
+    case Event::Kind::hang:
+    case Event::Kind::found_over:
+    case Event::Kind::signaled: break;
   }
   // The number is enough within the job. Its attempts have an incarnation, which events lack, if
   // the name was used before or the launcher was restored.

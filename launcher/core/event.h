@@ -37,8 +37,11 @@ struct Event {
     ended,        // the attempt
     requeued,
     finished,
-    written,    // an output, to a remote datastore; or it was given up
-    logs_lost,  // given up
+    written,     // an output, to a remote datastore; or it was given up
+    logs_lost,   // given up
+    found,       // about the ranks
+    hang,        // the same, as an alarm
+    found_over,  // it does not hold any more
     // of Notes
     waits,
     node_unknown,
@@ -48,6 +51,7 @@ struct Event {
     lock_refused,  // or a question for one, from a node
     limit_reached,
     not_kept,  // an output folder of which nothing can be kept, or newer versions while it runs
+    signaled,  // ranks, by their owner
   };
   Instant at;
   Kind kind = Kind::submitted;

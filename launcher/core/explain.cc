@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include "launcher/core/counted.h"
+#include "launcher/core/found_state.h"
 #include "launcher/core/reservation.h"
 #include "launcher/core/size_check.h"
 #include "launcher/core/views.h"
+#include "launcher/words/found.h"
+#include "launcher/words/path.h"
 
 namespace lockstep::launcher {
 
@@ -152,6 +156,24 @@ void explain_queue(const Cluster& cluster, const Scheduler& scheduler, const Job
   for (const std::string& line : explain_nodes(seen, job)) add("  " + line);
 }
 
+// What the gang found out, and what to do about it.
+void explain_ranks(const State& state, const Attempt& attempt, const AttemptView& view,
+                   LinesFor& lines) {
+  const words::About names = about(state, attempt);
+  for (const Found& found : view.found) {
+    const words::Said whole = words::say(found, names);
+    const words::Said outline = words::say(without_contents(found), names);
+    lines.add(WordsOf::job, "  " + whole.what, "  " + outline.what);
+    if (!whole.remedy.empty() && !attempt.ended) lines.add(WordsOf::job, "    " + whole.remedy);
+  }
+  if (!view.probe) return;
+  const std::vector<PathFailure> broken = words::broken_paths(*view.probe);
+  if (broken.empty()) return;
+  const words::Said failure = words::say_all(broken, names);
+  lines.add(WordsOf::job, "  " + failure.what, "  some of its nodes cannot reach each other");
+  if (!failure.remedy.empty()) lines.add(WordsOf::job, "    " + failure.remedy);
+}
+
 }  // namespace
 
 ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
@@ -160,10 +182,12 @@ ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Jo
   LinesFor lines;
   lines.add(WordsOf::launcher, job.spec.compute_why);
   lines.add(WordsOf::launcher, binding_line(job.spec.binding));
-  for (const Attempt& attempt : job.attempts) {
+  for (std::size_t i = 0; i < job.attempts.size(); ++i) {
+    const Attempt& attempt = job.attempts[i];
     lines.add(WordsOf::launcher, fmt::format("attempt {} was placed at {}:", attempt.id.number,
                                              to_string(attempt.placed)));
     for (const std::string& why : attempt.why) lines.add(WordsOf::launcher, "  " + why);
+    explain_ranks(cluster.state, attempt, view.job.attempts[i], lines);
     if (attempt.ended)
       lines.add(WordsOf::job, "  ended: " + said_once(job, attempt),
                 fmt::format("  ended: {}", to_string(attempt.ended->cause)));

@@ -3,13 +3,55 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 namespace lockstep::launcher {
 
 namespace {
 constexpr int kFullMember = 0x8000;
+constexpr int kDefaultPartition = 0x7fff;
 constexpr std::size_t kMaxNamedPorts = 4;  // in one reason
+
+// Sorted by how good it is.
+struct ByWorth {
+  static auto key(const GangFabric& one) {
+    return std::tuple(one.link_layer != "InfiniBand", one.pkey != kDefaultPartition, one.pkey,
+                      one.link_layer, one.subnet);
+  }
+  bool operator()(const GangFabric& a, const GangFabric& b) const { return key(a) < key(b); }
+};
+using Fabrics = std::set<GangFabric, ByWorth>;
+
+// Those in which ranks can use a port. RoCE has no partitions that matter, and all its subnets are
+// reached by routers.
+Fabrics usable_fabrics(const Inventory& inventory) {
+  Fabrics fabrics;
+  if (inventory.fabric && !inventory.fabric->has_infiniband_devices) return fabrics;
+  for (const RdmaPort& port : inventory.rdma_ports) {
+    if (!port.active() || port.link_layer.empty()) continue;
+    const bool is_roce = port.link_layer == "Ethernet";
+    if (is_roce || port.pkeys.empty())
+      fabrics.insert({port.link_layer, is_roce ? "" : port.subnet_prefix, -1});
+    else
+      for (const int pkey : port.pkeys)
+        if ((pkey & kFullMember) != 0)
+          fabrics.insert({port.link_layer, port.subnet_prefix, pkey & ~kFullMember});
+  }
+  return fabrics;
+}
 }  // namespace
+
+GangFabric shared_fabric(const std::vector<const Inventory*>& nodes) {
+  if (nodes.empty()) return {};
+  Fabrics common = usable_fabrics(*nodes.front());
+  for (const Inventory* node : nodes) {
+    if (common.empty()) return {};
+    const Fabrics here = usable_fabrics(*node);
+    std::erase_if(common, [&](const GangFabric& one) { return here.count(one) == 0; });
+  }
+  return common.empty() ? GangFabric() : *common.begin();
+}
 
 std::vector<std::string> fabrics_of(const Inventory& inventory) {
   std::vector<std::string> fabrics;

@@ -16,6 +16,10 @@ namespace lockstep::launcher {
 std::vector<std::string> fabrics_of(const Inventory& inventory);
 bool has_active_port(const Inventory& inventory);
 
+// The fabric that all of these nodes are in, and can use: InfiniBand before RoCE, the default
+// partition before others. Not shared: there is none.
+GangFabric shared_fabric(const std::vector<const Inventory*>& nodes);
+
 // Why the node cannot be one of several that reach each other by RDMA, or (`alone`) a single node
 // that has it; nullopt: it can.
 std::optional<std::string> why_no_rdma(const Inventory& inventory, bool alone);

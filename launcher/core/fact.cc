@@ -30,6 +30,7 @@ struct JobOf {
   const JobId* operator()(const JobDeleted& fact) const { return &fact.job; }
   const JobId* operator()(const CheckpointSaved& fact) const { return &fact.attempt.job; }
   const JobId* operator()(const OutputsSoFar& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const FoundChanged& fact) const { return &fact.attempt.job; }
   const JobId* operator()(const FenceLifted& fact) const { return &fact.attempt.job; }
   const JobId* operator()(const EnvironmentWanted& fact) const { return &fact.attempt.job; }
   const JobId* operator()(const EnvironmentNotSolved& fact) const { return &fact.attempt.job; }

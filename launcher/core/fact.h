@@ -114,6 +114,9 @@ struct AttemptPlaced {  // index in parts = node rank
 struct GangFormed {  // all parts prepared: run
   AttemptId attempt;
   GangTable gang;
+  // The table's digest_of(), if it goes down the gang's tree. Absent: a runner of the gang does not
+  // know that, so each node is given the whole table.
+  std::optional<Digest> rows = {};
   friend bool operator==(const GangFormed&, const GangFormed&) = default;
 };
 struct PartChanged {  // the part's state moved forward
@@ -224,6 +227,14 @@ struct OutputsSoFar {
   std::vector<CollectedOutput> outputs;
   friend bool operator==(const OutputsSoFar&, const OutputsSoFar&) = default;
 };
+// What the gang found out about its ranks says something else now: other kinds, verdicts or ranks.
+// The numbers in it are of this moment.
+struct FoundChanged {
+  AttemptId attempt;
+  NodeId node;      // of node rank 0, which compared them
+  FoundList found;  // all that holds
+  friend bool operator==(const FoundChanged&, const FoundChanged&) = default;
+};
 struct FenceLifted {  // proof that a part that was given up has stopped
   AttemptId attempt;
   NodeId node;
@@ -310,7 +321,7 @@ using Fact = std::variant<
     NodeLabelsChanged, JobPriorityChanged, DependencyMet, JobAtHead, RecentUseSet, NodeNoticed,
     InstanceStarted, InstanceStopped, AssetRegistered, AssetArchived, OutputsMerged, StepReused,
     StepSkipped, JobArchived, JobAnnotated, OutputWritten, OutputNotWritten, OutputsSoFar,
-    NameShared, VersionsDeleted, NameSettled, EnvironmentArchived, VersionAnnotated>;
+    NameShared, VersionsDeleted, NameSettled, EnvironmentArchived, VersionAnnotated, FoundChanged>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -296,18 +296,26 @@ struct OutputWrittenInput {
   std::string why_not;  // "": it is written
 };
 
+// The job's owner sends ranks of a running attempt a signal: it is on its way to their node.
+struct RanksSignaledInput {
+  AttemptId attempt;
+  NodeId node;
+  std::optional<int> rank = {};  // absent: all ranks of the node
+  int number = 0;
+  std::string by;  // a user's name
+};
+
 struct TickInput {};  // next_deadline() has passed, or no input came for a second
 
-using Input =
-    std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput,
-                 JoinInput, ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
-                 LogsDurableInput, LogsRefusedInput, TickInput, CreateEnvironmentInput,
-                 PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput,
-                 ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
-                 ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput,
-                 ArchiveJobInput, AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput,
-                 CreateAssetInput, ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput,
-                 ShareNameInput, DeleteVersionsInput, RevokeTokenInput, ArchiveEnvironmentInput,
-                 AnnotateVersionInput, LauncherMovedInput, LogsGrewInput, OutputsRefusedInput>;
+using Input = std::variant<
+    SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput, JoinInput,
+    ShutdownInput, SessionInput, HeartbeatInput, ObservedInput, LogsDurableInput, LogsRefusedInput,
+    TickInput, CreateEnvironmentInput, PruneEnvironmentsInput, PrincipalInput, KeysFileInput,
+    ApproveNodeInput, ShareInput, UnreadInput, ComputeInput, InstanceInput, ProviderTokensInput,
+    ProviderEventInput, ProviderEndedInput, LabelInput, SizeInput, UpdateJobInput, ArchiveJobInput,
+    AnnotateJobInput, ProviderCheckedInput, ProviderNoticeInput, CreateAssetInput,
+    ArchiveAssetInput, OutputsMergedInput, OutputWrittenInput, ShareNameInput, DeleteVersionsInput,
+    RevokeTokenInput, ArchiveEnvironmentInput, AnnotateVersionInput, LauncherMovedInput,
+    LogsGrewInput, OutputsRefusedInput, RanksSignaledInput>;
 
 }  // namespace lockstep::launcher

@@ -164,6 +164,7 @@ class Checker {
       tally.ended += part.ended() ? 1 : 0;
       tally.failed += part.failed() ? 1 : 0;
       tally.assigned += part.assigned() ? 1 : 0;
+      tally.asked += part.wants_lock.empty() ? 0 : 1;
       expect(!part.finished() || part.report->exit.has_value(), what, "has a report of each end");
       const Node* node = state_.node(part.node);
       if (node == nullptr) {

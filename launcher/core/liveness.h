@@ -11,6 +11,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/found.h"
 #include "common/domain/machine_part.h"
 #include "common/domain/node.h"
 #include "common/domain/outputs.h"
@@ -54,6 +55,7 @@ struct NodeWatch {
   Instant heard;                  // polled time of the last message (or of the start of watching)
   Instant last_heard;             // real time of the last message; ns = 0: none since this start
   std::optional<SessionId> live;  // the session accepted since this launcher start
+  std::uint64_t inventory_number = 0;  // SessionOpen::inventory_number of the inventory that counts
   std::map<SessionId, StaleTalk> stale_talk;
   std::map<SessionId, std::string> refused;  // cloned images: session -> reason
   // Attempts that are not assigned to the node but may still run there, according to its full
@@ -78,6 +80,18 @@ struct NodeWatch {
   std::map<AttemptId, SoFar> so_far;
   std::map<AttemptId, std::vector<std::string>> limits;  // that running parts reached
   std::map<AttemptId, std::vector<RankEnd>> ended;       // ranks of running parts
+  struct Settings {
+    NetworkSettings first;
+    SettingOverrides others;
+  };
+  std::map<AttemptId, Settings> settings;  // of ranks of running parts
+  // Of gangs whose node rank 0 is here: what holds among their ranks now. See findings.h.
+  struct Findings {
+    FoundList found;
+    Instant began;  // when the first came since the launcher's start
+    int facts = 0;  // since then
+  };
+  std::map<AttemptId, Findings> findings;
   struct Refused {
     std::uint64_t episode = 0;
     Instant since;  // polled time

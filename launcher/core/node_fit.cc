@@ -180,7 +180,9 @@ std::optional<std::string> never_fits(const Cluster& cluster, const Node& node,
   if (node.notice)
     return fmt::format("is taken away at {}: {}", to_string(node.notice->until),
                        node.notice->reason);
-  if (node.drain) return node.drain->empty() ? "is draining" : "is draining (" + *node.drain + ")";
+  if (node.drain)
+    return fmt::format("is draining{}; `lockstep node resume {}` lets it take work again",
+                       node.drain->empty() ? "" : " (" + *node.drain + ")", node.name);
   if (const auto why = why_no_account(node, shape.run_as))
     return "cannot run jobs as " + shape.run_as + ": " + *why;
   if (shape.not_on.count(node.id) != 0)

@@ -6,6 +6,7 @@
 #include "launcher/core/children.h"
 #include "launcher/core/dependencies.h"
 #include "launcher/core/elsewhere.h"
+#include "launcher/core/fabric.h"
 #include "launcher/core/merging.h"
 #include "launcher/core/pipelines.h"
 #include "launcher/core/placement.h"
@@ -40,10 +41,14 @@ bool is_canceled(const std::set<JobId>& canceled_late, const Job& job) {
   return job.cancel_by || canceled_late.count(job.id) != 0;
 }
 
+// Through an agent or a runner that knows no rows nobody else would get them either.
 void form_gang(Context& core, const Attempt& attempt) {
   GangTable gang;
+  bool takes_rows = true;
+  std::vector<const Inventory*> inventories;
   for (const Part& part : attempt.parts) {
     const Node& node = *core.state.node(part.node);
+    inventories.push_back(&node.inventory);
     GangMember member;
     member.node = node.id;
     member.hostname = node.inventory.hostname;
@@ -53,9 +58,13 @@ void form_gang(Context& core, const Attempt& attempt) {
     member.runner_key = part.report->runner_key;
     member.gpus = static_cast<int>(part.allotment.gpus.size());
     gang.members.push_back(std::move(member));
+    takes_rows &= part.report->gang_rows >= kGangRowsVersion;
   }
   gang.master_port = attempt.parts.front().report->master_port;
-  core.emit(GangFormed{attempt.id, std::move(gang)});
+  gang.fabric = shared_fabric(inventories);
+  GangFormed formed{attempt.id, std::move(gang)};
+  if (takes_rows) formed.rows = digest_of(formed.attempt, formed.gang);
+  core.emit(std::move(formed));
 }
 
 // Each part of an ended attempt stays assigned until its logs are durable here, or given up.
@@ -136,7 +145,7 @@ std::string why_no_retry(const Cluster& cluster, const Job& job, const ExitRepor
     case Hope::anywhere: break;
   }
   if (std::string given_up = why_given_up(job, report); !given_up.empty()) return given_up;
-  if (!is_retried(job.spec.retry, report) || job.attempts.size() == 1) return "";
+  if (!is_retried(job.spec, report) || job.attempts.size() == 1) return "";
   return fmt::format(" (given up after {} attempts)", job.attempts.size());
 }
 
@@ -253,6 +262,19 @@ void react(Context& core, const OutputsRefusedInput& input) {
               {core.now, Event::Kind::not_kept, input.attempt.number, input.node,
                "newer versions of outputs and of the checkpoint, while it runs: " + input.why});
   core.pending.job_changed(input.attempt.job);
+}
+
+// A note: the audit log has it for good.
+void react(Context& core, const RanksSignaledInput& input) {
+  if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;
+  const std::string name = signal_name(input.number);
+  core.record(
+      input.attempt.job,
+      {core.now, Event::Kind::signaled, input.attempt.number, input.node,
+       fmt::format(
+           "{} to {}, by {}", name.empty() ? fmt::format("signal {}", input.number) : name,
+           input.rank ? fmt::format("rank {}", *input.rank) : std::string("the ranks of the node"),
+           input.by)});
 }
 
 void logs_timed_out(Context& core, const AttemptId& attempt, NodeId node) {

@@ -11,6 +11,7 @@ void react(Context& core, const LogsDurableInput& input);
 void react(Context& core, const LogsGrewInput& input);
 void react(Context& core, const LogsRefusedInput& input);
 void react(Context& core, const OutputsRefusedInput& input);
+void react(Context& core, const RanksSignaledInput& input);
 void prepare_timed_out(Context& core, const AttemptId& attempt);
 void logs_timed_out(Context& core, const AttemptId& attempt, NodeId node);
 

@@ -81,7 +81,19 @@ void settle(Context& core, bool more) {
   }
 }
 
+// Whether a node solves may have changed for all jobs that have the definition.
+void touch_environment(Pending& pending, const State& state, const EnvironmentId& id) {
+  const Environment* environment = state.environment(id);
+  if (environment == nullptr) return;
+  for (const std::uint64_t order : environment->live) {
+    const Job& job = *state.job(state.submitted().at(order));
+    if (job.phase == Job::Phase::placed) pending.touch(job.attempts.back());
+  }
+}
+
 void send_messages(Context& core) {
+  for (const EnvironmentId& id : std::exchange(core.pending.touched_environments, {}))
+    touch_environment(core.pending, core.state, id);
   for (NodeId id : std::exchange(core.pending.touched_nodes, {})) {
     const Node* node = core.state.node(id);
     if (node == nullptr) continue;  // it was removed

@@ -6,7 +6,9 @@
 
 #include "launcher/core/environment_reports.h"
 #include "launcher/core/fences.h"
+#include "launcher/core/findings.h"
 #include "launcher/core/node_health.h"
+#include "launcher/core/rank_settings.h"
 
 namespace lockstep::launcher {
 
@@ -32,6 +34,7 @@ PartReport checked(PartReport report, const std::optional<PartReport>& known, in
                    const std::optional<ClockOffset>& clock) {
   correct_times(report, clock);
   report.ended.clear();  // the final report has all; until then they are no facts
+  report.found.clear();  // FoundChanged has them
   if (known && known->started.ns != 0) report.started = known->started;
   if (report.started.ns == 0 && report.exit) report.started = report.exit->started;
   if (report.state != PartState::finished) return report;
@@ -263,11 +266,15 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
       kept = sent_before(core, node, report);
       before = sent_so_far(core, node, *part, report.attempt);
     }
-    core.emit(PartChanged{report.attempt, node, checked(report, part->report, ranks, clock)});
+    PartReport news = checked(report, part->report, ranks, clock);
+    trim_settings(news, part->report, static_cast<int>(node_rank));
+    core.emit(PartChanged{report.attempt, node, std::move(news)});
     if (!kept.empty()) core.emit(OutputsSoFar{report.attempt, node, std::move(kept)});
     tell_replaced(core, report.attempt, before, report.outputs);
     if (report.state == PartState::finished) return;
     take_ended(core, node, report);
+    take_found(core, node, report);
+    take_settings(core, node, report);
     take_outputs(core, node, report);
     take_checkpoint(core, node, report);
     take_environment(core, node, report);
@@ -275,6 +282,8 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
     if (newest) take_words(core, node, report);
     if (newest) take_limits(core, node, report);
     if (newest) take_ended(core, node, report);
+    if (newest) take_found(core, node, report);
+    if (newest) take_settings(core, node, report);
     take_checkpoint(core, node, report);
     take_environment(core, node, report);
   }

@@ -63,7 +63,7 @@ int lost_to_lifetimes(const Job& job) {
 }  // namespace
 
 std::string why_given_up(const Job& job, const ExitReport& report) {
-  if (has_read(job) && is_retried(job.spec.retry, report))
+  if (has_read(job) && is_retried(job.spec, report))
     return "; not tried again, because what was written to its standard input is gone";
   const int lost = lost_to_lifetimes(job);
   if (report.lifetime == Duration(0) || lost <= kMostEndsOfMachines) return "";
@@ -101,6 +101,11 @@ bool is_retried(const RetryPolicy& policy, const ExitReport& report) {
          std::find(codes.begin(), codes.end(), report.exit_code) != codes.end();
 }
 
+bool is_retried(const JobSpec& spec, const ExitReport& report) {
+  if (report.cause == Cause::hang) return spec.hang.on == OnHang::retry;
+  return is_retried(spec.retry, report);
+}
+
 Duration backoff_before(const RetryPolicy& policy, int number) {
   const Duration longest = std::max(policy.backoff, kLongestBackoff);
   Duration wait = policy.backoff;
@@ -123,7 +128,7 @@ std::optional<Retry> retry_after(const Job& job, const ExitReport& report, Tier 
   if (job.uncharged_retries < kMaxUnchargedRetries)
     if (auto why = uncharged(job, report)) return Retry{false, *std::move(why), {}};
   const RetryPolicy& policy = job.spec.retry;
-  if (!is_retried(policy, report) || job.charged_retries >= policy.max) return std::nullopt;
+  if (!is_retried(job.spec, report) || job.charged_retries >= policy.max) return std::nullopt;
   const int number = job.charged_retries + 1;
   return Retry{true, fmt::format("{}; retry {} of {}", report.message, number, policy.max),
                backoff_before(policy, number)};

@@ -46,6 +46,8 @@ std::set<NodeId> nodes_without(const Job& job, std::size_t attempts);
 
 // True if the policy retries such an end, regardless of the number of retries so far.
 bool is_retried(const RetryPolicy& policy, const ExitReport& report);
+// The same of a job: whether a hang is tried again, lockstep.on_hang says, not its retry policy.
+bool is_retried(const JobSpec& spec, const ExitReport& report);
 
 // The back-off before the charged retry `number` (1, 2, …). It doubles with each retry.
 Duration backoff_before(const RetryPolicy& policy, int number);

@@ -23,10 +23,7 @@ bool Job::logs_settled() const {
 }
 
 bool Job::has_asked() const {
-  if (!environment || attempts.empty()) return false;
-  const std::vector<Part>& parts = attempts.back().parts;
-  return std::any_of(parts.begin(), parts.end(),
-                     [](const Part& part) { return !part.wants_lock.empty(); });
+  return environment && !attempts.empty() && attempts.back().tally.asked > 0;
 }
 
 JobSize size_of(const Part& part) {

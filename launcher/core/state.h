@@ -151,6 +151,7 @@ struct Attempt {
     int ended = 0;
     int failed = 0;
     int assigned = 0;
+    int asked = 0;  // that ever asked for a lock
     friend bool operator==(const Tally&, const Tally&) = default;
   };
   struct Doom {
@@ -167,10 +168,12 @@ struct Attempt {
   std::vector<Part> parts;                     // index = node rank
   Tally tally;
   SharedGang gang;
+  std::optional<Digest> rows;  // as in GangFormed
   std::optional<Doom> doomed;
   std::optional<ExitReport> ended;
   Instant ended_at;
   std::string retried;  // why another attempt follows
+  FoundList found;      // about its ranks, by the last fact; empty of one that completed
 
   bool solo() const { return parts.size() == 1; }
   int size() const { return static_cast<int>(parts.size()); }

@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/check.h"
 #include "common/base/utf8.h"
 #include "common/domain/environment.h"
+#include "launcher/core/found_state.h"
 #include "launcher/core/old_facts.h"
 #include "launcher/core/state.h"
 #include "launcher/core/step_key.h"
+#include "launcher/words/found.h"
 
 namespace lockstep::launcher {
 
@@ -377,6 +380,7 @@ struct State::Applier {
   void operator()(const GangFormed& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     attempt.gang = fact.gang;
+    attempt.rows = fact.rows;
     record(state.job_ref(fact.attempt.job), Event::Kind::connecting, fact.attempt);
     state.touch_nodes(attempt);
   }
@@ -387,19 +391,43 @@ struct State::Applier {
     const Attempt::Tally before = attempt.tally;
     const std::uint64_t files_before = files_of(size_of(part));
     count(attempt.tally, part, -1);
-    std::optional<CollectedOutput> restored = fact.report.restored;
-    if (!restored && part.report) restored = part.report->restored;
-    std::optional<EnvironmentReport> environment = fact.report.environment;
-    if (!environment && part.report) environment = part.report->environment;
-    part.report = fact.report;
-    part.report->restored = std::move(restored);
-    part.report->environment = std::move(environment);
+    const std::optional<PartReport> known = std::exchange(part.report, fact.report);
+    if (known) keep_known(*known, *part.report);
     count(attempt.tally, part, +1);
     if (attempt.tally.ended > before.ended) free(fact.attempt.job, part);
     if (part.finished()) record_end(fact, part);
     files_changed(fact.attempt.job, part, files_before);
     record_part(fact, attempt, before);
     solver_may_change(state.job_ref(fact.attempt.job));
+  }
+
+  // What a later report need not say again.
+  static void keep_known(const PartReport& known, PartReport& report) {
+    if (!report.restored) report.restored = known.restored;
+    if (!report.environment) report.environment = known.environment;
+    if (!report.probe) report.probe = known.probe;
+    if (!report.settings.empty()) return;
+    report.settings = known.settings;
+    report.other_settings = known.other_settings;
+  }
+
+  void operator()(const FoundChanged& fact) const {
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    Job& job = state.job_ref(fact.attempt.job);
+    const words::About names = about(state, attempt);
+    const words::FoundDifference difference = words::difference_of(attempt.found, fact.found);
+    for (const Found& found : difference.over)
+      record(job, Event::Kind::found_over, fact.attempt, node_of(attempt, found),
+             words::say_over(found, names));
+    for (const Found& found : difference.fresh)
+      record(job, found.verdict == FoundVerdict::hangs ? Event::Kind::hang : Event::Kind::found,
+             fact.attempt, node_of(attempt, found), words::say(found, names).what);
+    attempt.found = fact.found;
+  }
+  static NodeId node_of(const Attempt& attempt, const Found& found) {
+    const int rank = found.ranks.empty() ? -1 : found.ranks.front().node_rank;
+    if (rank < 0 || rank >= attempt.size()) return {};
+    return attempt.parts[static_cast<std::size_t>(rank)].node;
   }
 
   void operator()(const PartGone& fact) const {
@@ -435,6 +463,7 @@ struct State::Applier {
     }
     attempt.ended = fact.report;
     attempt.ended_at = at;
+    if (fact.report.cause == Cause::completed) attempt.found.clear();
     job.phase = Job::Phase::ended;
     for (Event& event : job.events.events)
       if (event.kind == Event::Kind::failed && event.attempt == fact.attempt.number &&
@@ -800,7 +829,9 @@ struct State::Applier {
   void operator()(const NameSettled& fact) const { state.owned_names_.apply(fact, state.usage_); }
 
   void operator()(const EnvironmentWanted& fact) const {
-    Part& part = state.part_ref(state.attempt_ref(fact.attempt), fact.node);
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    Part& part = state.part_ref(attempt, fact.node);
+    attempt.tally.asked += (fact.platform.empty() ? 0 : 1) - (part.wants_lock.empty() ? 0 : 1);
     part.wants_lock = fact.platform;
     part.asked = at;
     if (const Job& job = state.job_ref(fact.attempt.job); job.environment)

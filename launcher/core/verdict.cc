@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <csignal>
+#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "launcher/core/environments.h"
+#include "launcher/core/found_state.h"
 #include "launcher/core/machine_life.h"
+#include "launcher/words/found.h"
 
 namespace lockstep::launcher {
 
@@ -24,6 +27,8 @@ struct Failure {
   Cause cause = Cause::completed;
   // Why, if another node told it; the node's own report is still on its way.
   std::optional<std::string> told = {};
+  // Its last words are of a peer that had gone, and that has failed too.
+  bool is_secondary = false;
 };
 
 bool earlier(const Failure& a, const Failure& b) {
@@ -54,7 +59,9 @@ bool belongs_to_rank(Cause cause) {
     case Cause::account_missing:
     case Cause::environment_failed:
     case Cause::disk_limit:
-    case Cause::preempted: return false;
+    case Cause::preempted:
+    case Cause::hang:
+    case Cause::no_rdma: return false;
   }
   return false;
 }
@@ -135,12 +142,32 @@ std::vector<Failure> failures_of(const Attempt& attempt, const JobSpec& spec) {
   return failures;
 }
 
-// Lower comes first, whatever the clocks of the nodes say.
-constexpr int kByTime = 2;
-int precedence(Cause cause) {
-  if (cause == Cause::node_lost) return 0;
-  if (cause == Cause::runner_lost) return 1;
-  return kByTime;
+bool names(const Failure& failure, int node_rank) {
+  return failure.rank && failure.rank->lost_peer &&
+         failure.rank->lost_peer->node_rank == node_rank && failure.node_rank != node_rank;
+}
+
+// Two that name each other say nothing of which came first.
+void mark_secondary(std::vector<Failure>& failures) {
+  std::multimap<int, const Failure*> by_node;
+  for (const Failure& failure : failures) by_node.emplace(failure.node_rank, &failure);
+  for (Failure& failure : failures) {
+    if (!failure.rank || !failure.rank->lost_peer) continue;
+    const auto [first, last] = by_node.equal_range(failure.rank->lost_peer->node_rank);
+    failure.is_secondary = std::any_of(first, last, [&](const auto& other) {
+      return names(failure, other.first) && !names(*other.second, failure.node_rank);
+    });
+  }
+}
+
+// Lower comes first, whatever the clocks of the nodes say. Ranks that hang end late, so others that
+// miss them may fail before.
+constexpr int kByTime = 3;
+int precedence(const Failure& failure) {
+  if (failure.cause == Cause::node_lost) return 0;
+  if (failure.cause == Cause::runner_lost) return 1;
+  if (failure.cause == Cause::hang) return 2;
+  return failure.is_secondary ? kByTime + 1 : kByTime;
 }
 
 std::vector<int> terminated_ranks(const Attempt& attempt) {
@@ -194,7 +221,9 @@ std::string rank_in_words(const RankExit& rank, const std::string& node) {
     case Cause::account_missing:
     case Cause::environment_failed:
     case Cause::disk_limit:
-    case Cause::preempted: break;
+    case Cause::preempted:
+    case Cause::hang:
+    case Cause::no_rdma: break;
   }
   return with_detail(who + " failed (" + std::string(to_string(rank.cause)) + ")", rank.detail);
 }
@@ -217,6 +246,9 @@ std::string node_in_words(Cause cause, const std::string& node, const std::strin
     case Cause::environment_failed:
       return with_detail("the environment could not be created on node " + node, detail);
     case Cause::disk_limit: return with_detail("the job was ended on node " + node, detail);
+    case Cause::hang: return with_detail("the ranks of the job hang", detail);
+    case Cause::no_rdma:
+      return with_detail("lockstep.rdma is required, but not used on node " + node, detail);
     case Cause::account_missing:
       return with_detail(fmt::format("node {} cannot run jobs as {}", node, spec.run_as), detail);
     case Cause::completed:
@@ -251,6 +283,8 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
     report.exit_code = failing_code(exit_code_of(*failure.rank));
     report.message = rank_in_words(*failure.rank, report.node_name);
     report.stderr_tail = failure.rank->stderr_tail;
+    report.lost_peer = failure.rank->lost_peer;
+    report.backtrace = failure.rank->backtrace;
     return report;
   }
   RankExit node_exit;
@@ -261,6 +295,10 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
                                                   : failure.part->report->exit->message;
   report.message =
       node_in_words(failure.cause, report.node_name, detail, state.job(attempt.id.job)->spec);
+  if (failure.cause == Cause::hang && failure.part->finished() && failure.part->report->exit)
+    report.hang = failure.part->report->exit->hang;
+  if (report.hang)
+    report.message = "the ranks hang: " + words::say_cause(*report.hang, about(state, attempt));
   if (failure.part->gone && is_lost(failure.cause))
     report.lifetime = ended_with_machine(state, report.node, failure.time);
   if (failure.cause == Cause::start_failed || failure.cause == Cause::environment_failed)
@@ -284,10 +322,10 @@ bool is_same(const Failure& a, const Failure& b) {
 std::vector<const Failure*> as_early(const std::vector<Failure>& failures, const Failure& first) {
   std::vector<const Failure*> found;
   const auto known = uncertainty_of(first);
-  if (!known || precedence(first.cause) != kByTime) return found;
+  if (!known || precedence(first) != kByTime) return found;
   for (const Failure& other : failures) {
     const auto its = uncertainty_of(other);
-    if (!its || precedence(other.cause) != kByTime || other.told) continue;
+    if (!its || precedence(other) != kByTime || other.told) continue;
     const bool is_apart = other.time - first.time > *known + *its;
     if (other.part == first.part || is_apart || is_same(first, other)) continue;
     found.push_back(&other);
@@ -381,10 +419,11 @@ bool is_preempted(const Attempt& attempt) {
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now) {
   if (is_preempted(attempt) && attempt.tally.failed > 0) return unexplained(state, attempt, now);
   const JobSpec& spec = state.job(attempt.id.job)->spec;
-  const std::vector<Failure> failures = failures_of(attempt, spec);
+  std::vector<Failure> failures = failures_of(attempt, spec);
+  mark_secondary(failures);
   const auto first =
       std::min_element(failures.begin(), failures.end(), [](const Failure& a, const Failure& b) {
-        const int first_a = precedence(a.cause), first_b = precedence(b.cause);
+        const int first_a = precedence(a), first_b = precedence(b);
         return first_a != first_b ? first_a < first_b : earlier(a, b);
       });
   if (first != failures.end()) {
@@ -502,7 +541,8 @@ std::string signal_name(int number) {
       {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
       {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
       {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"},
-      {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"}};
+      {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"},   {SIGSTOP, "SIGSTOP"}, {SIGCONT, "SIGCONT"},
+      {SIGTSTP, "SIGTSTP"}};
   for (const auto& [value, name] : kNames)
     if (value == number) return name;
   return "";

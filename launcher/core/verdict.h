@@ -18,7 +18,9 @@ namespace lockstep::launcher {
 // that could not prepare, start or continue. For a rank that never joined its MPI job, the report
 // may come from another node's runner, whose ranks waited for it: the rank's own runner saw it exit
 // 0 and may have ended before. Ranks that we terminated are never the cause. If all parts
-// completed, the verdict is completed. An attempt that is stopped because a node is taken away was
+// completed, the verdict is completed. A rank whose last words are of a broken connection to a node
+// that failed too comes after that one, whatever the clocks say, and so does a rank that failed
+// while its gang was ended for a hang. An attempt that is stopped because a node is taken away was
 // preempted, unless all parts completed.
 inline constexpr std::string_view kCompletedMessage = "completed";
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now);

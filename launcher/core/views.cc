@@ -143,6 +143,8 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   const Node* node = cluster.state.node(part.node);
   if (is_whole && node != nullptr) view.addresses = addresses_of(node->inventory);
   if (part.logs_lost) view.lost_logs = Bytes{part.lost_log_bytes};
+  const bool has_few = attempt.parts.size() <= kPartsWithSettings;
+  if (is_whole && has_few && part.report) view.settings = part.report->settings;
   if (part.ended()) {
     view.state = PartState::finished;
     view.outputs = outputs_of(part, nullptr);
@@ -203,6 +205,32 @@ Instant started_of(const Part& part) {
   return part.report->exit->started;
 }
 
+// The newest that node rank 0 said, with times until now while it may still say more.
+FoundList found_in(const Cluster& cluster, const Attempt& attempt) {
+  const Part& first = attempt.parts.front();
+  if (first.ended()) return attempt.found;
+  FoundList list = attempt.found;
+  const NodeWatch* watch = cluster.watches.find(first.node);
+  if (watch != nullptr)
+    if (const auto live = watch->findings.find(attempt.id); live != watch->findings.end())
+      list = live->second.found;
+  for (Found& found : list)
+    if (found.since.ns != 0 && cluster.now > found.since)
+      found.lasting = std::max(found.lasting, Duration(cluster.now - found.since));
+  return list;
+}
+
+// The first node tells it. Where its gang did not connect, the node does that could not.
+std::optional<ProbeResult> probe_in(const Attempt& attempt, ViewDetail detail) {
+  const auto part = std::find_if(attempt.parts.begin(), attempt.parts.end(), [](const Part& each) {
+    return each.report && each.report->probe;
+  });
+  if (part == attempt.parts.end()) return std::nullopt;
+  const ProbeResult& probe = *part->report->probe;
+  if (detail == ViewDetail::whole) return probe;
+  return ProbeResult{{}, probe.failures, probe.cached, probe.broken};
+}
+
 AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attempt& attempt,
                             ViewDetail detail) {
   AttemptView view;
@@ -212,6 +240,8 @@ AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attemp
   view.report = attempt.ended;
   view.retried = attempt.retried;
   view.checkpoint = checkpoint_of(attempt);
+  view.found = found_in(cluster, attempt);
+  view.probe = probe_in(attempt, detail);
   for (int i = 0; i < attempt.size(); ++i) {
     const Part& part = attempt.parts[static_cast<std::size_t>(i)];
     view.parts.push_back(view_of_part(cluster, job, attempt, i, detail));

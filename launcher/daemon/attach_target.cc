@@ -137,7 +137,8 @@ std::string words_of(const AttachOrder& order) {
   if (const auto* signal = std::get_if<AttachSignal>(&order))
     return fmt::format("signal {}", signal->number);
   if (const auto* stacks = std::get_if<AttachStacks>(&order))
-    return stacks->native ? "stacks, native ones too" : "stacks";
+    return std::string(stacks->native ? "stacks, native ones too" : "stacks") +
+           (stacks->standings ? ", and what the ranks do" : "");
   if (std::holds_alternative<AttachMain>(order)) return "the streams of rank 0";
   const auto& argv = std::get<AttachProgram>(order).argv;
   return argv.empty() ? "a shell" : joined(argv);

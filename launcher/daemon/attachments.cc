@@ -111,6 +111,7 @@ void Attachments::open(const Sender& from, const AttachId& id, AttachOpen openin
   one.has_begun = opening.again;
   one.where = where_of(state, one.target, opening);
   record_opening(one, opening.again);
+  tell_signal(one, opening);
   ++of_user_[one.user];
   send_opening(open_.emplace(id, std::move(one)).first->second, id, std::move(opening));
 }
@@ -331,6 +332,12 @@ void Attachments::record_opening(const Open& one, bool again) {
   entry.detail =
       fmt::format("{}: {}{}", one.where, one.words, again ? " (it was open before)" : "");
   ports_.record(std::move(entry));
+}
+
+void Attachments::tell_signal(const Open& one, const AttachOpen& opening) {
+  const auto* signal = std::get_if<AttachSignal>(&opening.order);
+  if (signal == nullptr || opening.again || !ports_.signaled) return;
+  ports_.signaled({one.target.attempt, one.target.node, opening.rank, signal->number, one.user});
 }
 
 void Attachments::record_end(const Open& one, const std::string& how, Instant now) {

@@ -35,8 +35,9 @@ class Attachments {
     std::function<void(const std::string& peer, const AttachFrame&)> send;
     std::function<void(NodeId, AttachWanted)> tell_node;  // over its control connection
     std::function<void(AuditEntry)> record;
-    std::function<std::string()> why_not_recorded;  // "": the audit log takes entries
-    std::function<void(const std::string&)> warn;   // a line of the launcher's log
+    std::function<void(RanksSignaledInput)> signaled;  // for the job's events
+    std::function<std::string()> why_not_recorded;     // "": the audit log takes entries
+    std::function<void(const std::string&)> warn;      // a line of the launcher's log
   };
   // Whose message it is, as its connection proves.
   struct Sender {
@@ -91,6 +92,7 @@ class Attachments {
   std::string why_ended(const Open& one) const;
   Table::iterator forget(Table::iterator one);
   void record_opening(const Open& one, bool again);
+  void tell_signal(const Open& one, const AttachOpen& opening);
   void record_end(const Open& one, const std::string& how, Instant now);
   AuditEntry entry_of(const Open& one) const;
   void drop() { ++dropped_; }

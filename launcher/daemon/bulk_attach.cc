@@ -20,6 +20,7 @@ Attachments::Ports BulkServer::attachment_ports() {
   ports.record = [this](AuditEntry entry) {
     if (audit_ != nullptr) audit_->record(std::move(entry));
   };
+  ports.signaled = [this](RanksSignaledInput input) { durable_.feed(std::move(input)); };
   ports.why_not_recorded = [this] { return audit_ != nullptr ? audit_->is_stuck() : ""; };
   ports.warn = [](const std::string& line) { spdlog::warn("{}", line); };
   return ports;

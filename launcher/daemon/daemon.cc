@@ -169,6 +169,7 @@ Status Daemon::open() {
   settings.attempts = &*attempts;
   settings.audit = &*auditor;
   settings.environments_map = home.environments_map();
+  settings.fabric = home.fabric();
   settings.datastores = options.datastores.empty() ? home.datastores() : options.datastores;
   settings.workspace_datastores = options.workspace_datastores;
   TRY(open_providers(settings.token));

@@ -11,6 +11,7 @@
 //     keys/attempts.key           0600: daemon/attempt_keys.h
 //     keys/authorized_users       "NAME PUBLICKEY" a line; read again when it changes
 //     environments.map            written by the operator: launcher/spec/environment_map.h
+//     fabric.yml                  written by the operator: launcher/spec/fabric_file.h
 //     datastores.yml              written by the operator: launcher/spec/datastores_file.h
 //     remote/                     what of remote datastores was fetched: daemon/remote_fetcher.h;
 //                                 and what is being written to them: daemon/remote_writer.h
@@ -55,6 +56,7 @@ class LauncherHome {
   std::string attempts_key() const { return keys() + "/attempts.key"; }
   std::string authorized_users() const { return keys() + "/authorized_users"; }
   std::string environments_map() const { return path_ + "/environments.map"; }
+  std::string fabric() const { return path_ + "/fabric.yml"; }
   std::string datastores() const { return path_ + "/datastores.yml"; }
   std::string remote_data() const { return path_ + "/remote"; }
   std::string journal() const { return path_ + "/journal.db"; }

@@ -76,6 +76,7 @@ LauncherServer::LauncherServer(DurableCore& durable, KeyRegistry& gate, io::Serv
             std::visit(NodeMessages{*this, from}, message);
           },
           [this](std::string line) { log_refusal(std::move(line)); }),
+      operator_fabric_(settings_.fabric),
       service_(ports()),
       messages_(bounds_of_messages()),
       waiting_({}),
@@ -466,10 +467,24 @@ void LauncherServer::tell_node(NodeId node, AgentReply body) {
 DesiredState LauncherServer::desired_for(NodeId node) {
   DesiredState desired = durable_.core().desired_for(node);
   settings_.secrets->give(desired);
+  give_operator_settings(node, desired);
   for (Assignment& assignment : desired.assignments)
     if (assignment.phase != WantedPhase::stop)
       assignment.credential = settings_.attempts->issue(assignment.attempt);
   return desired;
+}
+
+// The file as it is now counts for ranks that start from now on.
+void LauncherServer::give_operator_settings(NodeId id, DesiredState& desired) {
+  const State& state = durable_.core().state();
+  const Node* node = state.node(id);
+  if (node == nullptr || desired.assignments.empty()) return;
+  const Compute* target = state.computes().find(node->pool);
+  const OperatorSettings settings = operator_fabric_.settings_for(
+      {node->pool, target == nullptr ? "" : target->spec.size, state.labels_of(*node)});
+  if (settings.empty()) return;
+  for (Assignment& assignment : desired.assignments)
+    if (assignment.phase != WantedPhase::stop) assignment.operator_settings = settings;
 }
 
 void LauncherServer::send_to_session(const PublicKey& key, SessionId session, AgentReply body) {

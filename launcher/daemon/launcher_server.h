@@ -25,6 +25,7 @@
 #include "launcher/daemon/job_file_parser.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/node_links.h"
+#include "launcher/daemon/operator_fabric.h"
 #include "launcher/daemon/outbox.h"
 #include "launcher/daemon/rate_limit.h"
 #include "launcher/daemon/report_check.h"
@@ -54,6 +55,7 @@ class LauncherServer {
     Duration heartbeat_interval = seconds(1);
     const DiskMonitor* space = nullptr;  // never null in a daemon
     std::string environments_map;        // see LauncherHome
+    std::string fabric;                  // the operator's file: spec::load_fabric_rules
     decltype(Service::Ports::fetch_remote) fetch_remote;
     std::string datastores;            // the operator's file: spec::load_datastores
     std::string workspace_datastores;  // the folder of Azure's own; "": there are none
@@ -151,6 +153,7 @@ class LauncherServer {
   std::optional<Joining> take_joining(const ReplyTo& to);
   // The node's desired state, with the secrets that its jobs name and its attempts' credentials.
   DesiredState desired_for(NodeId node);
+  void give_operator_settings(NodeId node, DesiredState& desired);
   void send_to_session(const PublicKey& key, SessionId session, AgentReply body);
   void log_refusal(std::string line);
   bool may_join_now(const io::ServerSocket::Incoming& incoming);
@@ -166,6 +169,7 @@ class LauncherServer {
   NodeLinks links_;
   ReportCheck reports_;
   UsageStore usage_;
+  OperatorFabric operator_fabric_;
   Service service_;
   TurnQueue<io::ServerSocket::Incoming> messages_;  // of users, not decoded yet
   TurnQueue<WaitingRequest> waiting_;               // until the core takes requests

@@ -71,6 +71,7 @@ class JobReader {
   static void take_inputs(ReadInputs inputs, ReadJob& job);
   void fill_inputs(ReadJob& job) const;
   void fill_terminal(JobSpec& spec) const;
+  void fill_troubles(JobSpec& spec) const;
   void fill_retry(JobSpec& spec) const;
   void fill_queue(ReadJob& job) const;
   void fill_environment(ReadJob& job) const;
@@ -346,6 +347,22 @@ void JobReader::fill_terminal(JobSpec& spec) const {
             "was written to it is gone; leave it out, or write 0");
 }
 
+// What is looked for while ranks run, and after one has crashed.
+void JobReader::fill_troubles(JobSpec& spec) const {
+  if (const YamlNode* after = at("lockstep.hang_after")) {
+    if (const auto time = hang_after_from(after->text))
+      spec.hang.after = *time;
+    else
+      fault("lockstep.hang_after", after->place, "'lockstep.hang_after': " + time.error().message);
+  }
+  if (at("lockstep.on_hang") != nullptr)
+    if (const auto chosen = good("lockstep.on_hang", word("lockstep.on_hang")))
+      spec.hang.on = on_hang_from(*chosen).value_or(spec.hang.on);
+  if (at("lockstep.core") != nullptr)
+    if (const auto chosen = good("lockstep.core", word("lockstep.core")))
+      spec.core = core_file_from(*chosen).value_or(spec.core);
+}
+
 void JobReader::fill_retry(JobSpec& spec) const {
   const bool has_terminal = spec.terminal != TerminalKind::none;
   const int most = has_terminal ? 0 : RetryPolicy{}.max;
@@ -481,6 +498,7 @@ ReadJob JobReader::read() {
   fill_distribution(job.spec);
   read_placement(source_, root_, faults_, job.spec.resources, job.notes);
   fill_terminal(job.spec);
+  fill_troubles(job.spec);
   fill_retry(job.spec);
   fill_queue(job);
   fill_environment(job);

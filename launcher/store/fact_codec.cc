@@ -5,6 +5,7 @@
 #include "common/wire/access_codec.h"
 #include "common/wire/assignment_codec.h"
 #include "common/wire/environment_codec.h"
+#include "common/wire/found_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 #include "common/wire/views_codec.h"
@@ -269,6 +270,7 @@ struct FactWriter {
   void operator()(const launcher::GangFormed& f) const {
     to_wire(f.attempt, wire->mutable_gang_formed()->mutable_attempt());
     to_wire(f.gang, wire->mutable_gang_formed()->mutable_gang());
+    if (f.rows) wire->mutable_gang_formed()->set_rows(std::string(f.rows->view()));
   }
   void operator()(const launcher::PartChanged& f) const {
     auto* to = wire->mutable_part_changed();
@@ -315,6 +317,12 @@ struct FactWriter {
     to_wire(f.attempt, to->mutable_attempt());
     to->set_node(f.node.value);
     write_list(f.outputs, to->mutable_outputs());
+  }
+  void operator()(const launcher::FoundChanged& f) const {
+    auto* to = wire->mutable_found_changed();
+    to_wire(f.attempt, to->mutable_attempt());
+    to->set_node(f.node.value);
+    write_found(f.found, to->mutable_found());
   }
   void operator()(const launcher::EnvironmentRegistered& f) const {
     auto* to = wire->mutable_environment_registered();
@@ -516,6 +524,7 @@ Status from_wire(const AttemptPlaced& from, launcher::AttemptPlaced* to) {
 }
 Status from_wire(const GangFormed& from, launcher::GangFormed* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
+  TRY(read_optional_digest(from.rows(), "formed.rows", &to->rows));
   return from_wire(from.gang(), &to->gang);
 }
 Status from_wire(const PartChanged& from, launcher::PartChanged* to) {
@@ -558,6 +567,11 @@ Status from_wire(const OutputsSoFar& from, launcher::OutputsSoFar* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
   to->node = NodeId(from.node());
   return read_list(from.outputs(), kMaxCollectedOutputs, "so_far.outputs", &to->outputs);
+}
+Status from_wire(const FoundChanged& from, launcher::FoundChanged* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  to->node = NodeId(from.node());
+  return read_found(from.found(), &to->found);
 }
 Status from_wire(const EnvironmentRegistered& from, launcher::EnvironmentRegistered* to) {
   TRY(from_wire(from.environment(), &to->environment));
@@ -661,6 +675,7 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kJobFinished: return read_into<launcher::JobFinished>(from.job_finished(), to);
     case Fact::kCheckpointSaved:
       return read_into<launcher::CheckpointSaved>(from.checkpoint_saved(), to);
+    case Fact::kFoundChanged: return read_into<launcher::FoundChanged>(from.found_changed(), to);
     case Fact::kOutputsSoFar: return read_into<launcher::OutputsSoFar>(from.outputs_so_far(), to);
     case Fact::kEnvironmentRegistered:
       return read_into<launcher::EnvironmentRegistered>(from.environment_registered(), to);

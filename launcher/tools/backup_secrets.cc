@@ -98,6 +98,7 @@ std::vector<std::string> left_out_of(const LauncherHome& home, std::uint64_t sec
         secrets, secrets == 1 ? "" : "s"));
   for (const auto& [path, what] :
        {std::pair(home.environments_map(), "the map of environments"),
+        std::pair(home.fabric(), "the network settings of jobs"),
         std::pair(home.datastores(), "the datastores, which may hold credentials"),
         std::pair(home.site_providers(), "your own node sources")})
     if (io::exists(path))

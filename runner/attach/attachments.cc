@@ -129,6 +129,7 @@ void Attachments::kill(int id) {
 }
 
 void Attachments::signal(int id, int number) {
+  if (number == SIGKILL && id < kFirstAttachedId) killed_.insert(id);
   order([id, number](spawn::Client& spawn) { spawn.signal(id, number); });
 }
 

@@ -44,6 +44,8 @@ class Attachments {
   // Kills all that runs, and opens nothing any more: the part ends.
   void end_all(const std::string& why);
   bool any() const { return !ones_.empty(); }  // that no client has closed
+  // By SIGKILL, as a client asked.
+  bool has_killed(int rank) const { return killed_.count(rank) != 0; }
   // Rank 0's streams are closed: sends the last frames.
   void main_drained();
 
@@ -105,6 +107,7 @@ class Attachments {
   std::map<AttachId, std::unique_ptr<One>> ones_;
   std::map<int, AttachId> by_spawned_;  // what runs below a keeper
   std::map<int, Instant> dying_;        // of these, left by their clients: when to kill them
+  std::set<int> killed_;                // ranks
   std::set<AttachId> gone_;             // an opening of these starts nothing
   std::deque<AttachId> gone_order_;
   int next_id_ = kFirstAttachedId;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runner/attach/attachments.h"
+#include "runner/attach/standing_line.h"
 
 namespace lockstep::runner {
 namespace {
@@ -177,6 +178,7 @@ void Attachments::begin_stacks(const AttachId& id, One& one, const AttachOpen& o
                             "the processes of this rank cannot be seen from outside of it"});
     processes.insert(processes.end(), found.begin(), found.end());
   }
+  const AttachStacks& order = std::get<AttachStacks>(open.order);
   StackRun::Doors doors;
   doors.start = [this, id](int, const spawn::RankProcess& process, Stdio& stdio) {
     return start(id, process, stdio, spawn::kKept);
@@ -186,9 +188,12 @@ void Attachments::begin_stacks(const AttachId& id, One& one, const AttachOpen& o
     const RankHere* const here = place_.rank(which);
     return here != nullptr && here->lives ? &here->process : nullptr;
   };
-  auto run = std::make_unique<StackRun>(loop_, std::move(doors), std::move(processes),
-                                        std::get<AttachStacks>(open.order).native, facts_);
-  run->lines = std::move(unseen);
+  auto run = std::make_unique<StackRun>(loop_, std::move(doors), std::move(processes), order.native,
+                                        facts_);
+  if (order.standings)
+    for (const RankStanding& standing : place_.standings())
+      if (!open.rank || standing.rank == rank) run->lines += standing_line(standing);
+  run->lines += unseen;
   one.what = std::move(run);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/domain/attach.h"
+#include "common/domain/rank_standing.h"
 #include "runner/attach/process.h"
 #include "runner/spawn/client.h"
 
@@ -36,6 +37,8 @@ class AttachPlace {
   virtual ~AttachPlace() = default;
   virtual void send(const AttachFrame& frame) = 0;
   virtual const RankHere* rank(int rank) const = 0;  // nullptr: not started
+  // Of the ranks here, as they were seen last; those that are not watched are missing.
+  virtual RankStandings standings() const { return {}; }
   // nullptr: lockstep-spawn takes no orders, now or for ever. `pid`: as we have it; -1: unknown.
   virtual spawn::Client* spawn() = 0;
   virtual int spawn_pid() const = 0;
@@ -44,8 +47,11 @@ class AttachPlace {
   virtual void ended(int rank) = 0;
 };
 
-// Ids of lockstep-spawn that are no ranks'.
-inline constexpr int kFirstAttachedId = 1 << 30;
+// Ids of lockstep-spawn that are no ranks': a range for each of those that start programs here.
+inline constexpr int kFirstAttachedId = 4 << 28;
+inline constexpr int kFirstCoreId = 5 << 28;   // CoreFiles
+inline constexpr int kFirstWatchId = 6 << 28;  // stacks that the watch takes
+inline constexpr int kFirstKeptId = 7 << 28;   // KeptStacks
 
 // Starts a program below a keeper, as a process of the rank; closes its ends. The id.
 using AttachedStart =

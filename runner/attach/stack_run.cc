@@ -16,13 +16,15 @@ namespace {
 constexpr std::size_t kAtOnce = 4;
 constexpr std::size_t kMaxWaiting = 1u << 20;  // bytes of lines
 constexpr std::size_t kMaxErrors = 4096;
+constexpr int kMostReads = 128;  // at once, which is more than a pipe holds
 constexpr char kMoreTools[] = "/usr/local/bin:/usr/bin:/bin";
 
-// Reads what is there now, and keeps `most` bytes of it. False: nothing was there.
+// Reads what is there now, and keeps `most` bytes of it. False: nothing was there. A tool that
+// writes without end, which the job's PATH may have, holds nobody else up.
 bool read_all(int fd, std::string* into, std::size_t most) {
   char buffer[16384];
   bool any = false;
-  while (fd >= 0) {
+  for (int i = 0; i < kMostReads && fd >= 0; ++i) {
     const ssize_t length = read(fd, buffer, sizeof buffer);
     if (length <= 0) break;
     any = true;

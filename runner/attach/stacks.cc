@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 
 #include "common/io/file_system.h"
@@ -82,22 +83,42 @@ bool is_deep(std::string_view json) {
 
 std::vector<TracedProcess> processes_of_rank(int rank, int pid, int spawn_pid,
                                              const std::string& root) {
-  const std::vector<ProcessUse> all = all_processes(root);
-  std::vector<int> pids;
+  return processes_of_ranks({{rank, pid}}, spawn_pid, root);
+}
+
+std::vector<TracedProcess> processes_of_ranks(const std::map<int, int>& pid_of_rank, int spawn_pid,
+                                              const std::string& root) {
+  std::vector<ProcessUse> all = all_processes(root);
+  const std::vector<int> below_spawn = tree_of(all, spawn_pid);
+  const std::set<int> ours(below_spawn.begin(), below_spawn.end());
+  std::erase_if(all, [&](const ProcessUse& each) { return ours.count(each.pid) == 0; });
+  std::map<int, int> tops;  // by the pids that the ranks see
   for (const ProcessUse& process : all)
-    if (process.parent == spawn_pid && own_pid(root, process.pid) == pid) pids = {process.pid};
-  if (pids.empty()) return {};
-  const int top = pids[0];
-  for (const int below : tree_of(all, top))
-    if (below != top) pids.push_back(below);
+    if (process.parent == spawn_pid) tops[own_pid(root, process.pid)] = process.pid;
   std::vector<TracedProcess> found;
-  for (const int one : pids) {
-    const std::string command = command_of(root, one);
-    if (command.empty() || found.size() == kMaxTracedOfRank) continue;
-    found.push_back(
-        {rank, own_pid(root, one), command, runs_python(root, one, command), one == top});
+  for (const auto& [rank, pid] : pid_of_rank) {
+    const auto top = tops.find(pid);
+    if (top == tops.end()) continue;
+    std::vector<int> pids{top->second};
+    for (const int below : tree_of(all, top->second))
+      if (below != top->second) pids.push_back(below);
+    std::size_t of_rank = 0;
+    for (const int one : pids) {
+      if (of_rank == kMaxTracedOfRank) break;
+      auto process = traced_process(rank, one, one == top->second, root);
+      if (!process) continue;
+      ++of_rank;
+      found.push_back(*std::move(process));
+    }
   }
   return found;
+}
+
+std::optional<TracedProcess> traced_process(int rank, int pid, bool is_rank,
+                                            const std::string& root) {
+  const std::string command = command_of(root, pid);
+  if (command.empty()) return std::nullopt;
+  return TracedProcess{rank, own_pid(root, pid), command, runs_python(root, pid, command), is_rank};
 }
 
 std::vector<StackTool> stack_tools(const TracedProcess& process, bool native) {

@@ -9,6 +9,7 @@
 //   "error": "…"    why there is nothing, or less than was asked for}
 // `pid` is the process's number for the ranks.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,14 @@ struct TracedProcess {
 // they cannot be seen from here.
 std::vector<TracedProcess> processes_of_rank(int rank, int pid, int spawn_pid,
                                              const std::string& root = "");
+// The same of several ranks, whose pids these are, with one look at all processes of the machine.
+std::vector<TracedProcess> processes_of_ranks(const std::map<int, int>& pid_of_rank, int spawn_pid,
+                                              const std::string& root = "");
+
+// One of these processes. `pid`: as we have it. `is_rank`: it is the rank's own. nullopt: it has
+// ended.
+std::optional<TracedProcess> traced_process(int rank, int pid, bool is_rank,
+                                            const std::string& root = "");
 
 struct StackTool {
   std::string name;

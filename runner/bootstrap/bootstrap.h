@@ -34,6 +34,13 @@ struct GangContext {
   std::optional<Inside> container = {};
   bool oversubscribed = false;                 // more ranks than allotted cpus: yield, do not bind
   std::vector<std::uint16_t> rank_ports = {};  // of tensorflow: leased here, by local rank
+  std::uint16_t ras_port = 0;                  // of NCCL's RAS, leased here; 0: none
+  std::string nccl_dumps = {};  // what the names of torch's dumps of NCCL begin with; "": none
+  NodeFabric fabric = {};       // of this node; empty: its agent said nothing
+  std::optional<ProbeResult> probe = {};  // of the gang, once it was probed
+  // Of the ranks here, by local rank; one for all of them if they are equal. Empty: not decided.
+  std::vector<NetworkSettings> network = {};
+  int radix = kGangTreeRadix;  // of the gang's tree
 
   const GangTable& gang() const { return *assignment.gang; }
   const io::User& rank_user() const { return container ? container->user : run_as; }
@@ -54,6 +61,8 @@ struct BootstrapEvents {
       send;  // sends into the gang's tree (FencePart goes up, ModexRequest to its node)
   // Ranks that have not finalized can do so no more: their server has ended.
   std::function<void(std::string why)> lost = [](const std::string&) {};
+  // All ranks of this node that take part in a fence have entered it; or it is over.
+  std::function<void(bool entered)> fence = [](bool) {};
 };
 
 // begin() and environment() call back exactly once, before they return or later: they may take
@@ -96,9 +105,9 @@ std::unique_ptr<Bootstrap> make_bootstrap(const GangContext& gang, io::EventLoop
                                           BootstrapEvents events);
 
 // The variables that every rank of every job has (reference/azureml.md, the last rows of the
-// table): AZUREML_*, AZ_BATCH_*, LOCKSTEP_*, CUDA_VISIBLE_DEVICES, NCCL/GLOO_SOCKET_IFNAME,
-// PYTHONUNBUFFERED. They never override variables of the job's environment_variables or
-// environment.
+// table): AZUREML_*, AZ_BATCH_*, LOCKSTEP_*, CUDA_VISIBLE_DEVICES, those of their network
+// (network_settings.h), PYTHONUNBUFFERED. They never override variables of the job's
+// environment_variables or environment.
 std::map<std::string, std::string> common_environment(const GangContext& gang, int rank,
                                                       int local_rank);
 

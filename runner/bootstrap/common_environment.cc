@@ -1,9 +1,13 @@
+#include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "runner/bootstrap/bootstrap.h"
-#include "runner/bootstrap/network.h"
+#include "runner/bootstrap/network_settings.h"
 #include "runner/bootstrap/variables.h"
+#include "runner/fabric/settings.h"
+#include "runner/fabric/transport_check.h"
 
 namespace lockstep::runner {
 namespace {
@@ -40,10 +44,17 @@ void set_multi_node(const GangContext& gang, Variables* out) {
   out->set("AZ_BATCH_NODE_LIST", join_addresses(table, ';'));
   out->set("AZ_BATCH_IS_CURRENT_NODE_MASTER", gang.assignment.node_rank == 0 ? "true" : "false");
   out->set("AZUREML_NODE_COUNT", static_cast<int>(table.members.size()));
-  if (const auto interface = gang_interface(gang)) {
-    out->set("NCCL_SOCKET_IFNAME", "=" + *interface);  // without '=' it is a prefix
-    out->set("GLOO_SOCKET_IFNAME", *interface);
-  }
+}
+
+// The runner reads there which network NCCL chose. `network`: what the operator says comes first.
+void set_nccl_log(const GangContext& gang, std::map<std::string, std::string> network,
+                  Variables* out) {
+  const JobSpec& spec = gang.assignment.spec;
+  const bool uses_nccl = !gang.assignment.allotment.gpus.empty();
+  if (spec.resources.rdma == Rdma::off || gang.gang().members.size() < 2 || !uses_nccl) return;
+  network.insert(spec.environment_variables.begin(), spec.environment_variables.end());
+  for (const auto& [name, value] : nccl_log_variables(network, gang.rank_tmp()))
+    out->set(name, value);
 }
 
 void set_array(const ArrayTask& task, Variables* out) {
@@ -69,6 +80,9 @@ std::map<std::string, std::string> common_environment(const GangContext& gang, i
   for (const auto& [name, value] : spec.inputs) out.set("AZURE_ML_INPUT_" + name, value);
   set_gpus(gang, local_rank, &out);
   set_multi_node(gang, &out);
+  auto network = variables_of(network_of_rank(gang, local_rank));
+  for (const auto& [name, value] : network) out.set(name, value);
+  set_nccl_log(gang, std::move(network), &out);
 
   out.set("LOCKSTEP_JOB", assignment.attempt.job.value);
   out.set("LOCKSTEP_ATTEMPT", static_cast<int>(assignment.attempt.number));

@@ -13,7 +13,7 @@ GangExchange::GangExchange(const GangContext& gang, std::string kind,
     : signature_(fence_signature(kind, {}, true)),
       send_(std::move(send)),
       known_(std::move(known)),
-      fence_(GangTree(gang.assignment.node_rank, gang.assignment.nodes()), 1) {}
+      fence_(GangTree(gang.assignment.node_rank, gang.assignment.nodes(), gang.radix), 1) {}
 
 void GangExchange::say(std::string text) {
   std::uint64_t sequence = 0;

@@ -20,6 +20,7 @@
 #include "runner/bootstrap/gang_tree.h"
 #include "runner/bootstrap/link_stream.h"
 #include "runner/bootstrap/standing.h"
+#include "runner/core/gang_rows.h"
 
 namespace lockstep::runner {
 namespace {
@@ -46,19 +47,23 @@ class TreeLink final : public GangLink {
         events_(std::move(events)),
         keys_(io::generate_key_pair()),
         transport_(loop, [this](const std::string&, const PublicKey& key) {
-          return node_of_key_.count(key) > 0;
+          return child_of_key_.count(key) > 0;
         }) {}
   ~TreeLink() override;
   Status open();
 
   std::uint16_t port() const override { return port_; }
   const PublicKey& public_key() const override { return keys_.public_key; }
-  void connect(const AttemptId& attempt, int node_rank, const GangTable& gang) override;
+  void connect(const AttemptId& attempt, int node_rank, SharedGang gang,
+               const std::optional<GangShare>& share) override;
+  const SharedGang& table() const override { return table_->whole(); }
   void send_up(const GangMessage& message) override;
   void send_down(const GangMessage& message) override;
   void send_to(int node_rank, const GangMessage& message) override;
   void broadcast(const GangMessage& message) override;
   bool settled() override;
+  std::uint32_t knows() const override { return knows_; }
+  int radix() const override { return tree_ ? tree_->radix() : kGangTreeRadix; }
   int parent() const override { return tree_ ? tree_->parent() : -1; }
   std::vector<int> children() const override;
 
@@ -70,9 +75,14 @@ class TreeLink final : public GangLink {
   void on_timer();
   void handle(Neighbour& from, const std::string& bytes);
   void deliver(Neighbour& via, LinkFrame frame);
-  void consume(Neighbour& via, int from, GangMessage message);
+  void consume(Neighbour& via, int from, bool is_of_neighbour, GangMessage message);
+  void admit(const std::vector<PublicKey>& keys);
+  void hear_hello(Neighbour& child, const GangHello& hello);
+  void take_rows(GangRows rows);
+  void refuse_table(const std::string& why);
+  void pass_table_on();
   void start_when_all_are_ready();
-  void start();
+  void start(std::uint32_t knows);
   void relay(int except, int from, int to, const std::string& payload);
   bool transmit(Neighbour& to, const LinkFrame& frame);
   void pump(Neighbour& to);
@@ -85,19 +95,23 @@ class TreeLink final : public GangLink {
   io::EventLoop& loop_;
   Events events_;
   io::KeyPair keys_;
-  std::map<PublicKey, int> node_of_key_;  // whom the gate lets in: the gang table's keys
+  std::map<PublicKey, int> child_of_key_;  // whom the gate lets in
   io::Transport transport_;
   std::optional<io::ServerSocket> server_;
   std::optional<io::ClientSocket> client_;
   std::uint16_t port_ = 0;
 
   AttemptId attempt_;
-  GangTable gang_;
+  std::optional<TableRelay> table_;
+  std::vector<std::string> rows_;  // the table for children, encoded; until the start
   std::optional<GangTree> tree_;
   std::optional<Neighbour> up_;
   std::map<int, Neighbour> down_;
-  std::set<int> unready_;  // children whose subtrees are not connected yet
-  bool started_ = false;
+  std::set<int> unready_;    // children whose subtrees are not connected yet
+  bool said_ready_ = false;  // to the parent, once: all below is connected, and the table is here
+  // Of GangStart, which comes once.
+  enum class Start { awaited, given, refused } start_ = Start::awaited;
+  std::uint32_t knows_ = kGangKnows;  // the least of our subtree; once started, of the gang
 
   io::SystemClock clock_;
   io::Fd timer_;
@@ -174,24 +188,19 @@ TreeLink::~TreeLink() {
   if (timer_) loop_.unwatch(timer_.get(), io::EventLoop::Interest::read);
 }
 
-void TreeLink::connect(const AttemptId& attempt, int node_rank, const GangTable& gang) {
+void TreeLink::connect(const AttemptId& attempt, int node_rank, SharedGang gang,
+                       const std::optional<GangShare>& share) {
   CHECK(!tree_, "a gang link connects once");
   attempt_ = attempt;
-  gang_ = gang;
-  tree_.emplace(node_rank, static_cast<int>(gang.members.size()));
-  for (int node = 0; node < tree_->nodes(); ++node) {
-    node_of_key_[gang.members[node].runner_key] = node;
-  }
-  for (int child : tree_->children()) {
-    down_[child].node = child;
-    unready_.insert(child);
-  }
+  table_.emplace(attempt, node_rank, std::move(gang), share);
+  tree_.emplace(node_rank, table_->share().nodes, table_->share().radix);
+  admit(table_->share().children);
   connecting_since_ = last_tick_ = last_beat_ = clock_.now();
   if (tree_->parent() >= 0) {
     up_.emplace();
     up_->node = tree_->parent();
     up_->stream.push(node_rank, kToNeighbour,
-                     wire::encode(GangMessage(GangHello{attempt, node_rank})));
+                     wire::encode(GangMessage(GangHello{attempt, node_rank, !table_->whole()})));
     dial();
   }
   arm(kBusyTick);
@@ -201,12 +210,22 @@ void TreeLink::connect(const AttemptId& attempt, int node_rank, const GangTable&
   });
 }
 
-// A parent that has no table yet refuses the handshake, and libzmq does not try again after a
-// refusal: so each dial is a new socket.
+void TreeLink::admit(const std::vector<PublicKey>& keys) {
+  const std::vector<int> children = tree_->children();
+  CHECK(children.size() == keys.size(), "there is one key for each child");
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    child_of_key_[keys[i]] = children[i];
+    down_[children[i]].node = children[i];
+    unready_.insert(children[i]);
+  }
+}
+
+// A parent that does not know its children yet refuses the handshake, and libzmq does not try again
+// after a refusal: so each dial is a new socket.
 void TreeLink::dial() {
   if (client_) loop_.unwatch_socket(client_->handle());
   client_.reset();
-  const GangMember& parent = gang_.members[up_->node];
+  const GangMember& parent = *table_->share().parent;
   const bool ipv6 = parent.address.find(':') != std::string::npos;
   const std::string host = ipv6 ? "[" + parent.address + "]" : parent.address;
   const std::string endpoint = fmt::format("tcp://{}:{}", host, parent.runner_port);
@@ -228,11 +247,9 @@ void TreeLink::redial_if_due(Instant now) {
 
 void TreeLink::on_server() {
   while (auto incoming = server_->receive()) {
-    const auto node = node_of_key_.find(incoming->key);
-    if (node == node_of_key_.end()) continue;
-    const auto child = down_.find(node->second);
-    if (child == down_.end()) continue;  // a member of the gang, but not our child
-    Neighbour& from = child->second;
+    const auto child = child_of_key_.find(incoming->key);
+    if (child == child_of_key_.end()) continue;
+    Neighbour& from = down_.at(child->second);
     if (from.peer != incoming->peer) {  // its first connection, or a new one
       from.peer = incoming->peer;
       from.stream.rewind();
@@ -283,7 +300,7 @@ void TreeLink::deliver(Neighbour& via, LinkFrame frame) {
     via.standing = after_refusal(via.standing);
     return;
   }
-  consume(via, frame.from, std::move(*message));
+  consume(via, frame.from, frame.to == kToNeighbour, std::move(*message));
 }
 
 // Passes on what is not for us alone: to the next hop of one node, or to all neighbours but
@@ -297,37 +314,82 @@ void TreeLink::relay(int except, int from, int to, const std::string& payload) {
   });
 }
 
-void TreeLink::consume(Neighbour& via, int from, GangMessage message) {
+void TreeLink::consume(Neighbour& via, int from, bool is_of_neighbour, GangMessage message) {
+  const bool is_of_child = is_of_neighbour && down_.count(via.node) != 0;
+  const bool is_of_parent = is_of_neighbour && !is_of_child;
   if (const auto* hello = std::get_if<GangHello>(&message)) {
-    // Keys are per attempt, so another attempt's hello is our own bug or a forged one.
-    if (hello->attempt != attempt_ || hello->node_rank != via.node)
-      via.standing = after_refusal(via.standing);
-    return;
-  }
-  if (std::holds_alternative<GangReady>(message)) {
+    if (is_of_child) hear_hello(via, *hello);
+  } else if (const auto* ready = std::get_if<GangReady>(&message)) {
+    if (!is_of_child) return;
     unready_.erase(via.node);
+    knows_ = std::min(knows_, ready->knows);
     start_when_all_are_ready();
-    return;
+  } else if (const auto* all = std::get_if<GangStart>(&message)) {
+    if (is_of_parent) start(all->knows);
+  } else if (auto* rows = std::get_if<GangRows>(&message)) {
+    if (is_of_parent) take_rows(std::move(*rows));
+  } else if (events_.received) {
+    events_.received(from, std::move(message));
   }
-  if (std::holds_alternative<GangStart>(message)) {
-    start();
-    return;
-  }
-  if (events_.received) events_.received(from, std::move(message));
 }
 
+void TreeLink::hear_hello(Neighbour& child, const GangHello& hello) {
+  // Keys are per attempt, so another attempt's hello is our own bug or a forged one.
+  if (hello.attempt != attempt_ || hello.node_rank != child.node) {
+    child.standing = after_refusal(child.standing);
+    return;
+  }
+  if (hello.awaits_rows) table_->ask(child.node);
+  pass_table_on();
+}
+
+// ---- the table ----------------------------------------------------------------------------------
+
+void TreeLink::take_rows(GangRows rows) {
+  if (const Status taken = table_->take(std::move(rows)); !taken)
+    return refuse_table(taken.error().message);
+  pass_table_on();
+  start_when_all_are_ready();
+}
+
+void TreeLink::refuse_table(const std::string& why) {
+  if (std::exchange(start_, Start::refused) != Start::awaited) return;
+  if (events_.table_refused) events_.table_refused(why);
+}
+
+void TreeLink::pass_table_on() {
+  for (const int child : table_->due()) {
+    if (rows_.empty())
+      for (GangRows& rows : cut_into_rows(attempt_, *table_->whole()))
+        rows_.push_back(wire::encode(GangMessage(std::move(rows))));
+    Neighbour& to = down_.at(child);
+    for (const std::string& rows : rows_) to.stream.push(tree_->node_rank(), kToNeighbour, rows);
+    pump(to);
+  }
+}
+
+// ---- the start ----------------------------------------------------------------------------------
+
+// So no rank of the gang starts before each node has the launcher's table.
 void TreeLink::start_when_all_are_ready() {
-  if (!unready_.empty()) return;
+  if (!unready_.empty() || !table_->whole()) return;
   if (tree_->parent() < 0) {
-    start();
-  } else {
-    send_up(GangReady{tree_->node_rank()});
+    start(knows_);
+  } else if (!std::exchange(said_ready_, true)) {
+    send_up(GangReady{tree_->node_rank(), knows_});
   }
 }
 
-void TreeLink::start() {
-  if (std::exchange(started_, true)) return;
-  send_down(GangStart{});
+void TreeLink::start(std::uint32_t knows) {
+  if (start_ != Start::awaited) return;
+  if (!table_->whole())
+    return refuse_table(
+        fmt::format("node rank {} gave the order to start before it had passed the gang's table on",
+                    tree_->parent()));
+  start_ = Start::given;
+  rows_.clear();
+  knows_ = std::min(knows_, knows);
+  send_down(GangStart{knows_});
   if (events_.connected) events_.connected();
 }
 

@@ -1,11 +1,17 @@
 #pragma once
-// Connects the runners of one gang in a k-ary tree by node rank (radix kGangTreeRadix), over ZeroMQ
-// with CURVE and per-attempt keys; only keys of the gang table may connect. Messages between two
+// Connects the runners of one gang in a k-ary tree by node rank, over ZeroMQ with CURVE and
+// per-attempt keys; only keys of a node's children may connect to it. Messages between two
 // neighbours arrive in order. It carries GangMessages without interpreting them, except
-// GangHello/Ready/Start, which tell it that the whole tree is connected.
+// GangHello/Ready/Start, which tell it that the whole tree is connected, and GangRows, in which the
+// gang's table goes down the tree to whoever has only a share of it. These five count only between
+// neighbours: what another node has relayed is no word of a parent.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "common/domain/runner_messages.h"
 #include "common/io/event_loop.h"
@@ -26,17 +32,23 @@ inline constexpr Duration kSettleSilence =
 class GangLink {
  public:
   struct Events {
-    std::function<void()> connected;  // every runner of the gang is reachable
+    std::function<void()> connected;  // every runner of the gang is reachable; table() is there
     std::function<void(int from_node_rank, GangMessage)> received;
     std::function<void(int node_rank)> neighbour_lost;  // silent for kNeighbourSilence, or refused
+    // Once, and `connected` never comes: the parent passed on another table than the launcher's.
+    std::function<void(const std::string& why)> table_refused = {};
   };
   // Binds the ROUTER socket at once (port() goes into PartReport::runner_port).
   static Result<std::unique_ptr<GangLink>> create(io::EventLoop& loop, Events events);
   virtual ~GangLink() = default;
   virtual std::uint16_t port() const = 0;
   virtual const PublicKey& public_key() const = 0;
-  // Dials the parent and waits for the children; `connected` follows.
-  virtual void connect(const AttemptId& attempt, int node_rank, const GangTable& gang) = 0;
+  // Dials the parent and waits for the children; `connected` follows. Without the whole table, it
+  // takes the rest of it from the parent.
+  virtual void connect(const AttemptId& attempt, int node_rank, SharedGang gang,
+                       const std::optional<GangShare>& share) = 0;
+  // The whole table, from `connected` on.
+  virtual const SharedGang& table() const = 0;
   virtual void send_up(const GangMessage& message) = 0;                 // no-op at the root
   virtual void send_down(const GangMessage& message) = 0;               // to all children
   virtual void send_to(int node_rank, const GangMessage& message) = 0;  // routed hop by hop
@@ -44,6 +56,10 @@ class GangLink {
   // True when every neighbour has received all messages to it, has left, or was silent for
   // kSettleSilence.
   virtual bool settled() = 0;
+  // From `connected` on: kGangKnows of the oldest runner of the gang. A runner gives up a neighbour
+  // that sends what it does not know, so nothing newer may be sent.
+  virtual std::uint32_t knows() const = 0;
+  virtual int radix() const = 0;   // of the tree, once it connects
   virtual int parent() const = 0;  // -1 at the root
   virtual std::vector<int> children() const = 0;
 };

@@ -1,15 +1,15 @@
 #include "runner/bootstrap/gang_tree.h"
 
+#include <numeric>
+
 #include "common/base/check.h"
 
 namespace lockstep::runner {
 
 std::vector<int> GangTree::children() const {
-  std::vector<int> children;
-  for (int child = node_rank_ * radix_ + 1; child <= node_rank_ * radix_ + radix_ && child < nodes_;
-       ++child) {
-    children.push_back(child);
-  }
+  const TreeChildren here = tree_children(node_rank_, nodes_, radix_);
+  std::vector<int> children(static_cast<std::size_t>(here.count));
+  std::iota(children.begin(), children.end(), here.first);
   return children;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The shape of a gang: a k-ary tree over node ranks 0..nodes-1 with the root at 0. Arithmetic only.
+// One node's place in the tree of its gang (common/domain/gang.h): a k-ary tree over node ranks
+// 0..nodes-1 with the root at 0. Arithmetic only.
 
 #include <vector>
 
@@ -14,6 +15,7 @@ class GangTree {
 
   int node_rank() const { return node_rank_; }
   int nodes() const { return nodes_; }
+  int radix() const { return radix_; }
   int parent() const { return parent_of(node_rank_); }  // -1 at the root
   std::vector<int> children() const;
   // Whether `node` is this node or below it.
@@ -22,7 +24,7 @@ class GangTree {
   int next_hop(int node) const;
 
  private:
-  int parent_of(int node) const { return node == 0 ? -1 : (node - 1) / radix_; }
+  int parent_of(int node) const { return tree_parent(node, radix_); }
 
   int node_rank_;
   int nodes_;

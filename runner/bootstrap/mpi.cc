@@ -58,7 +58,7 @@ class MpiBootstrap final : public Bootstrap {
                BootstrapEvents events)
       : gang_(gang),
         events_(events),
-        fences_(GangTree(gang.assignment.node_rank, gang.assignment.nodes()),
+        fences_(GangTree(gang.assignment.node_rank, gang.assignment.nodes(), gang.radix),
                 gang.assignment.ranks_here()),
         pmi1_(std::make_unique<Pmi1Server>(loop, pmi1_job(gang), pmi1_events())),
         pmix_(make_pmix_bootstrap(gang, std::move(server), std::move(events))) {}
@@ -104,6 +104,7 @@ Pmi1Server::Events MpiBootstrap::pmi1_events() {
       [this](int rank, std::string what) { refused_.note(rank, std::move(what)); },
       [this](std::string new_keys) {
         std::uint64_t sequence = 0;
+        events_.fence(true);
         perform(fences_.contribute(signature_, std::move(new_keys), &sequence));
       },
   };
@@ -136,6 +137,7 @@ void MpiBootstrap::perform(std::vector<FenceTree::Step> steps) {
 void MpiBootstrap::perform_step(FenceTree::Complete& step) {
   std::string all;
   for (const auto& [node, new_keys] : step.blobs) all += new_keys;
+  events_.fence(false);
   if (pmi1_) pmi1_->end_barrier(all);
 }
 

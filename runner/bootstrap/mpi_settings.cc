@@ -4,21 +4,9 @@
 
 #include <set>
 
-#include "common/io/file_system.h"
-#include "runner/bootstrap/network.h"
 #include "runner/bootstrap/variables.h"
 
 namespace lockstep::runner {
-namespace {
-
-// Without an RDMA device Open MPI ends at these components anyway; not loading the others (UCX,
-// libfabric and what they pull in) is most of a short job's time.
-bool has_rdma_device() {
-  const auto devices = io::list_directory("/sys/class/infiniband");
-  return devices && !devices->empty();
-}
-
-}  // namespace
 
 std::vector<std::string> pmix_node_names(const GangTable& gang) {
   std::vector<std::string> names;
@@ -47,12 +35,6 @@ void set_open_mpi(const GangContext& gang, const pmix::Directories& directories,
   // Else Open MPI 4 looks for its own daemon, and each rank silently becomes "rank 0 of 1".
   out->force("OMPI_MCA_schizo", "^orte");
   out->set("OMPI_MCA_btl_vader_backing_directory", directories.shared_memory());
-  // Open MPI refuses both lists at once.
-  const bool user_excludes =
-      assignment.spec.environment_variables.count("OMPI_MCA_btl_tcp_if_exclude") > 0;
-  if (const auto interface = gang_interface(gang); interface && !user_excludes) {
-    out->set("OMPI_MCA_btl_tcp_if_include", *interface);
-  }
   if (gang.oversubscribed) out->set("OMPI_MCA_mpi_yield_when_idle", 1);
   // In each rank hwloc would open a connection to every X display, and all OpenCL devices.
   out->set("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so");
@@ -61,12 +43,6 @@ void set_open_mpi(const GangContext& gang, const pmix::Directories& directories,
   if (gang.container) {
     out->set("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
     out->set("OMPI_MCA_smsc", "^cma");
-  }
-  if (!has_rdma_device()) {
-    out->set("OMPI_MCA_pml", "ob1");
-    out->set("OMPI_MCA_btl", "self,vader,tcp");
-    // Debian also excludes pt2pt, without which one-sided windows fail between nodes over TCP.
-    out->set("OMPI_MCA_osc", "^ucx");
   }
 }
 
@@ -80,11 +56,6 @@ std::map<std::string, std::string> pmi1_variables(const GangContext& gang, int r
           1);  // MPICH 5 stops when it finds PMIX_NAMESPACE beside PMI_SIZE
   // Intel MPI has PMI-1 built in; for PMIx it needs a library that the job names.
   out.set("I_MPI_PMI", variables.count("I_MPI_PMI_LIBRARY") > 0 ? "pmix" : "pmi1");
-  // MPICH 3 would take any interface of the node for its providers of TCP.
-  if (const auto interface = gang_interface(gang)) {
-    out.set("FI_TCP_IFACE", *interface);
-    out.set("FI_SOCKETS_IFACE", *interface);
-  }
   return out.take();
 }
 

@@ -34,7 +34,7 @@ class PmixBootstrap final : public Bootstrap {
       : gang_(gang),
         events_(std::move(events)),
         directories_(pmix::Directories::below(gang.tmp_directory)),
-        fences_(GangTree(gang.assignment.node_rank, gang.assignment.nodes()),
+        fences_(GangTree(gang.assignment.node_rank, gang.assignment.nodes(), gang.radix),
                 gang.assignment.ranks_here()),
         server_(std::move(server)) {
     CHECK(server_, "an MPI gang has a PMIx server");
@@ -182,6 +182,7 @@ void PmixBootstrap::on_fence(const std::set<int>& ranks, bool whole_job, std::st
   std::uint64_t sequence = 0;
   auto steps = fences_.contribute(signature, std::move(data), &sequence);
   fence_calls_[{signature, sequence}] = std::move(reply);
+  events_.fence(true);
   perform(std::move(steps));
 }
 
@@ -198,6 +199,7 @@ void PmixBootstrap::perform_step(FenceTree::Complete& step) {
   for (const auto& [node, blob] : step.blobs) all += blob;
   call->second(true, all);
   fence_calls_.erase(call);
+  events_.fence(false);
 }
 
 void PmixBootstrap::on_modex(int rank, pmix::Client::Reply reply) {

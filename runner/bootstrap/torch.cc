@@ -7,6 +7,7 @@
 
 #include "common/base/check.h"
 #include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/nccl_watch.h"
 #include "runner/bootstrap/network.h"
 #include "runner/bootstrap/torchrun.h"
 #include "runner/bootstrap/variables.h"
@@ -92,6 +93,7 @@ void set_torchrun(const GangContext& gang, int rank, int local_rank, Variables* 
   out->set("GROUP_WORLD_SIZE", assignment.nodes());
   out->set("ROLE_RANK", rank);
   out->set("ROLE_WORLD_SIZE", gang.world_size());
+  set_nccl_watch(gang, out);
 }
 
 std::unique_ptr<Bootstrap> make_torch_bootstrap(const GangContext& gang) {

@@ -17,7 +17,6 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr char kInfiniband[] = "/dev/infiniband";
 constexpr std::size_t kLongestHostname = 64;
 constexpr int kPidsOfSpawn = 16;
 constexpr long long kLeastOfAll = 1024;  // however few the machine has
@@ -149,7 +148,7 @@ Result<ContainerPlan> plan_container(const PlanRequest& request) {
     plan.memory = assignment.allotment.memory;
   plan.cpus = std::max(1, static_cast<int>(assignment.allotment.cpus.size()));
   plan.gpus = assignment.allotment.gpus;
-  if (assignment.nodes() > 1 && io::exists(kInfiniband)) plan.devices.push_back(kInfiniband);
+  if (assignment.nodes() > 1 || resources.rdma != Rdma::off) plan.devices = request.rdma_devices;
   const Arguments arguments(resources.docker_args);
   plan.arguments = arguments.without_variables();
   plan.variables = arguments.variables();

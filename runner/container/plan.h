@@ -24,8 +24,9 @@ struct PlanRequest {
   std::string spawn_program;
   std::string hostname;
   int runner_pid = 0;
-  int pids_limit = kDefaultPidsLimit;      // of each rank
-  std::optional<std::string> bundle = {};  // the folder of the node's own, for `lockstep`
+  int pids_limit = kDefaultPidsLimit;          // of each rank
+  std::optional<std::string> bundle = {};      // the folder of the node's own, for `lockstep`
+  std::vector<std::string> rdma_devices = {};  // of this node; for jobs that may use them
 };
 
 // The user of ranks in a container: the run-as user, or root in rootless docker. If the user's home

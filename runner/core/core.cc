@@ -16,6 +16,10 @@ constexpr const char* kNeverConnected =
     "it ended without joining the job's MPI world although other ranks did: it saw itself as "
     "rank 0 of 1; check that all ranks run the same MPI library";
 
+constexpr const char* kNoTable =
+    "the order to run does not have the gang's table, because this node's agent was replaced by an "
+    "older one while the job was prepared";
+
 }  // namespace
 
 // ---- getting ready -----------------------------------------------------------------------------
@@ -37,8 +41,8 @@ void Core::Impl::on(const Endpoint& input) {
   if (phase != Phase::leasing) return;
   endpoint = input;
   phase = Phase::prepared;
-  if (assignment.phase == WantedPhase::run && (assignment.solo || assignment.gang))
-    return proceed();
+  const bool is_told = assignment.solo || assignment.gang || assignment.share;
+  if (assignment.phase == WantedPhase::run && is_told) return proceed();
   show(PartState::prepared);
 }
 
@@ -58,20 +62,23 @@ void Core::Impl::on(const AssignmentChanged& input) {
 void Core::Impl::proceed() {
   if (terminating) return;
   gang = assignment.gang;
-  if (!gang) {
-    GangMember member = self;
-    member.runner_port = endpoint.runner_port;
-    member.runner_key = endpoint.runner_key;
-    gang = GangTable{{member}, endpoint.master_port};
+  if (assignment.nodes() == 1) {
+    if (!gang) gang = table_of_one();
+    return start_ranks();
   }
-  if (assignment.nodes() == 1) return start_ranks();
+  if (!gang && (!assignment.share || assignment.node_rank == 0))
+    return fail_without_rank(Cause::start_failed, kNoTable);
   phase = Phase::connecting;
-  connect_by = now + kConnectWithin;
-  out.push_back(ConnectGang{*gang});
+  connecting_since = now;
+  ready_by = now + kConnectWithin;
+  out.push_back(ConnectGang{gang, assignment.share});
 }
 
-void Core::Impl::on(const GangConnected&) {
-  if (phase == Phase::connecting && !terminating) start_ranks();
+GangTable Core::Impl::table_of_one() const {
+  GangMember member = self;
+  member.runner_port = endpoint.runner_port;
+  member.runner_key = endpoint.runner_key;
+  return GangTable{{member}, endpoint.master_port};
 }
 
 void Core::Impl::start_ranks() {
@@ -122,6 +129,7 @@ void Core::Impl::on(const RankConnected& input) {
 
 void Core::Impl::on(const PeerDrained& input) {
   const auto& [node_rank, connected] = input.drained;
+  peers_left.insert(node_rank);
   if (is_ray() && node_rank == 0) return dismiss();
   if (!is_mpi() || !connected) return;
   if (*connected) {
@@ -182,6 +190,8 @@ void Core::Impl::on(const RankExited& input) {
   if (record == nullptr || !record->active()) return;
   const bool culprit = failure && failure->rank == input.rank;
   record->exit = describe_exit(*record, input, now, terminating.has_value() && !culprit);
+  if (!terminating && record->exit.cause == Cause::signal && input.signal == SIGKILL)
+    record->exit.detail = who_killed(input);
   if (dismissed) record->exit = dismissed_exit(record->exit);
   record->state = State::ended;
   if (started.ns == 0) started = now;
@@ -228,9 +238,11 @@ PartReport Core::Impl::report() const {
   report.state = shown;
   report.runner_port = assignment.solo ? std::uint16_t{0} : endpoint.runner_port;
   report.runner_key = endpoint.runner_key;
+  if (!assignment.solo) report.gang_rows = kGangRowsVersion;
   report.master_port = endpoint.master_port;
   report.started = started;
   report.exit = final_report;
+  report.probe = shown_probe();
   if (!final_report)
     for (const RankRecord& record : ranks.all())
       if (record.state == State::ended) report.ended.push_back(end_of(record.exit));
@@ -263,7 +275,7 @@ Instant Core::next_deadline() const {
   if (impl.over()) return quoted ? impl.news_until : impl.insist_at;
   Instant next = std::min(impl.timeout_at(), impl.ranks.next_settle());
   next = std::min(next, impl.warning_at());
-  if (impl.phase == Phase::connecting && !impl.terminating) next = impl.connect_by;
+  if (impl.is_getting_ready() && !impl.terminating) next = std::min(next, impl.ready_by);
   if (impl.terminating) next = std::min(next, impl.terminating->insist_at);
   next = std::min(next, impl.lease_ends_at());
   return next;
@@ -272,5 +284,7 @@ Instant Core::next_deadline() const {
 PartReport Core::report() const { return impl_->report(); }
 
 const SharedGang& Core::gang() const { return impl_->gang; }
+
+const std::optional<ProbeResult>& Core::probe() const { return impl_->probe; }
 
 }  // namespace lockstep::runner

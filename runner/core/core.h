@@ -19,6 +19,9 @@
 // of the node that left. On Leave the gang's socket must still deliver queued messages (the last
 // FenceDone). Under ray, a worker's ranks end when the node of rank 0 has drained, and have
 // completed.
+// Before the ranks of a gang on several hosts start, its network is probed (runner/probe), and the
+// addresses in its table are replaced by those that reach each other best. Where they do not, the
+// start fails on the node that the probe names, with the pair.
 
 #include <memory>
 #include <optional>
@@ -44,8 +47,26 @@ struct Endpoint {  // the gang socket is bound, ports are leased
 };
 struct AssignmentChanged {
   Assignment assignment;
-};                        // phase moved: run or stop
-struct GangConnected {};  // GangStart: the whole tree is connected
+};                          // phase moved: run or stop
+struct GangConnected {      // GangStart: the whole tree is connected
+  SharedGang gang = {};     // the whole table
+  std::uint32_t knows = 0;  // GangStart::knows
+};
+// While the gang is not connected: why this node cannot reach its parent in the tree; absent: it
+// can. The newest counts.
+struct ParentChecked {
+  std::optional<PathFailure> failure;
+};
+// The probe of the gang's network has ended.
+struct ProbeDone {
+  enum class Verdict {
+    passed,
+    failed_here,       // this node ends the gang's start for it
+    failed_elsewhere,  // another does: its GangAbort follows
+  };
+  ProbeResult result;
+  Verdict verdict = Verdict::passed;
+};
 struct PeerLost {
   int node_rank = 0;
 };  // a tree neighbour is silent (the launcher decides whether its node is lost)
@@ -80,6 +101,8 @@ struct RankExited {
   int exit_code = 0;
   int signal = 0;
   bool oom = false;
+  bool killed_by_user = false;  // SIGKILL by `lockstep job signal`
+  std::string kernel = {};      // of SIGKILL: what the kernel's log says; "": nothing
 };
 struct StderrTail {
   int rank = 0;
@@ -99,24 +122,30 @@ struct SetupFailed {
   Cause cause = Cause::start_failed;
   std::string why;
 };
+struct GangHangs {  // on node rank 0: lockstep.on_hang ends the gang for it
+  Found found;
+};
 struct LeaseRenewed {  // only if the assignment has a lease; may come before Begin
   Instant until;
 };
 struct Tick {};
 using Input =
-    std::variant<Begin, Endpoint, AssignmentChanged, GangConnected, PeerLost, AbortFromPeer,
-                 PeerDrained, RankStarted, RankStartFailed, RankConnected, RankFinalized,
-                 RankAborted, RankExited, StderrTail, LogsDrained, MasterPortTaken, SpawnLost,
-                 BootstrapLost, SetupFailed, LeaseRenewed, Tick>;
+    std::variant<Begin, Endpoint, AssignmentChanged, GangConnected, ParentChecked, ProbeDone,
+                 PeerLost, AbortFromPeer, PeerDrained, RankStarted, RankStartFailed, RankConnected,
+                 RankFinalized, RankAborted, RankExited, StderrTail, LogsDrained, MasterPortTaken,
+                 SpawnLost, BootstrapLost, SetupFailed, GangHangs, LeaseRenewed, Tick>;
 
 // ---- actions -----------------------------------------------------------------------------------
 struct LeasePorts {
   bool master_port = false;
   int rank_ports = 0;  // of tensorflow: one for each rank here
 };                     // -> Endpoint, once all ports are there
+// With the whole table, a share of it, or, at node rank 0, both. -> GangConnected
 struct ConnectGang {
-  GangTable gang;
-};  // -> GangConnected
+  SharedGang gang = {};
+  std::optional<GangShare> share = {};
+};
+struct ProbeGang {};  // its network -> ProbeDone
 struct StartRank {
   int rank = 0;
   int local_rank = 0;
@@ -142,19 +171,25 @@ struct WriteFinalReport {
   NodeExitReport report;
 };                // durable, before Leave
 struct Leave {};  // clean up and exit 0
-using Action =
-    std::variant<LeasePorts, ConnectGang, StartRank, SignalRanks, WarnRanks, KillEverything,
-                 TellGang, ReadStderrTail, DrainLogs, Report, WriteFinalReport, Leave>;
+using Action = std::variant<LeasePorts, ConnectGang, ProbeGang, StartRank, SignalRanks, WarnRanks,
+                            KillEverything, TellGang, ReadStderrTail, DrainLogs, Report,
+                            WriteFinalReport, Leave>;
 
 // Named times. Bootstrap events arrive on another thread than the results of waitpid. If an exit
 // looks wrong only because such an event is missing, the core waits kSettle before it decides.
 inline constexpr Duration kSettle = milliseconds(250);
 inline constexpr Duration kAbortNews = milliseconds(50);  // an MPI rank's death may be an MPI_Abort
 inline constexpr Duration kConnectWithin = seconds(30);   // for the gang; then its start has failed
-inline constexpr Duration kInsistEvery = seconds(2);      // between repeats of SIGKILL, DrainLogs
-inline constexpr Duration kTailTimeout = seconds(2);      // for StderrTail
-inline constexpr Duration kLeaseTimeout = seconds(2);     // for the agent to end us before we do
-inline constexpr std::size_t kMaxTails = 16;              // ranks whose stderr is quoted
+// A node that knows why it cannot reach its parent says so before the others give up.
+inline constexpr Duration kNamedWithin = seconds(27);
+// Each wait of the probe is shorter. What ends there are nodes that hear nothing more of it.
+inline constexpr Duration kProbeWithin = seconds(20);
+inline constexpr Duration kProbeAbortWithin = seconds(2);  // of the node that is to end the start
+inline constexpr std::size_t kMaxChosenShown = 64;         // of the nodes, in a PartReport
+inline constexpr Duration kInsistEvery = seconds(2);       // between repeats of SIGKILL, DrainLogs
+inline constexpr Duration kTailTimeout = seconds(2);       // for StderrTail
+inline constexpr Duration kLeaseTimeout = seconds(2);      // for the agent to end us before we do
+inline constexpr std::size_t kMaxTails = 16;               // ranks whose stderr is quoted
 
 class Core {
  public:
@@ -166,9 +201,11 @@ class Core {
   std::vector<Action> handle(Instant now, const Input& input);
   Instant next_deadline() const;
   PartReport report() const;
-  // The gang table in use: the assignment's, or the runner's own if solo. Present from the first
-  // StartRank on; the shell makes its bootstrap from it.
+  // The gang table in use: the assignment's, or the runner's own if solo; from the first StartRank
+  // on, for the shell to make its bootstrap from, with the addresses that the probe chose.
   const SharedGang& gang() const;
+  // What the probe of the gang found, of all nodes. Absent: there was none.
+  const std::optional<ProbeResult>& probe() const;
 
  private:
   struct Impl;

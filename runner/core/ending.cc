@@ -4,6 +4,7 @@
 
 #include "common/base/utf8.h"
 #include "runner/core/impl.h"
+#include "runner/core/lost_peer.h"
 
 namespace lockstep::runner {
 
@@ -32,7 +33,20 @@ void Core::Impl::dismiss() {
   terminate(assignment.grace);
 }
 
+namespace {
+
+// A node also ends the gang for a time-out, a stop by order or what no rank did.
+bool ended_by_itself(const RankExit& first) {
+  return first.started && (first.cause == Cause::exit_code || first.cause == Cause::signal ||
+                           first.cause == Cause::out_of_memory || first.cause == Cause::mpi_abort ||
+                           first.cause == Cause::exit_without_finalize);
+}
+
+}  // namespace
+
 void Core::Impl::on(const AbortFromPeer& input) {
+  if (ended_by_itself(input.abort.first))
+    peers_ends.emplace(input.abort.node_rank, input.abort.first);
   if (over() || terminating || phase == Phase::fresh) return;
   stopped = "node rank " + std::to_string(input.abort.node_rank) +
             " ended the gang: " + input.abort.message;
@@ -46,6 +60,14 @@ void Core::Impl::on(const MasterPortTaken&) {
 }
 
 void Core::Impl::on(const SetupFailed& input) { fail_without_rank(input.cause, input.why); }
+
+void Core::Impl::on(const GangHangs& input) {
+  if (phase != Phase::running || terminating) return;
+  hang = input.found;
+  std::string message(to_string(input.found.kind));
+  for (const FoundRank& one : input.found.ranks) message += " rank " + std::to_string(one.rank);
+  fail_without_rank(Cause::hang, std::move(message));
+}
 
 void Core::Impl::on(const SpawnLost& input) {
   if (over() || phase == Phase::fresh) return;
@@ -93,7 +115,7 @@ void Core::Impl::fail(Failure first, RankExit exit) {
 }
 
 void Core::Impl::tell_gang(const RankExit& first, const std::string& message) {
-  if (assignment.nodes() > 1 && (phase == Phase::connecting || phase == Phase::running))
+  if (assignment.nodes() > 1 && (is_getting_ready() || phase == Phase::running))
     out.push_back(TellGang{GangAbort{assignment.node_rank, first, message}});
 }
 
@@ -159,9 +181,8 @@ void Core::Impl::expire_timers() {
           "ran longer than limits.timeout, " + format_duration(*assignment.spec.timeout)},
          first);
   }
-  if (phase == Phase::connecting && !terminating && now >= connect_by)
-    fail_without_rank(Cause::start_failed, "the runners of the gang did not all connect within " +
-                                               format_duration(kConnectWithin));
+  if (is_getting_ready() && !terminating && now >= ready_by)
+    fail_without_rank(Cause::start_failed, why_not_ready());
   if (!over() && terminating && now >= terminating->insist_at) {
     terminating->insist_at = now + kInsistEvery;
     terminating->signal = SIGKILL;
@@ -215,6 +236,7 @@ void Core::Impl::on(const StderrTail& input) {
   auto& record = *ranks.find(input.rank);
   record.exit.stderr_tail = tail(input.text, kStderrTailBytes);
   explain_init(record);
+  explain_peer(record);
   finish_if_quoted();
 }
 
@@ -222,8 +244,46 @@ void Core::Impl::explain_init(RankRecord& record) {
   const auto cause = record.exit.cause;
   const bool ended_badly = cause == Cause::exit_code || cause == Cause::signal;
   if (!is_mpi() || record.client != Client::none || !ended_badly) return;
-  record.exit.detail = why_not_joined(record.exit.stderr_tail);
+  std::string why = why_not_joined(record.exit.stderr_tail);
+  if (why.empty()) return;
+  record.exit.detail = std::move(why);
   if (failure && failure->rank == record.exit.rank) failure->message = sentence(record.exit);
+}
+
+// Of this node's ranks that ended by themselves.
+std::optional<RankEnd> Core::Impl::first_end_here(int other_than) const {
+  const RankExit* first = nullptr;
+  for (const auto& record : ranks.all()) {
+    const RankExit& exit = record.exit;
+    if (exit.rank == other_than || !exit.started || exit.terminated_by_us) continue;
+    if (first == nullptr || exit.time < first->time) first = &exit;
+  }
+  return first == nullptr ? std::nullopt : std::optional(end_of(*first));
+}
+
+// Of several nodes with one address, the one that has ended is meant.
+void Core::Impl::explain_peer(RankRecord& record) {
+  const bool ended_badly = record.exit.cause != Cause::completed && record.exit.started;
+  if (!gang || assignment.nodes() == 1 || !ended_badly || record.exit.terminated_by_us) return;
+  const int own = assignment.node_rank;
+  NamedPeer peer =
+      peer_named_in(record.exit.stderr_tail, nodes_by_name(*gang, launchers_gang), own);
+  if (peer.address.empty()) return;
+  const auto has_ended = [&](int node) {
+    return peers_ends.count(node) != 0 || peers_left.count(node) != 0 ||
+           (node == own && first_end_here(record.exit.rank));
+  };
+  if (peer.nodes.size() > 1) std::erase_if(peer.nodes, [&](int node) { return !has_ended(node); });
+  LostPeer& lost = record.exit.lost_peer.emplace();
+  lost.address = std::move(peer.address);
+  if (peer.nodes.size() != 1) return;
+  lost.node_rank = peer.nodes.front();
+  lost.left = peers_left.count(lost.node_rank) != 0;
+  const auto failed = peers_ends.find(lost.node_rank);
+  if (lost.node_rank == own)
+    lost.end = first_end_here(record.exit.rank);
+  else if (failed != peers_ends.end())
+    lost.end = end_of(failed->second);
 }
 
 void Core::Impl::finish_if_quoted() {
@@ -236,6 +296,7 @@ NodeExitReport Core::Impl::final_words() const {
     report.cause = failure->cause;
     report.first_failed_rank = failure->rank;
     report.message = failure->message;
+    if (failure->cause == Cause::hang) report.hang = hang;
   } else if (stopped) {
     report.cause = Cause::canceled;
     report.message = *stopped;

@@ -1,14 +1,27 @@
 #pragma once
-// The implementation of runner::Core, private to its two files: core.cc starts and follows the
-// ranks; ending.cc decides what ends them, and handles the time until the final report.
+// The implementation of runner::Core, private to its files: core.cc starts and follows the ranks;
+// network.cc decides whether the gang's nodes reach each other; ending.cc decides what ends the
+// ranks, and handles the time until the final report.
 
 #include <csignal>
+#include <map>
+#include <set>
 
 #include "runner/core/ranks.h"
 
 namespace lockstep::runner {
 
-enum class Phase { fresh, leasing, prepared, connecting, running, draining, quoting, done };
+enum class Phase {
+  fresh,
+  leasing,
+  prepared,
+  connecting,
+  probing,
+  running,
+  draining,
+  quoting,
+  done
+};
 
 struct Failure {  // the first failure on this node
   Cause cause = Cause::start_failed;
@@ -25,6 +38,7 @@ struct Core::Impl {
   Assignment assignment;
   GangMember self;
   SharedGang gang;
+  SharedGang launchers_gang;  // the same from before the probe, if it chose addresses
   Endpoint endpoint;
   Phase phase = Phase::fresh;
   PartState shown = PartState::staging;
@@ -32,14 +46,21 @@ struct Core::Impl {
   std::optional<Failure> failure;
   std::optional<std::string> stopped;  // the stop order as a text; unset after a failure of ours
   std::optional<PeerAbort> aborted_by;
+  std::optional<Found> hang;           // the failure is this
+  std::map<int, RankExit> peers_ends;  // by node rank: the first failure of other nodes
+  std::set<int> peers_left;            // node ranks whose ranks all exited with 0
   std::optional<Termination> terminating;
   bool warned = false;     // the job's early signal was sent
   bool dismissed = false;  // Ray's head has completed, and its workers here end with it
   Instant started;         // start of the first rank; 0 = none
-  Instant insist_at = Instant::never();   // while draining or quoting
-  Instant connect_by = Instant::never();  // while connecting
-  std::vector<int> unquoted;              // ranks whose stderr tail is still missing
-  Instant news_until;                     // until then, the first failure may become an MPI_Abort
+  Instant insist_at = Instant::never();  // while draining or quoting
+  Instant connecting_since;
+  Instant ready_by = Instant::never();  // while connecting or probing; then the start has failed
+  std::optional<PathFailure> unreachable_parent;  // while connecting
+  std::optional<ProbeResult> probe;
+  bool probe_failed_here = false;
+  std::vector<int> unquoted;  // ranks whose stderr tail is still missing
+  Instant news_until;         // until then, the first failure may become an MPI_Abort
   std::vector<LogSize> logs;
   std::optional<NodeExitReport> final_report;
   Instant lease_until;  // if the assignment has a lease
@@ -54,7 +75,9 @@ struct Core::Impl {
   void on(const Begin& input);
   void on(const Endpoint& input);
   void on(const AssignmentChanged& input);
-  void on(const GangConnected&);
+  void on(const GangConnected& input);
+  void on(const ParentChecked& input);
+  void on(const ProbeDone& input);
   void on(const PeerLost&) {}  // the launcher decides whether a silent peer is lost
   void on(const AbortFromPeer& input);
   void on(const PeerDrained& input);
@@ -70,12 +93,20 @@ struct Core::Impl {
   void on(const SpawnLost& input);
   void on(const BootstrapLost& input);
   void on(const SetupFailed& input);
+  void on(const GangHangs& input);
   void on(const LeaseRenewed& input) { lease_until = input.until; }
   void on(const Tick&) {}
 
   void proceed();
+  GangTable table_of_one() const;
   void start_ranks();
+  void use_chosen_addresses();
+  bool is_getting_ready() const { return phase == Phase::connecting || phase == Phase::probing; }
+  std::string why_not_ready() const;
+  std::string name_of(int node) const;
+  std::string describe(const PathFailure& failure) const;
   void show(PartState state);
+  std::optional<ProbeResult> shown_probe() const;
   PartReport report() const;
 
   bool over() const { return phase >= Phase::draining; }
@@ -100,6 +131,8 @@ struct Core::Impl {
   void finish_if_ended();
   void quote();
   void explain_init(RankRecord& record);
+  void explain_peer(RankRecord& record);
+  std::optional<RankEnd> first_end_here(int other_than) const;
   void finish_if_quoted();
   void finish();
   NodeExitReport final_words() const;

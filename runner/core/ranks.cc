@@ -91,6 +91,13 @@ RankExit describe_exit(const RankRecord& record, const RankExited& exited, Insta
   return exit;
 }
 
+std::string who_killed(const RankExited& exited) {
+  if (exited.killed_by_user) return "sent with `lockstep job signal`";
+  if (!exited.kernel.empty())
+    return "not sent by Lockstep; the kernel's log says: " + exited.kernel;
+  return "not sent by Lockstep; the log of the node (`journalctl`) may say who sent it";
+}
+
 RankExit describe_abort(const RankExit& base, const RankAborted& abort, Instant now,
                         bool terminating) {
   RankExit exit = base;

@@ -58,6 +58,8 @@ class RankTable {
 // it causes.
 RankExit describe_exit(const RankRecord& record, const RankExited& exited, Instant now,
                        bool terminating);
+// Of a rank that SIGKILL ended while nothing was being ended here, in words.
+std::string who_killed(const RankExited& exited);
 // MPI_Abort(code) of a rank. A code whose low byte is 0 still fails: exit code 1.
 RankExit describe_abort(const RankExit& base, const RankAborted& abort, Instant now,
                         bool terminating);

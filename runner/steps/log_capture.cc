@@ -61,6 +61,7 @@ struct LogCapture::Stream {
   std::string pending;      // read, and refused by the disk: the pipe is not watched meanwhile
   bool paused = false;      // the spool has no room: the pipe is not watched meanwhile
   char last = '\n';         // in the file
+  Written written;          // by the rank
   std::optional<Cut> cut;   // nothing more is kept
 
   std::uint64_t spooled() const { return bytes - taken; }
@@ -205,7 +206,22 @@ ssize_t LogCapture::read_pipe(Stream& stream, std::uint64_t most) {
     length = read(stream.pipe.get(), buffer_.get(), std::min<std::uint64_t>(most, kReadBytes));
   } while (length < 0 && errno == EINTR);
   if (length == 0 || (length < 0 && errno != EAGAIN)) close(stream);
+  if (length > 0) {
+    stream.written.bytes += length;
+    stream.written.lines += std::count(buffer_.get(), buffer_.get() + length, '\n');
+  }
   return length;
+}
+
+LogCapture::Written LogCapture::written(int rank) const {
+  Written all;
+  for (const LogStream which : {LogStream::out, LogStream::err}) {
+    const auto found = by_key_.find({rank, which});
+    if (found == by_key_.end()) continue;
+    all.bytes += found->second->written.bytes;
+    all.lines += found->second->written.lines;
+  }
+  return all;
 }
 
 // Before the bytes are written: whoever ships them looks for the note then. A reading that is

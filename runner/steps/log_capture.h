@@ -7,6 +7,7 @@
 // taken is freed, except for the tail that a failure report quotes. It owns pipes and files; it
 // never interprets the output, and sends it nowhere.
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -64,6 +65,12 @@ class LogCapture {
   // From now on, output that cannot be written is dropped instead of blocking the rank. For an
   // attempt that must end because it fills the disk.
   void give_up_on_disk();
+
+  // All that a rank has written to both streams, kept or not.
+  struct Written {
+    std::int64_t bytes = 0, lines = 0;
+  };
+  Written written(int rank) const;
 
   // The output beyond the limit, or dropped after give_up_on_disk().
   struct Dropped {

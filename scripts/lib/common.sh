@@ -16,7 +16,7 @@ run_packages=(curl elfutils libopenmpi-dev openmpi-bin python3 python3-mpi4py py
 test_packages=(
   busybox-static debootstrap docker.io docker-registry etcd-server gdb iproute2 iptables iputils-ping libbenchmark-dev libgmock-dev
   libgtest-dev openssh-server procps dpkg-dev file podman rclone uidmap python3-jsonschema python3-pytest python3-torch python3-venv
-  fish man-db munge qemu-system-x86 slurm-client slurmctld slurmd systemd util-linux zsh
+  fish ibverbs-providers man-db munge qemu-system-x86 slurm-client slurmctld slurmd systemd util-linux zsh
 )
 # Another kubectl than Debian's is as good, and its package may not stand beside Debian's.
 command -v kubectl >/dev/null || test_packages+=(kubernetes-client)

@@ -6,6 +6,9 @@ usage: LOCKSTEP_BUILD=build tests/bench/load.py [--nodes 1000] MEASUREMENT...
   heartbeats  the launcher's share of a core while the nodes only send heartbeats, over 30 s
   gang        a gang of --gang nodes: ms from its submission until each node's agent has its part, and
               until each has the gang table and runs
+  tables      gangs of 125, 250, … of --nodes nodes: ms from placement until each node's agent was told to run,
+              and the bytes that told them; --whole-tables: as to nodes that do not know GangRows, each of which
+              gets the gang's whole table
   jobs        --jobs one-node jobs through null runners: jobs/s, and launcher CPU per job
   queue       --queued jobs that wait (no node fits): memory, `job list`, restart
 Prints one line of a Markdown table each; everything is on this machine, agents and clients included.
@@ -32,6 +35,7 @@ from compare_peers import cpu_seconds, machine, resident  # noqa: E402
 from needs import FLEET, need  # noqa: E402
 
 NODES_OF_PROCESS = 150
+SIZES = (125, 250, 500, 1000, 2000)  # of gangs, in `tables`
 
 
 def wait_until(condition, what, deadline_s=180):
@@ -105,9 +109,9 @@ class Launcher:
 
 
 class Fleet:
-    """Simulated nodes in several processes, and what they were told: [(what, node, ns, attempt)]."""
+    """Simulated nodes in several processes, and what they were told: [(what, node, ns, [attempt, bytes])]."""
 
-    def __init__(self, launcher, nodes, processes, cpus, one_address):
+    def __init__(self, launcher, nodes, processes, cpus, one_address, whole_tables=False):
         self.nodes, self.lines, self.processes = nodes, [], []
         roster = launcher.home / "roster"
         roster.mkdir(exist_ok=True)
@@ -118,7 +122,8 @@ class Fleet:
             token.write_text(launcher.cli("node", "token", "--uses", count).stdout)
             process = subprocess.Popen([launcher.load / "bench/fleet", "nodes", "--token-file", token, "--count",
                                         str(count), "--first", str(first), "--cpus", str(cpus),
-                                        "--roster", roster, *(["--one-address"] if one_address else [])],
+                                        "--roster", roster, *(["--one-address"] if one_address else []),
+                                        *(["--whole-tables"] if whole_tables else [])],
                                        stdout=subprocess.PIPE, text=True)
             first += count
             self.processes.append(process)
@@ -127,8 +132,8 @@ class Fleet:
 
     def read(self, process):
         for line in process.stdout:
-            what, node, ns, *attempt = line.split()
-            self.lines.append((what, int(node), int(ns), attempt))
+            what, node, ns, *more = line.split()
+            self.lines.append((what, int(node), int(ns), more))
 
     def told(self, what, since_ns=0):
         """{node: ns} of the first such word to each."""
@@ -137,6 +142,11 @@ class Fleet:
             if said == what and ns >= since_ns and node not in first:
                 first[node] = ns
         return first
+
+    def bytes_of(self, what, since_ns):
+        """Of the messages with the first such word to each node."""
+        first = self.told(what, since_ns)
+        return sum(int(more[1]) for said, node, ns, more in list(self.lines) if said == what and first.get(node) == ns)
 
     def cpu_seconds(self):
         return sum(cpu_seconds(process.pid) for process in self.processes)
@@ -188,6 +198,25 @@ def gang(launcher, fleet, options):
             f"{fleet.cpu_seconds() - theirs:.2f}; {resident(launcher.pid):.0f} MB")
 
 
+def tables(launcher, fleet, options):
+    sizes = [size for size in SIZES if size < fleet.nodes] + [fleet.nodes]
+    for size in sizes:
+        best = None
+        for number in range(options.repeat):
+            used, theirs = cpu_seconds(launcher.pid), fleet.cpu_seconds()
+            begun = launcher.submit(prefix=f"tables{os.getpid()}_{size}_{number}", nodes=size)["begun_ns"]
+            wait_until(lambda: len(fleet.told("run", begun)) == size, "all were told to run")
+            placed = min(fleet.told("assigned", begun).values())
+            one = ((max(fleet.told("run", begun).values()) - placed) / 1e6, fleet.bytes_of("run", begun),
+                   cpu_seconds(launcher.pid) - used, fleet.cpu_seconds() - theirs)
+            best = min(best or one, one)
+        took, sent, ours, theirs = best
+        row("tables", f"{size} of {fleet.nodes} nodes{', whole tables' if options.whole_tables else ''}",
+            f"{took:.0f} ms from placement until all were told to run{' (mark 500)' if size == 1000 else ''}, "
+            f"{took / size * 1000:.0f} us a node",
+            f"{sent / 1e6:.2f} MB, {sent / size:.0f} B a node; CPU s: launcher {ours:.2f}, agents {theirs:.2f}")
+
+
 def jobs(launcher, fleet, options):
     for number in range(options.repeat):
         before = cpu_seconds(launcher.pid), fleet.cpu_seconds()
@@ -226,7 +255,7 @@ def queue(launcher, fleet, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("measurements", nargs="+", choices=["storm", "heartbeats", "gang", "jobs", "queue"])
+    parser.add_argument("measurements", nargs="+", choices=["storm", "heartbeats", "gang", "tables", "jobs", "queue"])
     parser.add_argument("--nodes", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=0,
                         help="a thousand ZeroMQ sockets fit in one, and a node takes three, six while it dials anew; "
@@ -237,6 +266,7 @@ def main():
     parser.add_argument("--cpus", type=int, default=4, help="that each node offers")
     parser.add_argument("--job-cpus", type=int, default=0, help="of each job; 0: whole nodes")
     parser.add_argument("--gang", type=int, default=500)
+    parser.add_argument("--whole-tables", action="store_true", help="nodes as of earlier versions, for a comparison")
     parser.add_argument("--jobs", type=int, default=20_000)
     parser.add_argument("--queued", type=int, default=100_000)
     parser.add_argument("--repeat", type=int, default=3)
@@ -250,7 +280,8 @@ def main():
         try:
             launcher.start()
             launcher.authorize()
-            fleet = Fleet(launcher, options.nodes, options.processes, options.cpus, options.one_address)
+            fleet = Fleet(launcher, options.nodes, options.processes, options.cpus, options.one_address,
+                          options.whole_tables)
             for name in options.measurements:
                 globals()[name](launcher, fleet, options)
         finally:

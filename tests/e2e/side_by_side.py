@@ -36,9 +36,9 @@ ALONE = ["test_logs", "test_hostile_ranks"]
 # OTHERS or less. Together those that run have no more than MOST a core, so that what is measured stays below 4.
 TASKS = {"test_chaos": 6.5, "test_namespaces": 6.0, "test_pmix_versions": 5.0, "test_containers": 4.5, "test_bundle": 4.0,
          "test_environment_passed_on": 4.0, "test_container_gangs": 4.5, "test_environment_build": 4.0, "test_peers": 4.0,
-         "test_environment_network": 4.0, "test_restarts": 4.0, "test_gang": 4.0, "test_two_users": 3.5,
+         "test_probe": 4.5, "test_environment_network": 4.0, "test_restarts": 4.0, "test_gang": 4.0, "test_two_users": 3.5,
          "test_secrets_in_containers": 3.5, "test_cluster_docker": 3.5, "test_queue": 3.5, "test_regressions": 3.5,
-         "test_stores": 3.0, "test_environment_conda": 3.0, "test_datastores": 2.5, "test_outputs": 2.5}
+         "test_stores": 3.0, "test_hangs": 3.0, "test_environment_conda": 3.0, "test_datastores": 2.5, "test_outputs": 2.5}
 OTHERS = 2.0
 MOST = 3.5
 SIDES = 4

@@ -17,6 +17,7 @@ import threading
 import time
 
 import pytest
+from harness.first_screen import Watched
 from harness.screen import OnATerminal
 from harness.site import DEADLINE_S, alive, wait_until
 
@@ -224,6 +225,21 @@ def test_the_job_takes_its_shells_along(site):
     assert not processes_with("7654") + processes_with("7655")
 
 
+def test_a_shell_names_how_to_start_a_launcher_that_was_killed(site):
+    site.up(1)
+    site.submit("--name", "alone", *SHARE, "--", "sleep", "3000")
+    site.wait_for_status("alone", "Running")
+    shell_ = Watched(site, "job", "shell", "alone", "--", "sh", "-c", "echo up; sleep 7656")
+    shell_.wait_until(lambda: shell_.said["out"] == b"up\n", "it runs")
+    site.kill(site.launcher_pids())
+    shell_.wait_for("the launcher has ended.*`lockstep up` starts it again")
+    site.up(1)
+    site.ok("job", "cancel", "alone")
+    said = shell_.end().stderr
+    assert b"`lockstep up` starts it again" in said, said
+    site.wait_for_status("alone", "Canceled")
+
+
 # ---- many bytes, and daemons that are killed ---------------------------------------------------
 
 class Transfer:
@@ -323,6 +339,8 @@ def test_a_signal_reaches_the_ranks_that_it_is_for(site):
     assert told["sent"] and told["signal"] == {"name": "SIGUSR1", "number": 10}
     assert sorted(rank for node in told["nodes"] for rank in node["ranks"]) == [0, 1]
     wait_until(lambda: site.logs("heard", "--no-prefix").count(b"got") == 3, "both have it")
+    told = [event["message"] for event in site.json("job", "events", "heard") if event["what"] == "Signaled"]
+    assert len(told) == 3 and re.fullmatch(r"SIGUSR1 to rank 1, by \S+", told[0]), told
     wrong = site.run("job", "signal", "heard", "USR")
     assert wrong.returncode == 2 and b"did you mean USR" in wrong.stderr
     site.ok("job", "cancel", "heard")
@@ -416,6 +434,16 @@ def test_a_terminal_that_is_closed_cancels_its_job(site):
     os.close(terminal.terminal)
     os.waitpid(terminal.pid, 0)
     assert site.wait_for_status("gone", "Canceled")
+
+
+def test_leaving_the_terminal_of_rank_0_cancels_its_job(site):
+    site.up(1)
+    terminal = Typed(site, "run", "--name", "left", "--pty", "--", "bash", "--norc")
+    wait_until(lambda: terminal._read() and terminal.is_raw(), "rank 0 has the terminal")
+    terminal.type("\r~.")
+    wait_until(lambda: not terminal._read(), "it ends")
+    assert terminal.exit_code() == 130
+    assert site.wait_for_status("left", "Canceled")
 
 
 def test_run_stdin_passes_a_pipe_to_rank_0(site):

@@ -80,6 +80,53 @@ CASES = {
     "unknown-node": (["node", "show", "nowhere"], {1, USAGE, REFUSED}, ["nowhere"]),
     "unknown-verb": (["jbo", "list"], {USAGE}, ["jbo"]),
     "unknown-output": (["job", "list", "-o", "xml"], {USAGE}, ["xml"]),
+    # Of hangs, core files, networks and running ranks; those that need a job are further down.
+    "hang-after-a-word": (File("command: true\nlockstep: {hang_after: soon}\n"), {USAGE},
+                          ["job.yml:2:", "'lockstep.hang_after': 'soon' is not a time", "off for never"]),
+    "hang-after-too-short": (File("command: true\nlockstep: {hang_after: 2s}\n"), {USAGE}, ["job.yml:2:", "lockstep.hang_after", "10s"]),
+    "hang-after-negative": (File("command: true\nlockstep: {hang_after: -5}\n"), {USAGE}, ["job.yml:2:", "hang_after"]),
+    "hang-after-too-long": (File("command: true\nlockstep: {hang_after: 9999d}\n"), {USAGE}, ["job.yml:2:", "lockstep.hang_after"]),
+    "hang-after-a-list": (File("command: true\nlockstep: {hang_after: [1m]}\n"), {USAGE}, ["job.yml:2:", "hang_after"]),
+    "hang-after-empty": (File("command: true\nlockstep: {hang_after: ''}\n"), {USAGE}, ["job.yml:2:", "hang_after"]),
+    "on-hang-unknown": (File("command: true\nlockstep: {on_hang: restart}\n"), {USAGE},
+                        ["job.yml:2:", "on_hang", "report", "stacks", "fail", "retry"]),
+    "on-hang-a-boolean": (File("command: true\nlockstep: {on_hang: true}\n"), {USAGE}, ["job.yml:2:", "on_hang"]),
+    "on-hang-a-mapping": (File("command: true\nlockstep: {on_hang: {do: fail}}\n"), {USAGE}, ["job.yml:2:", "on_hang"]),
+    "core-unknown": (File("command: true\nlockstep: {core: full}\n"), {USAGE}, ["job.yml:2:", "core", "off", "backtrace", "keep"]),
+    "core-a-number": (File("command: true\nlockstep: {core: 1}\n"), {USAGE}, ["job.yml:2:", "core"]),
+    "core-misspelt": (File("command: true\nlockstep: {cores: keep}\n"), {USAGE}, ["job.yml:2:", "unknown key 'lockstep.cores'"]),
+    "rdma-unknown": (File("command: true\nlockstep: {rdma: yes}\n"), {USAGE}, ["job.yml:2:", "rdma", "required", "preferred", "off"]),
+    "rdma-a-list": (File("command: true\nlockstep: {rdma: [required]}\n"), {USAGE}, ["job.yml:2:", "rdma"]),
+    "rdma-misspelt": (File("command: true\nlockstep: {rmda: required}\n"), {USAGE}, ["job.yml:2:", "did you mean", "rdma"]),
+    "hang-after-flag": (["run", "--hang-after", "soon", "--", "true"], {USAGE}, ["--hang-after", "'soon' is not a time"]),
+    "hang-after-flag-too-short": (["run", "--hang-after", "1s", "--", "true"], {USAGE}, ["10s"]),
+    "hang-after-flag-empty": (["run", "--hang-after", "", "--", "true"], {USAGE}, ["--hang-after"]),
+    "on-hang-flag": (["run", "--on-hang", "kill", "--", "true"], {USAGE}, ["--on-hang 'kill' is not report, stacks, fail or retry"]),
+    "on-hang-flag-empty": (["run", "--on-hang", "", "--", "true"], {USAGE}, ["--on-hang"]),
+    "core-flag": (["run", "--core", "all", "--", "true"], {USAGE}, ["--core 'all' is not off, backtrace or keep"]),
+    "core-flag-empty": (["run", "--core", "", "--", "true"], {USAGE}, ["--core"]),
+    "rdma-flag": (["run", "--rdma", "ib", "--", "true"], {USAGE}, ["--rdma 'ib' is not required, preferred or off"]),
+    "rdma-flag-empty": (["run", "--rdma", "", "--", "true"], {USAGE}, ["--rdma"]),
+    "shell-of-nobody": (["job", "shell", "no_such_job"], {1, USAGE, REFUSED}, ["no_such_job"]),
+    "shell-without-a-job": (["job", "shell"], {USAGE}, ["NAME"]),
+    "shell-bad-rank": (["job", "shell", "no_such_job", "--rank", "first"], {USAGE}, ["--rank"]),
+    "shell-negative-rank": (["job", "shell", "no_such_job", "--rank", "-1"], {USAGE}, ["--rank"]),
+    "shell-rank-and-node": (["job", "shell", "no_such_job", "--rank", "0", "--node", "n1"], {USAGE}, ["--rank", "--node"]),
+    "stacks-of-nobody": (["job", "stacks", "no_such_job"], {1, USAGE, REFUSED}, ["no_such_job"]),
+    "stacks-bad-rank": (["job", "stacks", "no_such_job", "--rank", "1.5"], {USAGE}, ["--rank"]),
+    "stacks-bad-output": (["job", "stacks", "no_such_job", "-o", "flame"], {USAGE}, ["flame"]),
+    "signal-of-nobody": (["job", "signal", "no_such_job", "TERM"], {1, USAGE, REFUSED}, ["no_such_job"]),
+    "signal-unknown": (["job", "signal", "no_such_job", "SIGWHAT"], {USAGE}, ["SIGWHAT"]),
+    "signal-zero": (["job", "signal", "no_such_job", "0"], {USAGE}, ["0"]),
+    "signal-too-high": (["job", "signal", "no_such_job", "65"], {USAGE}, ["65"]),
+    "signal-none": (["job", "signal", "no_such_job"], {USAGE}, ["SIGNAL"]),
+    "diagnose-of-nobody": (["job", "diagnose", "no_such_job"], {1, USAGE, REFUSED}, ["no_such_job"]),
+    "diagnose-without-a-job": (["job", "diagnose"], {USAGE}, ["NAME"]),
+    "diagnose-bad-output": (["job", "diagnose", "no_such_job", "-o", "xml"], {USAGE}, ["xml"]),
+    "explain-env-of-nobody": (["job", "explain", "--env", "no_such_job"], {1, USAGE, REFUSED}, ["no_such_job"]),
+    "explain-env-bad-rank": (["job", "explain", "--env", "--rank", "one", "no_such_job"], {USAGE}, ["--rank"]),
+    "explain-rank-without-env": (["job", "explain", "--rank", "0", "no_such_job"], {USAGE}, ["--env"]),
+    "fabric-of-no-node": (["node", "show", "--fabric", "nowhere"], {1, USAGE, REFUSED}, ["nowhere"]),
 }
 
 
@@ -109,6 +156,62 @@ def test_bad_input(up_site, case):
     assert len(up_site.json("job", "list")) == jobs_before
     good = up_site.run("run", "--", "echo", "good")
     assert (good.returncode, good.stdout) == (0, b"good\n"), good.stderr
+
+
+def test_what_is_asked_of_a_running_job_must_be_there(up_site):
+    up_site.submit("--name", "held", "-n", "2", "--cpus", "1", "--memory", "64m", "--", "sleep", "1000")
+    up_site.wait_for_status("held", "Running")
+    try:
+        for words, codes, texts in (
+                (["shell", "held", "--rank", "2"], {USAGE}, ["held has no rank 2; its ranks are 0 to 1"]),
+                (["shell", "held", "--node", "nowhere"], {USAGE, 1}, ["nowhere"]),
+                (["shell", "held", "--node", "1"], {USAGE, 1}, ["held has no node 1"]),
+                (["stacks", "held", "--rank", "2"], {USAGE}, ["held has no rank 2"]),
+                (["signal", "held", "TERM", "--rank", "9"], {USAGE}, ["held has no rank 9"]),
+                (["update", "held", "--set", "lockstep.hang_after=1m"], {USAGE, 1, REFUSED}, ["hang_after"])):
+            done = up_site.run("job", *words)
+            said = done.stderr.decode()
+            assert done.returncode in codes and all(text in said for text in texts), (words, done)
+        said = up_site.ok("job", "explain", "--env", "--rank", "2", "held")
+        assert "no network settings of rank 2: the job has ranks 0 to 1\n" in said, said
+    finally:
+        up_site.ok("job", "cancel", "held")
+        up_site.wait_for_status("held", "Canceled")
+
+
+def test_what_needs_ranks_is_refused_of_a_job_without(up_site):
+    up_site.ok("run", "--name", "ended", "--", "true")
+    up_site.submit("--name", "waits", "--wait-anyway", "--label", "rack=nowhere", "--", "true")
+    for name, state in (("ended", "Completed"), ("waits", "Queued")):
+        for words in (["shell", name], ["stacks", name], ["signal", name, "TERM"], ["diagnose", name]):
+            done = up_site.run("job", *words)
+            said = done.stderr.decode()
+            if words[0] == "diagnose" and done.returncode == 0:
+                continue  # of one that has ended it shows what was kept
+            assert done.returncode in (1, USAGE, REFUSED) and name in said and state in said, (words, done)
+            assert "`lockstep job " in said, (words, "says what to do instead", done)
+    done = up_site.run("job", "explain", "--env", "waits")
+    assert done.returncode in (0, 1) and "waits" in (done.stdout + done.stderr).decode(), done
+    up_site.ok("job", "cancel", "waits")
+
+
+def test_a_wrong_fabric_yml_is_a_note_and_the_last_good_one_counts(up_site):
+    path = up_site.home / "launcher" / "fabric.yml"
+    path.write_text("rules:\n- environment_variables: {NCCL_IB_TC: 41}\n")
+    path.chmod(0o600)
+    words = ["--", "sh", "-c", "echo tc=$NCCL_IB_TC"]
+    try:
+        assert up_site.ok("run", *words) == "tc=41\n"
+        for text, place in (("rules: eth0\n", "fabric.yml:1:"), ("rules:\n- interfce: eth0\n", "fabric.yml:2:3: unknown key 'interfce'"),
+                            ("rules:\n- network: 10.1.0.0/99\n", "fabric.yml:2:12"), ("rules: [\n", "fabric.yml:")):
+            path.write_text(text)
+            done = up_site.run("run", *words)
+            assert (done.returncode, done.stdout) == (0, b"tc=41\n"), done
+            assert "the operator's fabric.yml has an error" in done.stderr.decode(), done
+            assert any(place in log.read_text() for log in (up_site.home / "launcher").rglob("*.log")), place
+    finally:
+        path.unlink()
+    assert up_site.ok("run", *words) == "tc=\n"
 
 
 # What the launcher cannot know of a job file: whether a folder is there.

@@ -2,8 +2,11 @@
 import io
 import json
 import os
+import pathlib
 import pwd
 import signal
+import stat
+import subprocess
 import tarfile
 
 import pytest
@@ -42,6 +45,50 @@ def there(site, engine):
     site.ok("up", "--nodes", "2", env=engine.environment)
     site.engine = engine
     return site
+
+
+@pytest.fixture
+def verbs():
+    """Device files as of an RDMA device of this machine; each is another /dev/null."""
+    folder = pathlib.Path("/dev/infiniband")
+    if folder.exists():
+        yield sorted(entry.name for entry in folder.iterdir() if entry.name.startswith(("uverbs", "rdma_cm")))
+        return
+    folder.mkdir()
+    try:
+        # Other modules have the same /dev, and their containers must not get what is gone in a moment.
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755,size=64k", "verbs", folder], check=True)
+        try:
+            for name in ("uverbs0", "rdma_cm", "umad0"):
+                os.mknod(folder / name, stat.S_IFCHR, os.makedev(1, 3))
+                (folder / name).chmod(0o600 if name == "umad0" else 0o666)
+            yield ["rdma_cm", "uverbs0"]
+        finally:
+            subprocess.run(["umount", "-l", folder], check=False)
+    finally:
+        folder.rmdir()
+
+
+ASK_RDMA = 'echo $(ls /dev/infiniband) memlock=$(ulimit -H -l)'
+
+
+def judge_rdma(site, job, out, verbs):
+    """Of two nodes: what each has of RDMA, and what it says is missing."""
+    said = rows(out)
+    assert len(said) == 2 and said[0].split()[:-1] == verbs, said
+    for part in site.show(job)["attempts"][0]["parts"]:
+        limited = [note for note in part["notes"] if "locked memory is limited in its container" in note]
+        assert len(limited) == (0 if said[0].endswith("memlock=unlimited") else 1), (said, part["notes"])
+
+
+def test_jobs_that_may_use_rdma_have_its_devices(there, verbs):
+    words = ["--image", "base:1", "--", "sh", "-c", ASK_RDMA]
+    out = there.ok("run", "-N", "2", "--name", "j", "--rdma", "preferred", *words)
+    judge_rdma(there, "j", out, verbs)
+    out = there.ok("run", "-N", "2", "--name", "unasked", *words)
+    assert {row.rpartition(" ")[0] for row in rows(out)} == {" ".join(verbs)}, out
+    alone = there.ok("run", "--name", "alone", *words)
+    assert not any(name in alone for name in verbs), alone
 
 
 def need_limits():
@@ -342,6 +389,31 @@ def test_outputs_belong_to_the_user_without_root(site, shared_bin, ordinary_user
         mine.ok("job", "download", "j", "-p", "got")
         assert {path.stat().st_uid for path in (mine.work / "got").rglob("made")} == {uid}
         assert json.loads(mine.ok("job", "show", "j", "-o", "json"))["status"] == "Completed"
+    finally:
+        _close(mine)
+        if engine:
+            engine.close()
+
+
+def test_rdma_devices_without_root(site, shared_bin, ordinary_user, verbs):
+    """Rootless podman passes what its user may open, and a node says it where that is nothing."""
+    from conftest import _close, _site
+    mine = _site(ordinary_user, shared_bin)
+    engine = None
+    try:
+        engine = Podman(ordinary_user)
+        import_busybox(engine, "base:1")
+        mine.ok("up", "--nodes", "2", env=engine.environment)
+        words = ["-N", "2", "--rdma", "preferred", "--image", "base:1", "--", "sh", "-c", ASK_RDMA]
+        judge_rdma(mine, "open", mine.ok("run", "--name", "open", *words), verbs)
+        if os.path.isdir("/sys/class/infiniband"):
+            return  # these are no files of ours
+        for name in verbs:
+            os.chmod(f"/dev/infiniband/{name}", 0o600)
+        out = mine.ok("run", "--name", "closed", *words)
+        assert not any(name in out for name in verbs), out
+        for part in mine.show("closed")["attempts"][0]["parts"]:
+            assert any("the agent's user may not open /dev/infiniband/uverbs*" in note for note in part["notes"]), part
     finally:
         _close(mine)
         if engine:

@@ -54,6 +54,21 @@ def test_a_rank_that_ended_early_is_shown_and_named(any_site):
     assert "rank 0: exited with code 1 at " in shown and "rank 2: terminated" in shown, shown
 
 
+def test_a_crash_says_where_if_the_job_asks_for_it(site):
+    """Where the kernel puts core files, and whether a node has a debugger, is this machine's matter: one of the stack
+    and a note is there."""
+    site.up(1)
+    done = site.run("run", "--", "sh", "-c", "kill -SEGV $$")
+    assert done.returncode == 139 and b"--core backtrace" in done.stderr, done
+    done = site.run("run", "--name", "where", "--core", "keep", "--", "sh", "-c", "kill -SEGV $$")
+    assert done.returncode == 139 and b"--core backtrace" not in done.stderr, done
+    report = site.show("where")["report"]
+    note = re.search("note: .*core file of rank 0.*", site.ok("job", "show", "where"))
+    assert note or report["backtrace"], report
+    if note and "is kept" in note.group():
+        assert "core.rank0" in site.ok("job", "files", "where")
+
+
 def test_mpi_abort_gives_its_code(any_site):
     any_site.up(2)
     program = any_site.install_program("mpi_abort")

@@ -12,7 +12,7 @@ from harness.schema import FOLDER, SCHEMAS, keys_in, objects, problems
 from harness.site import BUILD, ROOT, wait_until
 
 # Made by the command line itself, or by the doctor, rather than by launcher/api/json.
-OF_THE_PROGRAM = {"plan", "download", "comparison", "file-list", "findings", "key", "settings", "signal", "snapshot", "stacks", "types"}
+OF_THE_PROGRAM = {"plan", "download", "comparison", "diagnosis", "file-list", "findings", "key", "settings", "signal", "snapshot", "stacks", "types"}
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +152,7 @@ def test_what_each_verb_prints_fits(site):
     site.wait_for_status("held", "Running")
     check("signal", "job signal", "held", "CONT")
     check("stacks", "job stacks", "held", codes=(0, 1))
+    check("diagnosis", "job diagnose", "held")
     site.ok("job", "cancel", "held")
     site.wait_for_status("held", "Canceled")
     check("download", "job download", "created", "--all")

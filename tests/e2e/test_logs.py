@@ -214,6 +214,23 @@ def test_a_follower_that_never_reads_costs_a_bounded_amount(site):
             reader.communicate()
 
 
+def test_an_empty_log_says_why(site):
+    site.up(1)
+    site.run("run", "--name", "gone", "--", "no-such-program")
+    done = site.run("job", "logs", "gone")
+    assert done.stdout == b"" and b"gone has no logs: " in done.stderr and b"not found" in done.stderr, done
+    [node] = site.json("node", "list")
+    site.ok("node", "drain", node["name"])
+    site.ok("run", "--detach", "--wait-anyway", "--name", "later", "--", "true")
+    done = site.run("job", "logs", "later")
+    assert done.stdout == b"" and b"later is Queued and has no logs yet" in done.stderr, done
+    assert f"`lockstep node resume {node['name']}`".encode() in done.stderr, done
+    site.ok("node", "resume", node["name"])
+    site.wait_for_status("later", "Completed")
+    done = site.run("job", "logs", "later")
+    assert done.stdout == b"" and b"the ranks of later wrote nothing" in done.stderr, done
+
+
 def test_a_single_ranks_bytes_are_exact(any_site):
     any_site.up(1)
     any_site.write("binary.py", "import sys\n"

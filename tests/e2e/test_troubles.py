@@ -1,53 +1,12 @@
-"""The first screen that a person sees of each of these troubles, whole: cause, place and remedy.
-
-golden/troubles/NAME.txt has the screen: exit code, standard output, then standard error, with times, sizes of this
-machine and paths replaced. LOCKSTEP_GOLDEN=write writes them anew; read each change of them as a user would.
+"""The first screen that a person sees of each of these troubles, whole: cause, place and remedy; troubles/ has more, and
+harness/first_screen.py how they are kept.
 """
-import difflib
 import os
-import pathlib
-import re
 import time
 
 import pytest
-
+from harness.first_screen import finished, judge, screen
 from harness.site import wait_until
-
-FOLDER = pathlib.Path(__file__).parent / "golden" / "troubles"
-# A step that shows only when it took long, or as often as it happened to be looked at.
-PASSING = re.compile(r"^lockstep: (starting a launcher|started a launcher|uploading|capturing|.* node local-\d started|train: (Queued|Preparing|Starting|Running))")
-
-
-def screen(site, done):
-    """What was printed, without what differs from run to run."""
-    lines = []
-    for stream, text in (("out", done.stdout), ("err", done.stderr)):
-        lines += [f"{stream}| {line}".rstrip() for line in text.decode().splitlines() if not PASSING.match(line)]
-    text = "\n".join([f"exit code {done.returncode}", *lines]) + "\n"
-    text = text.replace(str(site.home), "HOME").replace(str(site.work), "WORK").replace(str(site.directory), "DIR")
-    text = text.replace(str(site.bin), "BIN")
-    text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?", "TIME", text)
-    text = re.sub(r"\b\d\d:\d\d:\d\d(\.\d+)?\b", "TIME", text)
-    text = re.sub(r"\b\d+(\.\d+)? (ms|s|min|h)\b", "DURATION", text)
-    text = re.sub(r"\b\d+(\.\d+)?(ms|s|m|h)( \d+s)?\b(?! memory)", "DURATION", text)
-    text = re.sub(r"\bpid \d+", "pid PID", text)
-    text = re.sub(r"canceled by \S+", "canceled by USER", text)
-    text = re.sub(r"127\.0\.0\.1:\d{4,}", "127.0.0.1:PORT", text)
-    return text
-
-
-def judge(name, text):
-    path = FOLDER / f"{name}.txt"
-    if os.environ.get("LOCKSTEP_GOLDEN") == "write":
-        path.write_text(text)
-    wanted = path.read_text()
-    assert text == wanted, "".join(difflib.unified_diff(wanted.splitlines(True), text.splitlines(True), str(path), "now"))
-
-
-def finished(process):
-    """Of Site.start: its end, as Site.run gives it."""
-    process.stdout_, process.stderr_ = process.communicate(timeout=60)
-    return type("Done", (), {"returncode": process.returncode, "stdout": process.stdout_, "stderr": process.stderr_})
 
 
 def test_a_missing_module(site):

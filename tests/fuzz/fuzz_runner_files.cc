@@ -18,5 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!(wire::decode_exit_report(wire::encode(*read)) == *read)) std::abort();
   if (const auto read = wire::decode_workspace_plan(bytes))
     if (!(wire::decode_workspace_plan(wire::encode(*read)) == *read)) std::abort();
+  if (const auto read = wire::decode_node_fabric(bytes))
+    if (!(wire::decode_node_fabric(wire::encode(*read)) == *read)) std::abort();
   return 0;
 }

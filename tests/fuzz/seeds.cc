@@ -139,6 +139,7 @@ int main(int argc, char** argv) {
   write("fuzz_runner_files", wire::encode(test::filled<Assignment>()));
   write("fuzz_runner_files", wire::encode(test::filled<NodeExitReport>()));
   write("fuzz_runner_files", wire::encode(test::filled<WorkspacePlan>()));
+  write("fuzz_runner_files", wire::encode(test::filled<NodeFabric>()));
   write("fuzz_join_token",
         wire::encode(wire::JoinToken{test::filled<PublicKey>(), "tcp://h:3", "tcp://h:1",
                                      "tcp://h:2", "secret", Instant{1'700'000'000}}));

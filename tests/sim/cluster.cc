@@ -130,6 +130,15 @@ std::shared_ptr<Runner> Cluster::runner_at(std::uint16_t port) {
   return nullptr;
 }
 
+std::vector<std::shared_ptr<Runner>> Cluster::peers_of(const Runner& of) {
+  std::vector<std::shared_ptr<Runner>> peers;
+  for (auto& weak : runners_)
+    if (auto runner = weak.lock();
+        runner && !runner->dead() && runner.get() != &of && runner->attempt() == of.attempt())
+      peers.push_back(std::move(runner));
+  return peers;
+}
+
 void Cluster::runner_reports(Node& node, Runner& runner, const PartReport& report) {
   const AttemptId attempt = runner.attempt();
   Duration way = world.random.between(milliseconds(1), milliseconds(5));

@@ -29,6 +29,7 @@ class Cluster {
   Workload workload;
   std::vector<std::unique_ptr<Node>> nodes;
   std::set<AttemptId> broken;          // attempts of which a rank died
+  std::set<AttemptId> altered;         // of which a runner passed on another table than it got
   std::set<std::string> drained_once;  // names of nodes, by a committed fact
   bool winding_down = false;           // no more faults
   Instant no_space_until;              // until then the launcher has no space for outputs and logs
@@ -47,6 +48,7 @@ class Cluster {
   std::uint16_t next_port() { return next_port_++; }
   void runner_born(const std::shared_ptr<Runner>& runner) { runners_.push_back(runner); }
   std::shared_ptr<Runner> runner_at(std::uint16_t port);
+  std::vector<std::shared_ptr<Runner>> peers_of(const Runner& runner);  // in its gang, and live
   void runner_reports(Node& node, Runner& runner, const PartReport& report);
   void runner_gone(Runner& runner);
   void aftermath(Runner& gone, bool rebooted);

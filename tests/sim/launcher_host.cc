@@ -16,6 +16,7 @@ LauncherHost::LauncherHost(Cluster& cluster) : cluster_(cluster), provider_(clus
   config_.logs_timeout = seconds(40);
   if (cluster.saboteur.has(Defect::logs_given_up_at_once)) config_.space_timeout = Duration::zero();
   config_.keeps.jobs_for = cluster.weather.keep_jobs_for;
+  config_.gang_radix = cluster.weather.gang_radix;
   config_.fence_lease = seconds(12);
   config_.fence_margin = milliseconds(2200);  // a runner takes 2 s
 }
@@ -426,7 +427,8 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "VersionsDeleted",
                                            "NameSettled",
                                            "EnvironmentArchived",
-                                           "VersionAnnotated"};
+                                           "VersionAnnotated",
+                                           "FoundChanged"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   const JobId* job = launcher::job_of(fact.fact);

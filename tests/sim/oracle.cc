@@ -95,6 +95,11 @@ void Oracle::logs_became_durable(const AttemptId& attempt, NodeId node) {
 }
 
 void Oracle::runner_told(const Assignment& assignment, NodeId node) {
+  const bool has_table =
+      assignment.gang || (assignment.share && assignment.node_rank != 0) || assignment.solo;
+  if (assignment.phase == WantedPhase::run && !has_table)
+    world_.violate("oracle:gang-table",
+                   to_string(assignment.attempt) + " is told to run without its gang's table");
   if (assignment.phase != WantedPhase::stop) return;
   const Part* part = state_.assigned_part(assignment.attempt, node);
   const Attempt* attempt = state_.attempt(assignment.attempt);
@@ -105,6 +110,14 @@ void Oracle::runner_told(const Assignment& assignment, NodeId node) {
   if (attempt->doomed) return;
   world_.violate("oracle:stop", to_string(assignment.attempt) +
                                     " is stopped on a node although the launcher wants it there");
+}
+
+void Oracle::table_used(const Assignment& assignment, const GangTable& table) {
+  const Attempt* attempt = state_.attempt(assignment.attempt);
+  if (attempt == nullptr) return;  // deleted
+  if (!attempt->gang || !(*attempt->gang == table))
+    world_.violate("oracle:gang-table",
+                   to_string(assignment.attempt) + " uses a table that is not the launcher's");
 }
 
 void Oracle::runner_killed(const AttemptId& attempt, WantedPhase told) {
@@ -289,6 +302,8 @@ void Oracle::judge(const launcher::GangFormed& fact) {
   const Attempt& attempt = *state_.attempt(fact.attempt);
   if (attempt.doomed || attempt.ended)
     world_.violate("oracle:gang", to_string(fact.attempt) + " was started after it was doomed");
+  if (fact.rows && *fact.rows != digest_of(fact.attempt, fact.gang))
+    world_.violate("oracle:gang-table", to_string(fact.attempt) + " names another table's digest");
 }
 
 void Oracle::launcher_lost(const launcher::NodeLost& fact) {

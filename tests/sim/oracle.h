@@ -86,6 +86,8 @@ class Oracle {
   void approves(NodeId node) { approved_.insert(node); }
   void set_kept_for(Duration kept_for) { kept_for_ = kept_for; }
   void runner_told(const Assignment& assignment, NodeId node);
+  // A runner of the attempt starts its ranks with this table.
+  void table_used(const Assignment& assignment, const GangTable& table);
   void runner_killed(const AttemptId& attempt, WantedPhase told);
   void files_lost(int node) { files_lost_.insert(node); }  // by a reboot
   void cloned(int node) { cloned_.insert(node); }

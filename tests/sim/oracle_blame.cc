@@ -29,7 +29,9 @@ bool matches(Cause cause, Ending ending) {
     case Cause::account_missing:
     case Cause::environment_failed:
     case Cause::disk_limit:
-    case Cause::preempted: break;
+    case Cause::preempted:
+    case Cause::hang:
+    case Cause::no_rdma: break;
   }
   return true;  // no rank is to blame
 }

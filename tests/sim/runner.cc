@@ -10,7 +10,8 @@ Runner::Runner(Cluster& cluster, Node& node, Assignment assignment)
     : cluster_(cluster),
       node_(node),
       assignment_(std::move(assignment)),
-      grace_(assignment_.grace) {}
+      grace_(assignment_.grace),
+      is_old_(cluster.world.random.chance(cluster.weather.old_runners)) {}
 
 void Runner::start() {
   GangMember self;
@@ -39,8 +40,11 @@ void Runner::later(Duration delay, std::function<void()> event) {
 
 void Runner::give(runner::Input input) {
   if (dead_) return;
-  if (const auto* changed = std::get_if<runner::AssignmentChanged>(&input))
+  if (const auto* changed = std::get_if<runner::AssignmentChanged>(&input)) {
     grace_ = std::min(grace_, changed->assignment.grace);
+    if (is_old_ && changed->assignment.share)
+      violate_gang("a runner that knows no rows is given a share of the table");
+  }
   for (const auto& heard : cluster_.saboteur.runner_hears(std::move(input))) {
     auto actions = core_.handle(cluster_.world.now, heard);
     cluster_.saboteur.runner_acts(actions);
@@ -70,43 +74,10 @@ void Runner::perform(const runner::Action& action) {
 
 // ---- gang --------------------------------------------------------------------------------------
 
-void Runner::act(const runner::LeasePorts& action) {
-  port_ = cluster_.next_port();
-  const auto master = action.master_port ? cluster_.next_port() : std::uint16_t{0};
-  later(cluster_.world.random.between(milliseconds(1), milliseconds(20)), [this, master] {
-    give(runner::Endpoint{port_, PublicKey("runner-" + std::to_string(port_)), master});
-  });
-}
-
-void Runner::act(const runner::ConnectGang& action) {
-  connecting_ = true;
-  try_connect(action.gang);
-}
-
-void Runner::try_connect(const GangTable& gang) {
-  for (std::size_t i = 0; i < gang.members.size(); ++i) {
-    const auto peer = cluster_.runner_at(gang.members[i].runner_port);
-    if (peer && (peer->attempt() != attempt() || peer->node_rank() != static_cast<int>(i)))
-      cluster_.world.violate("oracle:gang-table", "the gang table of " + to_string(attempt()) +
-                                                      " leads to another runner");
-    if (!peer || !peer->connecting() || !cluster_.linked(node_, gang.members[i].node)) {
-      later(milliseconds(100), [this, gang] { try_connect(gang); });
-      return;
-    }
-  }
-  if (gang.master_port == 0 && has_master_port(assignment_.spec.distribution.kind))
-    cluster_.world.violate("oracle:gang-table", to_string(attempt()) + " has no master port");
-  later(cluster_.world.random.between(milliseconds(1), milliseconds(30)),
-        [this] { give(runner::GangConnected{}); });
-}
-
 void Runner::act(const runner::TellGang& action) {
-  if (!core_.gang()) return;
-  for (const auto& member : core_.gang()->members) {
-    const auto peer = cluster_.runner_at(member.runner_port);
-    if (!peer || peer.get() == this) continue;
+  for (const auto& peer : cluster_.peers_of(*this)) {
     if (const auto* abort = std::get_if<GangAbort>(&action.message)) {
-      if (!cluster_.linked(node_, member.node)) continue;
+      if (!cluster_.linked(node_, peer->node_.id)) continue;
       peer->later(cluster_.world.random.between(milliseconds(1), milliseconds(20)),
                   [raw = peer.get(), abort = *abort] { raw->give(runner::AbortFromPeer{abort}); });
     } else if (const auto* drained = std::get_if<GangDrained>(&action.message)) {
@@ -132,6 +103,9 @@ void Runner::peer_died(int node_rank) {
 // ---- ranks -------------------------------------------------------------------------------------
 
 void Runner::act(const runner::StartRank& action) {
+  const auto nodes = static_cast<std::size_t>(assignment_.nodes());
+  if (!core_.gang() || core_.gang()->members.size() != nodes)
+    violate_gang("a rank starts before the whole table is there");
   Rank& rank = ranks_[action.rank];
   if (rank.state != Rank::State::none) {
     cluster_.world.violate("oracle:again", fmt::format("rank {} of {} is started twice",
@@ -358,7 +332,7 @@ void Runner::act(const runner::ReadStderrTail& action) {
 void Runner::act(const runner::Report& action) {
   cluster_.world.trace("runner {} on n{}: {}", to_string(attempt()), node_.index,
                        to_string(action.report.state));
-  cluster_.runner_reports(node_, *this, action.report);
+  cluster_.runner_reports(node_, *this, as_told(action.report));
 }
 
 void Runner::act(const runner::WriteFinalReport& action) {

@@ -92,8 +92,16 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::failed_writes_forgotten, "failed_writes_forgotten"},
       {Defect::compaction_forgets_writes, "compaction_forgets_writes"},
       {Defect::compaction_forgets_steps, "compaction_forgets_steps"},
+      {Defect::compaction_forgets_rows, "compaction_forgets_rows"},
+      {Defect::old_runner_given_share, "old_runner_given_share"},
       {Defect::children_survive, "children_survive"},
       {Defect::child_of_another_user, "child_of_another_user"},
+      {Defect::wrong_parent, "wrong_parent"},
+      {Defect::child_not_admitted, "child_not_admitted"},
+      {Defect::digest_of_older_attempt, "digest_of_older_attempt"},
+      {Defect::table_of_older_attempt, "table_of_older_attempt"},
+      {Defect::root_given_no_table, "root_given_no_table"},
+      {Defect::whole_table_for_all, "whole_table_for_all"},
       {Defect::environment_not_awaited, "environment_not_awaited"},
       {Defect::parts_forgotten_at_start, "parts_forgotten_at_start"},
       {Defect::parts_never_removed, "parts_never_removed"},
@@ -130,6 +138,10 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::ranks_start_before_gang, "ranks_start_before_gang"},
       {Defect::consequences_blamed, "consequences_blamed"},
       {Defect::wrong_gang_table, "wrong_gang_table"},
+      {Defect::rows_lack_one, "rows_lack_one"},
+      {Defect::rows_out_of_order, "rows_out_of_order"},
+      {Defect::digest_unchecked, "digest_unchecked"},
+      {Defect::ranks_do_not_wait_for_rows, "ranks_do_not_wait_for_rows"},
       {Defect::first_rank_speaks_for_all, "first_rank_speaks_for_all"},
   };
   return kAll;
@@ -188,6 +200,7 @@ void Saboteur::spoil_checkpoint(PartReport& report) {
 
 void Saboteur::spoil_observed(Observed& observed) {
   for (auto& report : observed.parts) {
+    if (has(Defect::old_runner_given_share)) report.gang_rows = kGangRowsVersion;
     if (has(Defect::old_checkpoint_believed)) spoil_checkpoint(report);
     auto& newest = newest_[report.attempt.job];
     newest = std::max(newest, report.attempt.number);
@@ -368,6 +381,9 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
     erase(static_cast<launcher::StepReused*>(nullptr), false);
     erase(static_cast<launcher::StepSkipped*>(nullptr), true);
   }
+  if (has(Defect::compaction_forgets_rows))
+    for (auto& fact : facts)
+      if (auto* formed = std::get_if<launcher::GangFormed>(&fact.fact)) formed->rows.reset();
   if (has(Defect::compaction_forgets_writes))
     erase(static_cast<launcher::OutputWritten*>(nullptr), false);
   if (has(Defect::compaction_forgets_revisions))
@@ -426,8 +442,29 @@ void Saboteur::spoil_environment(const JobSpec& spec, EnvironmentPlan& plan) {
     plan.virtual_packages = {"__cuda=" + highest_cuda_, "__glibc=" + highest_glibc_};
 }
 
+// Of what a node of a gang is told of its table.
+void Saboteur::spoil_table(Assignment& assignment) {
+  if (!assignment.share) return;
+  GangShare& share = *assignment.share;
+  const std::pair place(assignment.attempt.job, assignment.node_rank);
+  const GangShare& first = first_shares_.emplace(place, share).first->second;
+  if (has(Defect::digest_of_older_attempt)) share.digest = first.digest;
+  if (has(Defect::child_not_admitted) && !share.children.empty()) share.children.pop_back();
+  if (has(Defect::wrong_parent) && share.parent) share.parent->runner_port += 1;
+  if (!assignment.gang) {
+    const auto whole = tables_.find(assignment.attempt);
+    if (has(Defect::whole_table_for_all) && whole != tables_.end()) assignment.gang = whole->second;
+    return;
+  }
+  tables_[assignment.attempt] = assignment.gang;
+  const SharedGang& older = first_tables_.emplace(place, assignment.gang).first->second;
+  if (has(Defect::table_of_older_attempt)) assignment.gang = older;
+  if (has(Defect::root_given_no_table)) assignment.gang = {};
+}
+
 void Saboteur::spoil_desired(DesiredState& desired) {
   for (Assignment& assignment : desired.assignments) {
+    spoil_table(assignment);
     if (has(Defect::lease_ignored)) assignment.lease = Duration::zero();
     if (has(Defect::preemption_without_grace) && assignment.phase == WantedPhase::stop &&
         assignment.stop_reason == StopReason::superseded)
@@ -563,6 +600,11 @@ void Saboteur::spoil_report(NodeExitReport& report) {
   }
 }
 
+void Saboteur::passes_rows(std::vector<GangRows>& rows) {
+  if (has(Defect::rows_lack_one)) rows.front().rows.erase(rows.front().rows.begin());
+  if (has(Defect::rows_out_of_order)) std::reverse(rows.begin(), rows.end());
+}
+
 void Saboteur::runner_acts(std::vector<runner::Action>& actions) {
   if (has(Defect::nothing_is_killed)) {
     swallow<runner::SignalRanks>(actions);
@@ -574,8 +616,11 @@ void Saboteur::runner_acts(std::vector<runner::Action>& actions) {
   const std::vector<runner::Action> passing = actions;
   for (auto& action : actions) {
     auto* connect = std::get_if<runner::ConnectGang>(&action);
-    if (has(Defect::wrong_gang_table) && connect != nullptr)
-      std::reverse(connect->gang.members.begin(), connect->gang.members.end());
+    if (has(Defect::wrong_gang_table) && connect != nullptr && connect->gang) {
+      GangTable table = *connect->gang;
+      std::reverse(table.members.begin(), table.members.end());
+      connect->gang = std::move(table);
+    }
     if (!has(Defect::consequences_blamed)) continue;
     if (auto* report = std::get_if<runner::Report>(&action))
       if (report->report.exit) spoil_report(*report->report.exit);

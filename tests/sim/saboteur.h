@@ -102,9 +102,17 @@ enum class Defect {
   failed_writes_forgotten,
   compaction_forgets_writes,
   compaction_forgets_steps,
+  compaction_forgets_rows,
+  old_runner_given_share,
   children_survive,
   child_of_another_user,
   // agent
+  wrong_parent,
+  child_not_admitted,
+  digest_of_older_attempt,
+  table_of_older_attempt,
+  root_given_no_table,
+  whole_table_for_all,
   environment_not_awaited,
   parts_forgotten_at_start,
   parts_never_removed,
@@ -142,6 +150,10 @@ enum class Defect {
   ranks_start_before_gang,
   consequences_blamed,
   wrong_gang_table,
+  rows_lack_one,
+  rows_out_of_order,
+  digest_unchecked,
+  ranks_do_not_wait_for_rows,
   first_rank_speaks_for_all,
 };
 
@@ -161,6 +173,7 @@ class Saboteur {
   void agent_acts(std::vector<agent::Action>& actions);
   std::vector<runner::Input> runner_hears(runner::Input input);
   void runner_acts(std::vector<runner::Action>& actions);
+  void passes_rows(std::vector<GangRows>& rows);  // of a table, to a child
   std::vector<launcher::Input> launcher_hears(launcher::Input input);
   void launcher_acts(std::vector<launcher::Action>& actions, bool resuming);
   int launcher_records(const launcher::StampedFact& fact);  // how often to record the fact
@@ -176,6 +189,7 @@ class Saboteur {
   void spoil_limit(launcher::SubmitInput& submit);
   void spoil_checkpoint(PartReport& report);
   void spoil_desired(DesiredState& desired);
+  void spoil_table(Assignment& assignment);
   void spoil_environment(const JobSpec& spec, EnvironmentPlan& plan);
 
   Defect defect_;
@@ -188,6 +202,9 @@ class Saboteur {
   std::set<std::pair<SessionId, std::uint64_t>> sent_;
   std::map<std::pair<AttemptId, NodeId>, CollectedOutput> first_checkpoints_;
   std::map<JobId, CheckpointSource> sources_;
+  std::map<std::pair<JobId, int>, SharedGang> first_tables_;  // by node rank
+  std::map<AttemptId, SharedGang> tables_;
+  std::map<std::pair<JobId, int>, GangShare> first_shares_;
   std::map<JobId, Duration> limits_;           // as they were submitted
   std::map<SessionId, std::uint64_t> beats_;   // the newest heartbeat sent
   std::map<SessionId, HeartbeatAck> answers_;  // the newest answer received

@@ -41,6 +41,10 @@ struct Weather {
   Duration keep_jobs_for{0};
   bool long_cuts = false;  // nodes are cut off for longer than a lease, and jobs last long
   bool calm = false;
+  // Trees of gangs, which have few nodes here; and the rows of a GangRows.
+  int gang_radix = 1, rows_in_message = 1;
+  double old_runners = 0;   // per runner: it knows no rows
+  double rows_altered = 0;  // per table that is passed on: it is altered
 
   static Weather fine() {
     Weather weather;
@@ -52,11 +56,19 @@ struct Weather {
 inline Weather draw_weather(Random& random) {
   Weather w;
   const bool some_unable = random.chance(0.5);
+  const int gang_radix = random.between(1, 3), rows_in_message = random.between(1, 3);
+  const double old_runners = random.chance(0.3) ? 0.2 : 0;
   if (random.chance(0.15)) {
     w = Weather::fine();
     w.unable_nodes = some_unable ? 0.6 : 0;
+    w.gang_radix = gang_radix;
+    w.rows_in_message = rows_in_message;
+    w.old_runners = old_runners;
     return w;
   }
+  w.gang_radix = gang_radix;
+  w.rows_in_message = rows_in_message;
+  w.old_runners = old_runners;
   w.unable_nodes = some_unable ? 0.6 : 0;
   const auto sometimes = [&](double often, double least, double most) {
     return random.chance(often) ? least + random.unit() * (most - least) : 0.0;
@@ -108,6 +120,7 @@ inline Weather draw_weather(Random& random) {
   w.provider_fails = sometimes(0.5, 0.05, 0.4);
   w.provider_crashes = sometimes(0.5, 0.05, 0.4);
   w.take = sometimes(0.4, 5, 40);
+  w.rows_altered = sometimes(0.3, 0.02, 0.3);
   return w;
 }
 

@@ -1,5 +1,6 @@
 #include "launcher/api/json/cluster.h"
 
+#include "launcher/api/json/fabric.h"
 #include "launcher/api/json/usage.h"
 #include "launcher/api/json/value.h"
 
@@ -75,6 +76,7 @@ Json inventory_json(const Inventory& inventory) {
   json["limitations"] = inventory.limitations;
   json["unenforced"] = inventory.unenforced ? Json(*inventory.unenforced) : Json(nullptr);
   json["caps"] = caps_json(inventory.caps);
+  json["fabric"] = inventory.fabric ? to_json(*inventory.fabric) : Json(nullptr);
   return json;
 }
 

@@ -7,6 +7,7 @@
 #include "common/domain/access.h"
 #include "common/domain/pipeline.h"
 #include "launcher/api/json/environment.h"
+#include "launcher/api/json/found.h"
 #include "launcher/api/json/pipeline.h"
 #include "launcher/api/json/usage.h"
 #include "launcher/api/json/value.h"
@@ -145,6 +146,7 @@ Json part_json(const PartView& part) {
   json["use"] = part.use ? to_json(*part.use) : Json(nullptr);
   json["used"] = totals_of(part.used);
   json["rank_states"] = rank_states_of(part);
+  json["settings"] = settings_json(part.settings);
   return json;
 }
 
@@ -159,7 +161,7 @@ Json checkpoint_json(const CheckpointView& checkpoint) {
   return json;
 }
 
-Json attempt_json(const AttemptView& attempt) {
+Json attempt_json(const std::string& job, const AttemptView& attempt) {
   Json json;
   json["number"] = attempt.number;
   json["placed"] = time_or_null(attempt.placed);
@@ -170,6 +172,9 @@ Json attempt_json(const AttemptView& attempt) {
   json["report"] = attempt.report ? to_json(*attempt.report) : Json(nullptr);
   json["retried"] = attempt.retried.empty() ? Json(nullptr) : Json(attempt.retried);
   json["checkpoint"] = attempt.checkpoint ? checkpoint_json(*attempt.checkpoint) : Json(nullptr);
+  const words::About names = names_in(job, attempt);
+  json["found"] = found_list_json(attempt.found, names);
+  json["probe"] = attempt.probe ? probe_json(*attempt.probe, names) : Json(nullptr);
   return json;
 }
 
@@ -209,6 +214,9 @@ Json ours_of(const JobSpec& spec) {
     json["signal"] = {{"name", early_signal_name(signal->number)},
                       {"before", seconds_of(signal->before)}};
   json["terminal"] = std::string(to_string(spec.terminal));
+  json["hang_after"] = seconds_of(spec.hang.after);
+  json["on_hang"] = std::string(to_string(spec.hang.on));
+  json["core"] = std::string(to_string(spec.core));
   json["keep"] = spec.keep;
   json["compute_why"] = spec.compute_why;
   json["from_checkpoint_of"] =
@@ -267,6 +275,18 @@ std::vector<std::string> unwritten_outputs(const JobView& job) {
   return lines;
 }
 
+namespace {
+
+Json lost_peer_json(const LostPeer& peer) {
+  return {{"address", text_or_null(peer.address)},
+          {"node_rank", peer.node_rank < 0 ? Json(nullptr) : Json(peer.node_rank)},
+          {"rank", peer.end ? Json(peer.end->rank) : Json(nullptr)},
+          {"exit_code", peer.end ? Json(peer.end->exit_code) : Json(nullptr)},
+          {"left", peer.left}};
+}
+
+}  // namespace
+
 Json to_json(const ExitReport& report) {
   Json json;
   json["cause"] = std::string(to_string(report.cause));
@@ -276,6 +296,9 @@ Json to_json(const ExitReport& report) {
   json["time"] = time_or_null(report.time);
   json["message"] = report.message;
   json["stderr_tail"] = report.stderr_tail;
+  json["backtrace"] = report.backtrace;
+  json["hang"] = report.hang ? Json(std::string(to_string(report.hang->kind))) : Json(nullptr);
+  json["lost_peer"] = report.lost_peer ? lost_peer_json(*report.lost_peer) : Json(nullptr);
   json["terminated_ranks"] = report.terminated_ranks;
   json["also"] = Json::array();
   for (const PossibleFirst& other : report.also)
@@ -329,12 +352,30 @@ Json to_json(const JobView& job) {
   json["exit_code"] = job.report ? Json(job.report->exit_code) : Json(nullptr);
   json["report"] = job.report ? to_json(*job.report) : Json(nullptr);
   json["attempts"] = Json::array();
-  for (const auto& attempt : job.attempts) json["attempts"].push_back(attempt_json(attempt));
+  for (const auto& attempt : job.attempts)
+    json["attempts"].push_back(attempt_json(spec.name, attempt));
   json["warnings"] = unwritten_outputs(job);
   json["silent_seconds"] = job.silent == Duration::zero()
                                ? Json(nullptr)
                                : seconds_of(std::chrono::floor<seconds>(job.silent));
   return json;
+}
+
+Json rank_settings_json(const SettingsView& view) {
+  Json elsewhere = Json::array();
+  for (const SettingsView::Elsewhere& other : view.elsewhere)
+    elsewhere.push_back({{"name", other.setting.name},
+                         {"value", other.setting.value},
+                         {"source", std::string(to_string(other.setting.source))},
+                         {"reason", other.setting.reason},
+                         {"warning", text_or_null(other.setting.warning)},
+                         {"ranks", other.ranks}});
+  return {{"rank", view.rank},
+          {"node_name", text_or_null(view.node_name)},
+          {"absent", text_or_null(view.absent)},
+          {"variables", settings_json(view.settings)},
+          {"elsewhere", std::move(elsewhere)},
+          {"more", view.more}};
 }
 
 Json rerun_json(const RerunView& rerun) {
@@ -364,6 +405,7 @@ Json to_json(const ExplainView& explain) {
   json["placement"] = explain.lines;
   json["environment"] = explained_environment(explain.job);
   json["rerun"] = explain.rerun ? rerun_json(*explain.rerun) : Json(nullptr);
+  json["settings"] = explain.settings ? rank_settings_json(*explain.settings) : Json(nullptr);
   return json;
 }
 

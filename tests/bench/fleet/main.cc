@@ -1,6 +1,7 @@
 // fleet: many simulated nodes in one process, many jobs from one client, or many followers of one
 // job; tests/bench/load.py and followers.py start several of them beside a real lockstepd.
-//   fleet nodes --token-file FILE --count K --first I [--cpus N] [--roster DIR]    until SIGTERM
+//   fleet nodes --token-file FILE --count K --first I [--cpus N] [--roster DIR] [--whole-tables]
+//     until SIGTERM
 //   fleet submit --home DIR --endpoint FILE --jobs N [--nodes K] [--cpus N] [--no-wait]
 //   fleet followers --home DIR --endpoint FILE --job NAME --count N     until standard input ends
 
@@ -14,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/domain/gang.h"
 #include "common/io/file_system.h"
 #include "common/wire/join_token.h"
 #include "tests/bench/fleet/followers.h"
@@ -37,6 +39,7 @@ struct NodeOptions {
   int first = 1;
   int cpus = 4;
   bool one_address = false;
+  bool whole_tables = false;
 };
 
 Inventory inventory_of(const std::string& name, int index, int cpus) {
@@ -75,9 +78,9 @@ Status run_nodes(const NodeOptions& options) {
     TRY_ASSIGN(Member one, member(loop, transport, token, options.roster, name));
     if (!options.one_address)
       one.identity.control_endpoint = from_own_address(one.identity.control_endpoint, i);
-    nodes.push_back(std::make_unique<NullNode>(loop, transport, clock, witness,
-                                               std::move(one.identity), std::move(one.keys),
-                                               inventory_of(name, i, options.cpus)));
+    nodes.push_back(std::make_unique<NullNode>(
+        loop, transport, clock, witness, std::move(one.identity), std::move(one.keys),
+        inventory_of(name, i, options.cpus), options.whole_tables ? 0U : kGangRowsVersion));
     TRY(nodes.back()->dial());
   }
   const Duration gather =
@@ -112,6 +115,8 @@ int main(int argc, char** argv) {
   nodes->add_option("--first", node_options.first, "their names count from here");
   nodes->add_option("--cpus", node_options.cpus, "that each offers");
   nodes->add_flag("--one-address", node_options.one_address, "as behind one NAT gateway");
+  nodes->add_flag("--whole-tables", node_options.whole_tables,
+                  "as nodes of earlier versions, to each of which a gang's whole table is sent");
   nodes->add_option("--roster", node_options.roster, "directory of the nodes that have joined");
   fleet::SubmitOptions submit_options;
   bool no_wait = false;

@@ -35,17 +35,6 @@ SessionId new_session() {
   return session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());
 }
 
-PartReport report_of(const Assignment& assignment, PartState state, const PublicKey& key) {
-  PartReport report;
-  report.attempt = assignment.attempt;
-  report.state = state;
-  if (assignment.solo) return report;
-  report.runner_port = kPort;
-  report.runner_key = key;
-  if (assignment.node_rank == 0) report.master_port = kPort + 1;
-  return report;
-}
-
 NodeExitReport exit_of(const Assignment& assignment, bool stopped, Instant now) {
   NodeExitReport exit;
   exit.cause = stopped ? Cause::canceled : Cause::completed;
@@ -75,8 +64,8 @@ void Witness::assigned(NodeId node, const AttemptId& attempt) {
   line("assigned", node, to_string(attempt));
 }
 
-void Witness::told_to_run(NodeId node, const AttemptId& attempt) {
-  line("run", node, to_string(attempt));
+void Witness::told_to_run(NodeId node, const AttemptId& attempt, std::size_t bytes) {
+  line("run", node, fmt::format("{} {}", to_string(attempt), bytes));
 }
 
 void Witness::flush() {
@@ -90,12 +79,13 @@ void Witness::flush() {
 
 NullNode::NullNode(io::EventLoop& loop, io::Transport& transport, io::Clock& clock,
                    Witness& witness, agent::Identity identity, io::KeyPair keys,
-                   Inventory inventory)
+                   Inventory inventory, std::uint32_t gang_rows)
     : clock_(clock),
       witness_(witness),
       identity_(std::move(identity)),
       keys_(std::move(keys)),
       inventory_(std::move(inventory)),
+      gang_rows_(gang_rows),
       session_(new_session()),
       core_(config_of(identity_.node, session_)),
       control_(loop, transport, clock, {identity_.control_endpoint, identity_.launcher_key, keys_},
@@ -112,6 +102,7 @@ void NullNode::receive(const std::string& bytes) {
     std::fprintf(stderr, "fleet: %s\n", envelope.error().message.c_str());
     return;
   }
+  received_ = bytes.size();
   observe(envelope->body);
   feed(agent::FromLauncher{std::move(envelope->body)});
 }
@@ -179,8 +170,7 @@ void NullNode::perform(agent::StartRunner& action) {
   const Assignment& assignment = action.assignment;
   feed(agent::RunnerStarted{assignment.attempt, {}});
   if (assignment.phase == WantedPhase::prepare)
-    feed(agent::RunnerReported{assignment.attempt,
-                               report_of(assignment, PartState::prepared, keys_.public_key)});
+    feed(agent::RunnerReported{assignment.attempt, report_of(assignment, PartState::prepared)});
   else
     run(assignment);
 }
@@ -189,10 +179,23 @@ void NullNode::perform(agent::UpdateRunner& action) {
   if (action.assignment.phase != WantedPhase::prepare) run(action.assignment);
 }
 
+PartReport NullNode::report_of(const Assignment& assignment, PartState state) const {
+  PartReport report;
+  report.attempt = assignment.attempt;
+  report.state = state;
+  if (assignment.solo) return report;
+  report.runner_port = kPort;
+  report.runner_key = keys_.public_key;
+  report.gang_rows = gang_rows_;
+  if (assignment.node_rank == 0) report.master_port = kPort + 1;
+  return report;
+}
+
 void NullNode::run(const Assignment& assignment) {
   const bool stopped = assignment.phase == WantedPhase::stop;
-  if (!assignment.solo && !stopped) witness_.told_to_run(identity_.node, assignment.attempt);
-  PartReport report = report_of(assignment, PartState::running, keys_.public_key);
+  if (!assignment.solo && !stopped)
+    witness_.told_to_run(identity_.node, assignment.attempt, received_);
+  PartReport report = report_of(assignment, PartState::running);
   report.started = clock_.now();
   if (!stopped) feed(agent::RunnerReported{assignment.attempt, report});
   report.state = PartState::finished;

@@ -17,13 +17,13 @@
 
 namespace lockstep::fleet {
 
-// Prints lines for the script that drives the benchmark: "WHAT NODE NANOSECONDS [ATTEMPT]", in
-// CLOCK_MONOTONIC.
+// Prints lines for the script that drives the benchmark: "WHAT NODE NANOSECONDS [ATTEMPT [BYTES]]",
+// in CLOCK_MONOTONIC.
 class Witness {
  public:
   void accepted(NodeId node);                            // the launcher accepted its session
   void assigned(NodeId node, const AttemptId& attempt);  // a part of a gang, to prepare
-  void told_to_run(NodeId node, const AttemptId& attempt);
+  void told_to_run(NodeId node, const AttemptId& attempt, std::size_t bytes);  // of the message
   void flush();
 
  private:
@@ -34,7 +34,8 @@ class Witness {
 class NullNode {
  public:
   NullNode(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Witness& witness,
-           agent::Identity identity, io::KeyPair keys, Inventory inventory);
+           agent::Identity identity, io::KeyPair keys, Inventory inventory,
+           std::uint32_t gang_rows);  // see PartReport
   NullNode(const NullNode&) = delete;
   NullNode& operator=(const NullNode&) = delete;
 
@@ -50,6 +51,7 @@ class NullNode {
   void send(AgentMessage body);
   void observe(const AgentReply& message);
   void report_usage();
+  PartReport report_of(const Assignment& assignment, PartState state) const;
   void run(const Assignment& assignment);
   void die_if_failed(const Status& dialled) const;
   [[noreturn]] void die(const std::string& why) const;
@@ -80,6 +82,8 @@ class NullNode {
   agent::Identity identity_;
   io::KeyPair keys_;
   Inventory inventory_;
+  std::uint32_t gang_rows_;
+  std::size_t received_ = 0;  // bytes of the message at hand
   SessionId session_;
   agent::Core core_;
   agent::LauncherLink control_;

@@ -1,10 +1,15 @@
 // Stands in for libnvidia-ml.so.1: as many GPUs as $LOCKSTEP_FAKE_GPUS says (8 where it is not set,
 // as in daemons, whose environment is clean), 80 GiB each, listed by NVML index in the reverse of
-// PCI order. LOCKSTEP_FAKE_NVML_ERROR makes nvmlInit_v2 fail with that code.
+// PCI order. Two neighbours (0 and 1, 2 and 3, … in PCI order) have NVLink, all have peer-to-peer
+// access, and the last one is in MIG mode if LOCKSTEP_FAKE_MIG is set. LOCKSTEP_FAKE_NVML_ERROR
+// makes nvmlInit_v2 fail with that code.
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "agent/inventory/nvml.h"
+#include "tests/fakes/nvml/same_shape.h"
 
 namespace {
 
@@ -88,6 +93,25 @@ int nvmlDeviceGetUtilizationRates(void* device, Utilization* utilization) {
   return kSuccess;
 }
 
+int nvmlDeviceGetMigMode(void* device, unsigned* current, unsigned* pending) {
+  *current = *pending = std::getenv("LOCKSTEP_FAKE_MIG") && place_of(device) + 1 == gpu_count();
+  return kSuccess;
+}
+
+// Read access (0) between all; NVLink (2) within a pair.
+int nvmlDeviceGetP2PStatus(void* a, void* b, int how, int* status) {
+  constexpr int kOk = 0, kNotSupported = 5, kRead = 0, kNvlink = 2;
+  const bool is_pair = place_of(a) / 2 == place_of(b) / 2;
+  *status = how == kRead || (how == kNvlink && is_pair) ? kOk : kNotSupported;
+  return kSuccess;
+}
+
+// The second in PCI order is hot and short of power.
+int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* reasons) {
+  *reasons = place_of(device) == 1 ? 0x40 | 0x04 : 0x01;
+  return kSuccess;
+}
+
 int nvmlDeviceGetMemoryInfo(void*, MemoryInfo* memory) {
   memory->total = 80ULL << 30;
   memory->free = memory->total;
@@ -95,3 +119,26 @@ int nvmlDeviceGetMemoryInfo(void*, MemoryInfo* memory) {
   return kSuccess;
 }
 }
+
+// As the agent calls them; real_header.cc holds that against NVIDIA's header.
+namespace {
+
+using lockstep::agent::Nvml;
+using lockstep::test::kSameShape;
+
+static_assert(kSameShape<decltype(Nvml::init), decltype(&nvmlInit_v2)>);
+static_assert(kSameShape<decltype(Nvml::shutdown), decltype(&nvmlShutdown)>);
+static_assert(kSameShape<decltype(Nvml::error_string), decltype(&nvmlErrorString)>);
+static_assert(kSameShape<decltype(Nvml::count), decltype(&nvmlDeviceGetCount_v2)>);
+static_assert(kSameShape<decltype(Nvml::by_index), decltype(&nvmlDeviceGetHandleByIndex_v2)>);
+static_assert(kSameShape<decltype(Nvml::name), decltype(&nvmlDeviceGetName)>);
+static_assert(kSameShape<decltype(Nvml::uuid), decltype(&nvmlDeviceGetUUID)>);
+static_assert(kSameShape<decltype(Nvml::pci), decltype(&nvmlDeviceGetPciInfo_v3)>);
+static_assert(kSameShape<decltype(Nvml::memory), decltype(&nvmlDeviceGetMemoryInfo)>);
+static_assert(kSameShape<decltype(Nvml::utilization), decltype(&nvmlDeviceGetUtilizationRates)>);
+static_assert(
+    kSameShape<decltype(Nvml::cuda_version), decltype(&nvmlSystemGetCudaDriverVersion_v2)>);
+static_assert(kSameShape<decltype(Nvml::mig_mode), decltype(&nvmlDeviceGetMigMode)>);
+static_assert(kSameShape<decltype(Nvml::p2p_status), decltype(&nvmlDeviceGetP2PStatus)>);
+
+}  // namespace

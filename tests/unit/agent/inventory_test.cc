@@ -9,6 +9,7 @@
 
 #include "agent/inventory/cgroup_path.h"
 #include "agent/inventory/cpu.h"
+#include "agent/inventory/fabric_gpus.h"
 #include "agent/inventory/gpu.h"
 #include "agent/inventory/isolation.h"
 #include "agent/inventory/memory.h"
@@ -232,6 +233,7 @@ class GpuProbeTest : public testing::Test {
  protected:
   ~GpuProbeTest() override {
     ::unsetenv("LOCKSTEP_FAKE_GPUS");
+    ::unsetenv("LOCKSTEP_FAKE_MIG");
     ::unsetenv("LOCKSTEP_FAKE_NVML_ERROR");
     ::unsetenv("LOCKSTEP_NVML_LIBRARY");
   }
@@ -263,6 +265,28 @@ TEST_F(GpuProbeTest, ListsGpusInPciOrder) {
   EXPECT_EQ(probe.gpus[2].memory, gibibytes(80));
   EXPECT_EQ(probe.gpus[2].name, "Fake GPU 80GB");
   EXPECT_EQ(probe.cuda, "12.4");
+}
+
+TEST_F(GpuProbeTest, GpusOfTheFabricHaveTheirPeersWhateverNvmlsOrderIs) {
+  const TempDir sys;
+  put(sys / "bus/pci/devices/0000:12:00.0/numa_node", "1\n");
+  ::setenv("LOCKSTEP_FAKE_GPUS", "4", 1);
+  ::setenv("LOCKSTEP_FAKE_MIG", "1", 1);
+  std::vector<GpuDevice> offered = probe_gpus(FAKE_NVML, sys.path()).gpus;
+  const auto all = probe_fabric_gpus(offered, FAKE_NVML, sys.path());
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[0].pci, "0000:10:00.0");
+  EXPECT_EQ(all[0].nvlink_peers, std::vector<int>{1});
+  EXPECT_EQ(all[2].nvlink_peers, std::vector<int>{3});
+  EXPECT_EQ(all[2].p2p_peers, (std::vector<int>{0, 1, 3}));
+  EXPECT_EQ(all[2].numa_node, 1);
+  EXPECT_TRUE(all[3].mig && !all[2].mig);
+  offered.erase(offered.begin(), offered.begin() + 3);  // of a share
+  const auto some = probe_fabric_gpus(offered, FAKE_NVML, sys.path());
+  ASSERT_EQ(some.size(), 1u);
+  EXPECT_EQ(some[0].index, 3);
+  EXPECT_TRUE(some[0].mig && some[0].p2p_peers.empty());
+  EXPECT_TRUE(probe_fabric_gpus(offered, "/nonexistent/nvml", sys.path())[0].p2p_peers.empty());
 }
 
 TEST_F(GpuProbeTest, ADriverThatDoesNotAnswerIsALimitation) {

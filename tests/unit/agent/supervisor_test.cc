@@ -101,6 +101,19 @@ TEST_F(SupervisorTest, StartsARunnerAndHearsItToTheEnd) {
   EXPECT_FALSE(io::exists(home_.attempt(assignment.attempt).path()));
 }
 
+TEST_F(SupervisorTest, ARunnerIsToldOfTheFabricOfItsStart) {
+  NodeFabric fabric;
+  fabric.ucx = "1.13.1";
+  supervisor_->use_fabric(fabric);
+  const Assignment assignment = start("wait");
+  ASSERT_TRUE(await_state(PartState::running));
+  const auto bytes = io::read_file(home_.attempt(assignment.attempt).fabric());
+  ASSERT_TRUE(bytes) << bytes.error().message;
+  const auto told = wire::decode_node_fabric(*bytes);
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(*told, fabric);
+}
+
 TEST_F(SupervisorTest, ARunnerThatEndsBeforeItIsDialledIsStillHeard) {
   start("finish");
   ASSERT_TRUE(await_state(PartState::finished));

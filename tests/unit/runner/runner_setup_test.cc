@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include "common/wire/runner.h"
 #include "tests/unit/runner/attach_talk.h"
 
 namespace lockstep::runner::testing {
@@ -70,6 +71,34 @@ TEST(RunnerSetupTest, AnUnknownRunAsUserIsSaid) {
   ASSERT_EQ(attempt.run(), 0);
   EXPECT_EQ(attempt.report().cause, Cause::start_failed);
   EXPECT_NE(attempt.report().message.find("no-such-user"), std::string::npos);
+}
+
+// The agent told it of the node's fabric, the launcher of the operator's rules.
+TEST(RunnerSetupTest, ReportsTheNetworkSettingsOfItsRanks) {
+  Attempt attempt;
+  NodeFabric fabric;
+  FabricInterface eth0;
+  eth0.name = "eth0";
+  eth0.up = true;
+  eth0.addresses = {{"10.0.0.4", 24}};
+  fabric.interfaces = {eth0};
+  ASSERT_TRUE(io::write_file_atomically(attempt.directory().fabric(), wire::encode(fabric)));
+  attempt.assignment.spec.environment_variables["NCCL_SOCKET_IFNAME"] = "=eth7";
+  attempt.assignment.operator_settings.variables = {{"NCCL_IB_TC", "106", "fabric.yml:2"}};
+  attempt.shell("echo $NCCL_SOCKET_IFNAME $NCCL_IB_TC; sleep 60").start();
+  FakeAgent agent(attempt);
+  ASSERT_TRUE(attempt.printed("=eth7 106"));
+  std::optional<PartReport> report = agent.report_in(PartState::running);
+  while (report && report->settings.empty()) report = agent.next_report();
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->settings.size(), 2u);
+  EXPECT_EQ(report->settings[0], (NetworkSetting{"NCCL_IB_TC", "106", SettingSource::operator_file,
+                                                 "fabric.yml:2", ""}));
+  EXPECT_EQ(report->settings[1].source, SettingSource::user);
+  EXPECT_EQ(report->settings[1].warning, "this node has no interface eth7; it has eth0");
+  ASSERT_FALSE(report->notes.empty());
+  EXPECT_EQ(report->notes.back(),
+            "NCCL_SOCKET_IFNAME: this node has no interface eth7; it has eth0");
 }
 
 TEST(RunnerSetupTest, ASecondRunnerIsRefused) {

@@ -85,6 +85,38 @@ TEST_P(RunnerTest, ASignalIsReported) {
   EXPECT_EQ(report.ranks.at(0).signal, SIGSEGV);
 }
 
+// Of rank 0's core file; "": nothing was said.
+std::string note_on_core(const NodeExitReport& report) {
+  for (const std::string& note : report.notes)
+    if (note.find("core file of rank 0") != std::string::npos) return note;
+  return "";
+}
+
+void expect_no_core_file(const std::string& folder) {
+  const auto names = io::list_directory(folder);
+  ASSERT_TRUE(names);
+  for (const std::string& name : *names) EXPECT_FALSE(name.starts_with("core")) << name;
+}
+
+TEST_P(RunnerTest, CoreFilesAreMadeOnlyForAJobThatAsksForThem) {
+  attempt_.shell("kill -SEGV $$");
+  EXPECT_EQ(note_on_core(run_to_end()), "");
+  expect_no_core_file(attempt_.directory().code());
+}
+
+// Where the kernel puts it is the machine's matter: what became of it is said in any case.
+TEST_P(RunnerTest, ACoreFileIsKeptIfTheJobAsksForIt) {
+  attempt_.assignment.spec.core = CoreFile::keep;
+  attempt_.shell("kill -SEGV $$");
+  const auto report = run_to_end();
+  EXPECT_EQ(report.ranks.at(0).signal, SIGSEGV);
+  const std::string note = note_on_core(report);
+  EXPECT_NE(note, "");
+  const bool is_kept = note.find("is kept: logs/core.rank0") != std::string::npos;
+  EXPECT_EQ(io::exists(attempt_.directory().code() + "/logs/core.rank0"), is_kept) << note;
+  expect_no_core_file(attempt_.directory().code());
+}
+
 TEST_P(RunnerTest, AnUnknownProgramIs127) {
   attempt_.argv({"no-such-program-anywhere", "x"});
   const auto report = run_to_end();
@@ -418,6 +450,7 @@ TEST_P(RunnerTest, ARankKilledFromOutsideIsNamed) {
   ASSERT_TRUE(report.first_failed_rank);
   const auto& first = report.ranks.at(*report.first_failed_rank);
   EXPECT_EQ(exit_code_of(first), 137);
+  EXPECT_TRUE(first.detail.starts_with("not sent by Lockstep")) << first.detail;
   EXPECT_FALSE(first.terminated_by_us);
   EXPECT_TRUE(report.ranks.at(1 - *report.first_failed_rank).terminated_by_us);
   expect_nothing_left();

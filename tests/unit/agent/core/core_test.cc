@@ -536,6 +536,23 @@ TEST_F(AgentCore, WhatNobodyWantsAnyMoreIsRemovedWhileItIsCollected) {
   EXPECT_EQ(removed_and_acked(), assignment.attempt);
 }
 
+TEST_F(AgentCore, AnotherNetworkIsToldByAFullReportOfTheSameSession) {
+  give(Recovered{});
+  give(InventoryChanged{});
+  nothing_more();  // the first session will tell it
+  give(Connected{});
+  take<SendSession>();
+  accept({});
+  give(InventoryChanged{});
+  EXPECT_EQ(take<SendSession>().open.session, kSession);
+  give(InventoryChanged{});  // again, before the launcher has answered
+  take<SendSession>();
+  hear(SessionAccepted{kSession, seconds(1), {revision, {}}});
+  nothing_more();
+  pass(seconds(1));
+  take<SendHeartbeat>();
+}
+
 TEST_F(AgentCore, RemovalIsAskedForAgain) {
   open({{part(1), FoundPart::Runner::finished, NodeExitReport{}}});
   accept({});

@@ -343,6 +343,12 @@ INSTANTIATE_TEST_SUITE_P(
                first_assignment(w).mutable_gang()->mutable_members(0)->set_runner_key("abc");
              },
              "gang.runner_key"},
+        Case{"short_digest_of_a_table",
+             [](pb::Envelope& w) { first_assignment(w).mutable_share()->set_digest("abc"); },
+             "share.digest"},
+        Case{"share_of_another_place",
+             [](pb::Envelope& w) { first_assignment(w).mutable_share()->clear_parent(); },
+             "assignment.share"},
         Case{"no_command",
              [](pb::Envelope& w) { first_assignment(w).mutable_spec()->clear_command(); },
              "command"},

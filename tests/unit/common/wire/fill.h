@@ -102,9 +102,10 @@ class Filler {
     number = 10;
   }
   void fill(StopPolicy& v) { auto& [a, b] = v; each(a, b); }
+  void fill(HangPolicy& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal, hang, core] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal, hang, core);
     (void)pipeline;  // instead of a command: see pipeline_job()
   }
   void fill(StepBinding& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -226,8 +227,8 @@ class Filler {
   void fill(ImageBuild& v) { auto& [a, b] = v; each(a, b); }
   void fill(DockerEnvironment& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(Container& v) {
-    auto& [a, b, c, d, e, f, g, h, i] = v;
-    each(a, b, c, d, e, f, g, h, i);
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(EnvironmentDefinition& v) { fill(v.emplace<CondaEnvironment>()); }
   void fill(EnvironmentSpec& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -307,9 +308,10 @@ class Filler {
 
   // common/domain/exit_report.h
   void fill(RankExit& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer, backtrace] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer, backtrace);
   }
+  void fill(LostPeer& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(RankEnd& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(LogSize& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(PeerAbort& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -321,12 +323,12 @@ class Filler {
   void fill(PossibleFirst& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(NodeClock& v) { auto& [a, b] = v; each(a, b); }
   void fill(NodeExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, hang] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, hang);
   }
   void fill(ExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer, backtrace] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer, backtrace);
   }
 
   // common/domain/node.h
@@ -334,9 +336,38 @@ class Filler {
   void fill(NetworkInterface& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(RdmaPort& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(Inventory& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, fabric] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, fabric);
   }
+
+  // common/domain/fabric.h
+  void fill(FabricAddress& v) { auto& [a, b] = v; each(a, b); }
+  void fill(FabricInterface& v) { auto& [a, b, c, d, e, f, g, h, i, j, k] = v; each(a, b, c, d, e, f, g, h, i, j, k); }
+  void fill(FabricGid& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(FabricPort& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+  }
+  void fill(FabricGpu& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(FabricNuma& v) { auto& [a, b] = v; each(a, b); }
+  void fill(NodeFabric& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l);
+  }
+  void fill(PathFailure& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(ChosenPath& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(ProbeResult& v) {
+    auto& [a, b, c, broken] = v;
+    each(a, b, c);
+    broken = 1;
+  }
+  void fill(NetworkSetting& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(SettingOverride& v) { auto& [a, b] = v; each(a, b); }
+  void fill(OperatorVariable& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(OperatorInterface& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(OperatorRdma& v) { auto& [a, b] = v; each(a, b); }
+  void fill(OperatorSettings& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+
   void fill(MachinePart& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
   // common/domain/assignment.h
@@ -347,17 +378,27 @@ class Filler {
     fill(table);
     v = std::move(table);
   }
-  void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangTable& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(GangFabric& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(GangShare& v) {
+    auto& [nodes, radix, c, d, children] = v;
+    each(c, d);
+    nodes = 2;  // as in the filled table; its second node has no children
+    radix = 2;
+    (void)children;  // see runner_test.cc
+  }
   void fill(Assignment& v) {
-    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n, o] = v;
-    each(a, b, d, e, f, g, h, i, j, k, l, m, n, o);
+    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n, o, settings, share] = v;
+    each(a, b, d, e, f, g, h, i, j, k, l, m, n, o, settings, share);
     node_rank = 1;
   }
   void fill(DesiredState& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(PartReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, found, probe, settings, other_settings, rows] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, found, probe, settings, other_settings, rows);
   }
+  void fill(FoundRank& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(Found& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
   void fill(StagedInput& v) { auto& [a, b] = v; each(a, b); }
   void fill(PlacedInput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(WorkspacePlan& v) {
@@ -396,11 +437,11 @@ class Filler {
 
   // common/domain/views.h
   void fill(PartView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
   }
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }
   void fill(JobView& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, for_all] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
@@ -423,9 +464,11 @@ class Filler {
   void fill(FileChanges& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(PartChange& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(RerunView& v) { auto& [a, b] = v; each(a, b); }
+  void fill(SettingsView::Elsewhere& v) { auto& [a, b] = v; each(a, b); }
+  void fill(SettingsView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(ExplainView& v) {
-    auto& [a, b, c, for_all] = v;
-    each(a, b, c);
+    auto& [a, b, c, settings, for_all] = v;
+    each(a, b, c, settings);
     (void)for_all;  // it is sent to nobody
   }
   void fill(JobEvent& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
@@ -439,8 +482,8 @@ class Filler {
   // common/domain/*_messages.h
   void fill(PreemptionNotice& v) { auto& [a, b] = v; each(a, b); }
   void fill(SessionOpen& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = v;
-    each(a, b, c, d, e, f, g, h, i, j);
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k);
   }
   void fill(Heartbeat& v) {
     auto& [a, b, c, d, e, f, g, h, i, j] = v;
@@ -473,7 +516,7 @@ class Filler {
   void fill(JobFilter& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(ListJobs& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ShowJob& v) { auto& [a, b] = v; each(a, b); }
-  void fill(ExplainJob& v) { auto& [a] = v; each(a); }
+  void fill(ExplainJob& v) { auto& [a, b] = v; each(a, b); }
   void fill(ListEvents& v) { auto& [a, b] = v; each(a, b); }
   void fill(WatchJob& v) { auto& [a] = v; each(a); }
   void fill(ListNodes&) {}
@@ -571,7 +614,7 @@ class Filler {
   }
   void fill(AttachMain& v) { auto& [a] = v; each(a); }
   void fill(AttachSignal& v) { auto& [number] = v; number = 10; }
-  void fill(AttachStacks& v) { auto& [a] = v; each(a); }
+  void fill(AttachStacks& v) { auto& [a, b] = v; each(a, b); }
   void fill(AttachOrder& v) { fill(v.emplace<AttachProgram>()); }
   void fill(AttachOpen& v) {
     auto& [a, b, c, d, e, f, g, h] = v;
@@ -596,15 +639,41 @@ class Filler {
   void fill(LogsTaken& v) { auto& [a] = v; each(a); }
   void fill(RanksUse& v) { auto& [a] = v; each(a); }
   void fill(EndPart& v) { auto& [a, b] = v; each(a, b); }
-  void fill(GangHello& v) { auto& [a, b] = v; each(a, b); }
-  void fill(GangReady& v) { auto& [a] = v; each(a); }
-  void fill(GangStart&) {}
+  void fill(GangHello& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(GangReady& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangStart& v) { auto& [a] = v; each(a); }
   void fill(FencePart& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(FenceDone& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ModexRequest& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ModexReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(GangAbort& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(GangDrained& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangStandings& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(GangLook& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(GangSeen& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(CollectiveCount& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(Hindrances& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(Versions& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(RankPace& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }
+  void fill(RankStanding& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, a2, b2, c2, d2, e2, f2, g2, h2, i2, j2, k2, l2, m2, n2, o2, p2, q2, r2, s2, t2, u2] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, a2, b2, c2, d2, e2, f2, g2, h2, i2, j2, k2, l2, m2, n2, o2, p2, q2, r2, s2, t2, u2);
+  }
+  void fill(GangRows& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+
+  // common/domain/probe_messages.h
+  void fill(ProbeCandidate& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ProbeOffer& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(ProbePeer& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ProbePlan& v) { auto& [a, b] = v; each(a, b); }
+  void fill(PathFinding& v) {
+    auto& [a, candidate, c, source, e, f, g, h, i] = v;
+    each(a, c, e, f, g, h, i);
+    candidate = 1;
+    source = 2;
+  }
+  void fill(ProbeFindings& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ProbeOutcome& v) { auto& [a, b] = v; each(a, b); }
 
   // launcher/core/fact.h
   void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
@@ -657,7 +726,7 @@ class Filler {
   void fill(launcher::CancelRequested& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::PartPlacement& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::AttemptPlaced& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
-  void fill(launcher::GangFormed& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::GangFormed& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::PartChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::PartGone& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::AttemptDoomed& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -665,6 +734,7 @@ class Filler {
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::OutputsSoFar& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::FoundChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::EnvironmentRegistered& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::OutputsMerged& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::OutputWritten& v) { auto& [a, b] = v; each(a, b); }

@@ -47,6 +47,34 @@ TEST(JoinToken, SaysWhatIsWrong) {
   EXPECT_THAT(error(wire::encode(bad_key)).message, HasSubstr("not a CURVE key"));
 }
 
+TEST(JoinToken, OfWhichOneCharacterIsWrongIsRefused) {
+  const auto text = wire::encode(token());
+  std::size_t refused = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    auto wrong = text;
+    wrong[at] = wrong[at] == 'a' ? 'b' : 'a';
+    const auto read = wire::decode_join_token(wrong);
+    refused += read ? 0 : 1;
+    // Beyond the name of the sum, whose change leaves a token without one, and unused bits.
+    EXPECT_TRUE(!read || *read == token()) << wrong;
+  }
+  EXPECT_GT(refused, text.size() - 12);
+  EXPECT_THAT(wire::decode_join_token(text.substr(0, text.size() - 1)).error().message,
+              HasSubstr("cut short"));
+}
+
+// {"bulk":…} as earlier versions wrote it.
+TEST(JoinToken, OfAnEarlierVersionHasNoSum) {
+  const auto read = wire::decode_join_token(
+      "lockstep-token-1."
+      "eyJidWxrIjoidGNwOi8vMTI3LjAuMC4xOjYwMDEiLCJjb250cm9sIjoidGNwOi8vMTI3LjAuMC4xO"
+      "jYwMDAiLCJleHBpcmVzIjoxNzAwMDAwMDAwMDAwMDAwMDAwLCJqb2luIjoidGNwOi8vMTI3LjAuMC4xOjYwMDIiLCJrZ"
+      "Xk"
+      "iOiJycTpyTT59VT9ATG5zNDdFMSVrUi5vQG4lRmNtbXNML0B7SDhdeWY3Iiwic2VjcmV0IjoiYS1zZWNyZXQifQ");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(*read == token());
+}
+
 TEST(JoinToken, NeverRepeatsTheSecretInAnError) {
   auto bad = token();
   bad.launcher_key.value = "short";

@@ -11,6 +11,7 @@
 #include "launcher/api/json/compute.h"
 #include "launcher/api/json/datastore.h"
 #include "launcher/api/json/environment.h"
+#include "launcher/api/json/found.h"
 #include "launcher/api/json/job.h"
 #include "launcher/api/json/size.h"
 #include "launcher/api/json/usage.h"
@@ -74,7 +75,8 @@ void print_environments() {
     auto job = filled<JobView>();
     job.spec.environment = view.environment.spec;
     print("job", api::to_json(job));
-    print("explanation", api::to_json(ExplainView{job, {"it fits"}, filled<RerunView>()}));
+    print("explanation",
+          api::to_json(ExplainView{job, {"it fits"}, filled<RerunView>(), filled<SettingsView>()}));
   }
   for (const auto step : {EnvironmentReport::Step::wants_lock, EnvironmentReport::Step::solved,
                           EnvironmentReport::Step::ready, EnvironmentReport::Step::not_solved}) {
@@ -110,8 +112,39 @@ void print_pipelines() {
   }
 }
 
+void print_findings() {
+  const words::About about{"train", [](int) { return "n1"; }};
+  auto found = filled<Found>();
+  for (const auto kind : all_of<FoundKind>()) {
+    found.kind = kind;
+    for (const auto verdict : all_of<FoundVerdict>()) {
+      found.verdict = verdict;
+      print("found", api::found_json(found, about));
+    }
+  }
+  print("found", api::found_json(Found{}, about));
+  auto job = filled<JobView>();
+  for (const auto trouble : all_of<PathTrouble>()) {
+    job.attempts.front().probe->failures.front().trouble = trouble;
+    print("job", api::to_json(job));
+  }
+  for (const auto source : all_of<SettingSource>()) {
+    job.attempts.front().parts.front().settings.front().source = source;
+    print("job", api::to_json(job));
+  }
+  for (const auto on : all_of<OnHang>()) {
+    job.spec.hang.on = on;
+    print("job", api::to_json(job));
+  }
+  for (const auto core : all_of<CoreFile>()) {
+    job.spec.core = core;
+    print("job", api::to_json(job));
+  }
+}
+
 void print_jobs() {
   print_pipelines();
+  print_findings();
   print_datastores();
   auto job = filled<JobView>();
   for (const auto state :

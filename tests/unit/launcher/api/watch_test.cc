@@ -57,12 +57,13 @@ class Watching : public testing::Test {
           action);
     service_.flush();
   }
-  void watch(const std::string& connection, const std::string& user = "ann") {
+  void watch(const std::string& connection, const std::string& user = "ann",
+             const std::string& job = "j") {
     Asker asker;
     asker.caller = UserCaller{user};
     asker.key = key_of(user);
     asker.connection = connection;
-    service_.handle(asker, WatchJob{JobId("j")});
+    service_.handle(asker, WatchJob{JobId(job)});
     service_.flush();
   }
   // As the daemon's loop does, until so much time has passed.
@@ -145,6 +146,50 @@ TEST_F(Watching, AUserWhoMayNotSeeTheJobAnyMoreIsNotTold) {
   feed(PrincipalInput{{}, RemoveUser{"eve"}, LauncherItself{}});
   turn_for(2 * kStillWatchingEvery);
   EXPECT_TRUE(take<StillWatching>().empty());
+}
+
+// A gang's view has all of its nodes, and each of them changes it.
+TEST_F(Watching, OfALargeGangTheyAreToldNowAndThenAndOfAnotherStatusAtOnce) {
+  constexpr int kNodes = 66;
+  feed(CancelInput{{}, JobId("j"), UserCaller{"ann"}});
+  const Digest token = sha256("token");
+  feed(TokenInput{{}, token, now_ + minutes(60), kNodes, LauncherItself{}});
+  Inventory inventory;
+  inventory.cpus = {0, 1};
+  inventory.memory = gibibytes(1);
+  inventory.network = "local";
+  const auto key = [](int i) { return PublicKey("key" + std::to_string(i)); };
+  const auto session = [](int i) { return SessionId(static_cast<std::uint64_t>(i)); };
+  const auto node = [](int i) { return NodeId(static_cast<std::uint64_t>(i)); };
+  for (int i = 1; i <= kNodes; ++i) {
+    feed(JoinInput{{}, token, key(i), "n" + std::to_string(i)});
+    feed(SessionInput{key(i), {node(i), BootId("boot"), session(i), "", inventory, {}}});
+  }
+  SubmitInput submit;
+  submit.submission = submit.spec.name = "g";
+  submit.spec.command = ShellCommand{"true"};
+  submit.spec.submitter = "ann";
+  submit.spec.project = "default";
+  submit.spec.resources.instance_count = kNodes;
+  submit.caller = LauncherItself{};
+  feed(submit);
+  watch("a", "ann", "g");
+  sent_.clear();
+  const auto all_say = [&](PartState state, std::uint64_t sequence) {
+    for (int i = 1; i <= kNodes; ++i) {
+      PartReport report;
+      report.attempt = {JobId("g"), 1};
+      report.state = state;
+      feed(ObservedInput{key(i), {node(i), session(i), sequence, {report}, {}}});
+    }
+  };
+  all_say(PartState::staging, 1);
+  EXPECT_EQ(take<JobUpdate>().at("a"), 1);
+  turn_for(milliseconds(250));
+  EXPECT_EQ(take<JobUpdate>().at("a"), 1) << "the rest, at once";
+  all_say(PartState::prepared, 2);
+  EXPECT_EQ(core_.job_view(JobId("g"))->status, JobStatus::starting);
+  EXPECT_EQ(take<JobUpdate>().at("a"), 1) << "when the last of them changed its status";
 }
 
 TEST_F(Watching, ALoopThatWasHeldUpTellsEachConnectionOnce) {

@@ -28,6 +28,15 @@ also          y     y     -    y      -      -        -        y
 progress      y     y     -    y      -      -        -        y
 note          y     y     -    y      -      -        -        y
 solves        y     y     -    y      -      -        -        y
+call          y     y     -    y      -      -        -        y
+file          y     y     -    y      -      -        -        y
+frame         y     y     -    y      -      -        -        y
+fact          y     y     -    y      -      -        -        y
+hung_in       y     y     -    y      -      -        -        y
+peer          y     y     -    y      -      -        -        y
+backtrace     y     y     -    y      -      -        -        y
+path          y     y     -    y      -      -        -        y
+setting       y     y     -    y      -      -        -        y
 step          y     y     -    y      -      -        -        y
 merged        y     y     -    y      -      -        -        y
 written       y     y     -    y      -      -        -        y
@@ -99,6 +108,16 @@ JobView job(bool shared) {
   part.progress = canary("progress");
   part.notes = {canary("note")};
   part.environment.emplace().how = canary("solves");
+  part.settings = {{"A", canary("setting"), SettingSource::probe, "", ""}};
+  FoundRank rank{0, 0, "reads", canary("call"), canary("file"), canary("frame"), 0};
+  Found& found = attempt.found.emplace_back();
+  found.ranks = {rank};
+  found.fact = canary("fact");
+  rank = {0, 0, "reads", "", "", canary("hung_in"), 0};
+  attempt.report->hang.emplace().ranks = {rank};
+  attempt.report->lost_peer.emplace().address = canary("peer");
+  attempt.report->backtrace = canary("backtrace");
+  attempt.probe.emplace().failures.emplace_back().from_address = canary("path");
   view.steps.emplace_back().reason = canary("step");
   view.merged.push_back({"out", {}, "", {canary("merged")}});
   view.writes.push_back({"out", "", OutputWrite::State::waiting, 0, canary("written")});

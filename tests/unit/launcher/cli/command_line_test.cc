@@ -13,7 +13,7 @@ TEST(CommandLine, HelpAndVersionGoToStandardOutput) {
   const CommandLine help = parse_command_line({"--help"});
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_FALSE(help.action);
-  EXPECT_NE(help.out.find("lockstep run -- python train.py"), std::string::npos);
+  EXPECT_NE(help.out.find("lockstep run -- python3 train.py"), std::string::npos);
   EXPECT_EQ(help.err, "");
   EXPECT_EQ(parse_command_line({"--version"}).out, "lockstep " LOCKSTEP_VERSION "\n");
   EXPECT_NE(parse_command_line({"run", "--help"}).out.find("lockstep run -n 4"), std::string::npos);
@@ -28,7 +28,7 @@ TEST(CommandLine, VersionAndHelpAreTakenAsWordsToo) {
 
 TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
   const std::vector<std::pair<Words, std::string>> cases = {
-      {{}, "lockstep run -- python train.py"},
+      {{}, "lockstep run -- python3 train.py"},
       {{"node", "drain", "--bogus"}, "--bogus"},
       {{"job", "show", "--bogus"}, "--bogus"},
       {{"snapshot", "--bogus"}, "--bogus"},

@@ -81,7 +81,13 @@ TEST(DistributionNotes, ProgramsThatStartRanksThemselves) {
               ElementsAre(StartsWith("the command calls `srun`")));
   JobSpec sbatch;
   sbatch.command = ShellCommand{"srun python3 x.py"};
-  EXPECT_THAT(distribution_notes(sbatch, read, true), IsEmpty()) << "its own lines say it";
+  EXPECT_THAT(distribution_notes(sbatch, read, "job.sbatch"), IsEmpty()) << "its own lines say it";
+  const std::string script = "#!/bin/bash\necho $SLURM_PROCID\n";
+  sbatch.command = Argv{{"bash", "-c", script, "job.sbatch"}};
+  const ReadSource in_folder = [&](const std::string& path) {
+    return path == "job.sbatch" ? std::optional(script) : std::nullopt;
+  };
+  EXPECT_THAT(distribution_notes(sbatch, in_folder, "job.sbatch"), IsEmpty()) << "not twice";
   const Command torchrun = Argv{{"torchrun", "--nproc-per-node=4", "ddp.py"}};
   EXPECT_THAT(notes(torchrun, 1, 1), IsEmpty()) << "it starts its own ranks on one node";
   EXPECT_THAT(notes(torchrun, 2, 1, Distribution::Kind::pytorch), IsEmpty());

@@ -28,6 +28,7 @@ class FakePipeline {
     JobView final_job;  // once each log was sent
     std::map<JobId, std::string> logs;
     std::map<JobId, std::vector<LogTime>> times = {};  // of these
+    std::map<JobId, JobView> steps = {};               // that are asked for by ShowJob
     std::size_t chunk_bytes = 7;
     int break_after_chunks = 0;  // once; 0 = never
     bool ends_by_itself = true;  // if false, it ends only by CancelJob
@@ -94,6 +95,10 @@ class FakePipeline {
     reply.body = Done{"canceled"};
     if (std::holds_alternative<WatchJob>(envelope->body)) {
       reply.body = JobReply{is_over() ? script_.final_job : script_.job};
+    } else if (const auto* show = std::get_if<ShowJob>(&envelope->body)) {
+      const auto step = script_.steps.find(show->job);
+      if (step == script_.steps.end()) return;
+      reply.body = JobReply{step->second};
     } else if (std::holds_alternative<GetStatus>(envelope->body)) {
       LauncherStatus status;
       status.started = started_;

@@ -15,6 +15,7 @@
 #include "launcher/cli/asset_view.h"
 #include "launcher/cli/compute_view.h"
 #include "launcher/cli/environment_view.h"
+#include "launcher/cli/fabric_view.h"
 #include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/pipeline_view.h"
@@ -79,6 +80,31 @@ JobView bad_pipeline() {
   return job;
 }
 
+NodeFabric bad_fabric() {
+  NodeFabric fabric;
+  fabric.nccl = fabric.ucx = fabric.verbs = fabric.nvidia_driver = kBad;
+  FabricInterface interface;
+  interface.name = interface.driver = interface.pci = kBad;
+  interface.addresses = {{kBad, 24}};
+  fabric.interfaces = {interface};
+  FabricPort port;
+  port.device = port.state = port.link_layer = port.firmware = port.netdev = port.driver = kBad;
+  port.gids = {{0, kBad, kBad, kBad}};
+  fabric.ports = {port};
+  FabricGpu gpu;
+  gpu.pci = kBad;
+  fabric.gpus = {gpu};
+  return fabric;
+}
+
+SettingsView bad_settings() {
+  SettingsView view;
+  view.node_name = kBad;
+  view.settings = {{kBad, kBad, SettingSource::user, kBad, kBad}};
+  view.elsewhere = {{view.settings.front(), kBad}};
+  return view;
+}
+
 NodeView bad_node() {
   NodeView node = sample_node();
   node.name = node.reason = node.compute = kBad;
@@ -87,6 +113,7 @@ NodeView bad_node() {
   found.address = found.network = found.user = found.isolation = found.workdir_mode = kBad;
   found.limitations = {kBad};
   found.container_engine = kBad;
+  found.fabric = bad_fabric();
   node.attempts = {{JobId(kBad), 1}};
   node.blobs.lies = 1;
   node.blobs.last_lie = kBad;
@@ -150,6 +177,8 @@ TEST(HostileText, IsInNoTableAndNoParagraph) {
   SizeView size;
   size.size.name = size.size.series = size.size.category = size.size.gpu_name = kBad;
   size.targets = {kBad};
+  SettingsView absent;
+  absent.absent = kBad;
   const Instant now = kNoon + seconds(60);
   const std::pair<const char*, std::string> shown[] = {
       {"job list", job_table({job, pipeline}, now)},
@@ -159,10 +188,13 @@ TEST(HostileText, IsInNoTableAndNoParagraph) {
       {"pipeline", pipeline_text(pipeline, now, {})},
       {"steps", other_steps_report(pipeline)},
       {"job explain", explain_text(explain)},
+      {"job explain --env", settings_text(kBad, bad_settings())},
+      {"job explain --env, none", settings_text(kBad, absent)},
       {"how it failed", failure_report(job)},
       {"how a pipeline failed", failure_report(pipeline)},
       {"node list", node_table({bad_node()})},
       {"node show", node_text(bad_node(), now)},
+      {"node show --fabric", fabric_text(bad_node())},
       {"status", status_text(status, now)},
       {"compute list", compute_table({bad_compute()})},
       {"compute show", compute_text(bad_compute(), now)},

@@ -344,6 +344,37 @@ TEST_F(FollowingAPipeline, CtrlCCancelsThePipelineThatWeCreated) {
   EXPECT_NE(seen.err.find("lockstep: canceling p and its steps"), std::string::npos) << seen.err;
 }
 
+TEST_F(FollowingAPipeline, SaysWhatTheRanksOfAStepHangFor) {
+  FakePipeline::Script hangs = script();
+  hangs.ends_by_itself = false;
+  hangs.final_job.status = JobStatus::canceled;
+  JobView step;
+  step.spec.name = "p_a";
+  step.status = JobStatus::running;
+  AttemptView& attempt = step.attempts.emplace_back();
+  attempt.number = 1;
+  attempt.parts.emplace_back().node_name = "n1";
+  Found& found = attempt.found.emplace_back();
+  found.kind = FoundKind::stopped;
+  found.ranks = {{0, 0, "stopped", "", "", "", 0}};
+  found.lasting = seconds(130);
+  hangs.steps = {{JobId("p_a"), step}};
+  FakePipeline launcher(std::move(hangs));
+  std::thread user([] {
+    ::usleep(2'500'000);  // steps are asked with the first tick, after a second
+    ::kill(::getpid(), SIGINT);
+  });
+  FollowOptions created = options();
+  created.cancel_on_interrupt = true;
+  const Seen seen = follow(launcher, created);
+  user.join();
+  ASSERT_TRUE(seen.end) << seen.end.error().message;
+  EXPECT_EQ(launcher.cancels(), 1);
+  EXPECT_NE(seen.err.find("lockstep: p_a: rank 0 on n1 has been stopped for 130 s (state T)\n"),
+            std::string::npos)
+      << seen.err;
+}
+
 TEST_F(FollowingAPipeline, OneWhoseStepsWereAllReusedSaysFromWhereAndEnds) {
   FakePipeline::Script over;
   over.job = sample_pipeline();

@@ -25,6 +25,9 @@ TEST(RunSpec, TakesEveryFlag) {
   all.env = {"A=b=c", "EMPTY=", "LOCKSTEP_RUN_SPEC_TEST"};
   all.name = "night";
   all.timeout = "5m";
+  all.hang_after = "off";
+  all.on_hang = "fail";
+  all.core = "backtrace";
   all.cpus = 3;
   all.memory = "2g";
   all.gpus = 0;
@@ -43,6 +46,8 @@ TEST(RunSpec, TakesEveryFlag) {
   want.resources.memory = gibibytes(2);
   want.resources.gpus = 0;
   want.timeout = minutes(5);
+  want.hang = {Duration::zero(), OnHang::fail};
+  want.core = CoreFile::backtrace;
   EXPECT_EQ(*spec, want);
 }
 
@@ -107,6 +112,14 @@ TEST(RunSpec, RefusesByName) {
             "run: --env '=x' is not of the form NAME=VALUE");
   EXPECT_EQ(refusal([](auto& a) { a.env = {"LOCKSTEP_NOT_SET_ANYWHERE"}; }),
             "run: --env LOCKSTEP_NOT_SET_ANYWHERE: this variable is not set here");
+  EXPECT_EQ(refusal([](auto& a) { a.hang_after = "soon"; }),
+            "run: --hang-after 'soon' is not a time; write seconds, or 90s, 5m, 2h; off for never");
+  EXPECT_EQ(refusal([](auto& a) { a.hang_after = "1s"; }),
+            "run: --hang-after: must be 10.0s to 168h00m, or off");
+  EXPECT_EQ(refusal([](auto& a) { a.on_hang = "stop"; }),
+            "run: --on-hang 'stop' is not report, stacks, fail or retry");
+  EXPECT_EQ(refusal([](auto& a) { a.core = "yes"; }),
+            "run: --core 'yes' is not off, backtrace or keep");
   EXPECT_EQ(refusal([](auto& a) { a.timeout = "soon"; }),
             "run: --timeout 'soon' is not a time; write seconds, or 90s, 5m, 2h, 1d");
   for (const char* nothing : {"0", "0s"})

@@ -18,7 +18,8 @@ TEST(JobJson, IsShapedLikeAzures) {
   const Json report = Json::parse(R"({
     "cause": "exit_code", "exit_code": 7, "rank": 3, "node_name": "local-1",
     "time": "2030-01-01T12:00:11.000Z", "message": "rank 3 on local-1 exited with code 7",
-    "stderr_tail": "Traceback:\n  boom\u001b[31m\n", "terminated_ranks": [0, 1, 2], "also": [], "clocks": []})");
+    "stderr_tail": "Traceback:\n  boom\u001b[31m\n", "backtrace": "", "hang": null,
+    "lost_peer": null, "terminated_ranks": [0, 1, 2], "also": [], "clocks": []})");
   Json want = Json::parse(R"({
     "name": "gray_pig", "type": "command", "status": "Failed", "display_name": "Digits",
     "experiment_name": "handwriting", "description": "A small network.",
@@ -36,7 +37,8 @@ TEST(JobJson, IsShapedLikeAzures) {
                            "on_lost": "immediately"},
                  "checkpoint": {"every": 60},
                  "limits": {"pids": null, "log": null, "disk": null, "required": false},
-                 "grace_period": null, "signal": null, "terminal": "none", "keep": [],
+                 "grace_period": null, "signal": null, "terminal": "none",
+                 "hang_after": 120, "on_hang": "report", "core": "off", "keep": [],
                  "compute_why": "",
                  "from_checkpoint_of": null, "after": [], "not_before": null, "parent": null, "step": null,
                  "array": null, "replaced_environment": null, "array_index": null,
@@ -53,8 +55,9 @@ TEST(JobJson, IsShapedLikeAzures) {
                                             "files": 2, "size": 300, "partial": 0, "problems": ["a: a fifo"]}],
                    "not_kept": null, "logs_not_kept": null, "environment": null, "use": null, "used": [],
                    "rank_states": [{"rank": 2, "state": "Unknown", "exit_code": null, "ended": null},
-                                   {"rank": 3, "state": "Unknown", "exit_code": null, "ended": null}]}],
-        "report": null, "retried": null, "checkpoint": null}],
+                                   {"rank": 3, "state": "Unknown", "exit_code": null, "ended": null}],
+                   "settings": []}],
+        "report": null, "retried": null, "checkpoint": null, "found": [], "probe": null}],
     "warnings": [], "silent_seconds": null})");
   want["report"] = report;
   want["attempts"][0]["report"] = report;

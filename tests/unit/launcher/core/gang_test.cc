@@ -82,6 +82,111 @@ TEST_F(Gang, IsFormedFromWhatTheRunnersReportedByNodeRank) {
   EXPECT_EQ(gang.members[1].host_id, "host-of-n2");
 }
 
+// A gang whose runners, but the last `old` ones, say that they understand rows.
+struct Tables : ::testing::Test {
+  TestLauncher launcher;
+  std::vector<FakeNode> nodes;
+  AttemptId id;
+
+  void place(int count) {
+    for (int i = 0; i < count; ++i) nodes.push_back(launcher.join("n" + std::to_string(i)));
+    id = attempt(launcher.submit(job_spec("gang", count)));
+  }
+  void prepare(int old = 0) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      PartReport ready = report(id, PartState::prepared);
+      ready.runner_port = static_cast<std::uint16_t>(7'000 + i);
+      ready.runner_key = PublicKey("runner-" + std::to_string(i));
+      ready.master_port = i == 0 ? 6'105 : 0;
+      ready.gang_rows = i + static_cast<std::size_t>(old) < nodes.size() ? kGangRowsVersion : 0U;
+      launcher.observe(nodes[i], ready);
+      launcher.drop_notices();
+    }
+  }
+  Assignment assigned(std::size_t i) const { return launcher.assignment(nodes[i], id); }
+};
+
+TEST_F(Tables, GoDownTheTreeWhenAllOfTheGangKnowThat) {
+  place(4);
+  prepare();
+  const GangFormed formed = launcher.facts<GangFormed>().at(0);
+  ASSERT_TRUE(formed.rows);
+  EXPECT_EQ(*formed.rows, digest_of(id, formed.gang));
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Assignment one = assigned(i);
+    EXPECT_EQ(one.phase, WantedPhase::run);
+    EXPECT_EQ(one.gang.has_value(), i == 0) << i;
+    EXPECT_EQ(one.share, share_of(formed.gang, static_cast<int>(i), kGangTreeRadix, *formed.rows));
+  }
+  EXPECT_EQ(*assigned(0).gang, formed.gang);
+  EXPECT_EQ(assigned(0).share->children.size(), 3U);
+  EXPECT_EQ(assigned(3).share->parent->runner_key, PublicKey("runner-0"));
+}
+
+// A node checks the fabric that comes down the tree as it checks the rows.
+TEST_F(Tables, NameTheFabricOfTheNodesAndCountItInTheDigest) {
+  Inventory has = inventory();
+  has.rdma_ports.push_back(
+      {"mlx5_0", 1, "ACTIVE", 200, "InfiniBand", "fe80:0000:0000:0000", {0xffff}});
+  for (const char* name : {"n0", "n1"}) nodes.push_back(launcher.join(name, has));
+  id = attempt(launcher.submit(job_spec("gang", 2)));
+  prepare();
+  const GangFormed formed = launcher.facts<GangFormed>().at(0);
+  ASSERT_TRUE(formed.rows);
+  EXPECT_EQ(formed.gang.fabric, (GangFabric{"InfiniBand", "fe80:0000:0000:0000", 0x7fff}));
+  EXPECT_EQ(*formed.rows, digest_of(id, formed.gang));
+  GangTable other = formed.gang;
+  other.fabric.reset();
+  EXPECT_NE(*formed.rows, digest_of(id, other));
+}
+
+TEST_F(Tables, AreTheSameAfterARestartOfTheLauncher) {
+  place(3);
+  prepare();
+  const Assignment before = assigned(1);
+  launcher.restart();
+  EXPECT_EQ(assigned(1), before);
+  ASSERT_TRUE(before.share);
+}
+
+TEST_F(Tables, GoWholeToEachNodeWhenOneDoesNotKnowThat) {
+  place(3);
+  prepare(1);
+  EXPECT_FALSE(launcher.facts<GangFormed>().at(0).rows);
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(assigned(i).gang) << i;
+    EXPECT_EQ(assigned(i).gang->members.size(), 3U);
+    EXPECT_FALSE(assigned(i).share);
+  }
+}
+
+TEST_F(Tables, AreNotInAnOrderToStop) {
+  place(3);
+  prepare();
+  launcher.cancel(id.job);
+  launcher.drop_notices();
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(assigned(i).phase, WantedPhase::stop);
+    EXPECT_FALSE(assigned(i).gang);
+    EXPECT_FALSE(assigned(i).share);
+  }
+}
+
+// Not with the square of it: each row that is sent is counted, with each key of a child.
+TEST_F(Tables, CostWhatGrowsWithTheGang) {
+  constexpr std::size_t kNodes = 40;
+  place(kNodes);
+  prepare();
+  std::size_t rows = 0;
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    const Assignment one = assigned(i);
+    ASSERT_TRUE(one.share);
+    rows += (one.gang ? one.gang->members.size() : 0) + one.share->children.size() +
+            (one.share->parent ? 1U : 0U);
+  }
+  EXPECT_EQ(rows, kNodes + 2 * (kNodes - 1));
+}
+
 TEST_F(Gang, IsNotFormedWhileOneOfItsNodesIsUnknown) {
   submit_gang();
   launcher.prepared(n2, first);

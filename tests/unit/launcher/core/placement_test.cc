@@ -199,7 +199,9 @@ TEST(Placement, ADrainingNodeGetsNothingNew) {
   const JobId job = launcher.submit(job_spec("job"));
   EXPECT_THAT(launcher.placed_on(attempt(job)), ElementsAre(n2.id));
   const JobId pair = launcher.submit(job_spec("pair", 2));
-  EXPECT_THAT(launcher.view(pair).reason, HasSubstr("n1 is draining (new disk)"));
+  EXPECT_THAT(launcher.view(pair).reason,
+              HasSubstr("n1 is draining (new disk); `lockstep node resume n1` lets it take "
+                        "work again"));
   launcher.run_solo(n2, attempt(job), node_exit({rank_exit(0)}));
   launcher.send(DrainInput{launcher.next_reply(), "n1", false, ""});
   launcher.expect_one<ReplyDone>();

@@ -56,6 +56,28 @@ TEST(RetryPolicy, ExitCodesAreExactAndOfProgramsOnly) {
   EXPECT_FALSE(is_retried(policy({}), ended(Cause::node_lost)));
 }
 
+TEST(RetryPolicy, OnlyOnHangSaysWhetherAHangIsTriedAgain) {
+  JobSpec spec = job_spec("job");
+  spec.retry.on = {RetryOn::infrastructure, RetryOn::timeout, RetryOn::exit_code};
+  spec.retry.exit_codes = {124};
+  for (const OnHang on : {OnHang::report, OnHang::stacks, OnHang::fail, OnHang::retry}) {
+    spec.hang.on = on;
+    EXPECT_EQ(is_retried(spec, ended(Cause::hang, 124)), on == OnHang::retry) << to_string(on);
+  }
+  EXPECT_TRUE(is_retried(spec, ended(Cause::node_lost)));
+}
+
+TEST(RetryPolicy, AHangThatIsTriedAgainIsCharged) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  JobSpec spec = job_spec("job");
+  spec.hang.on = OnHang::retry;
+  const JobId job = launcher.submit(spec);
+  launcher.finished(n1, attempt(job), node_failure(Cause::hang, "stopped rank 0"));
+  ASSERT_EQ(launcher.view(job).attempts.size(), 2U);
+  EXPECT_THAT(launcher.view(job).attempts[0].retried, HasSubstr("retry 1 of 3"));
+}
+
 TEST(RetryPolicy, TheWaitDoublesUpToAMinute) {
   RetryPolicy made;
   EXPECT_EQ(backoff_before(made, 1), seconds(1));

@@ -201,6 +201,111 @@ TEST_F(Session, TwoThatBothGoOnTalkingAreAClonedImageAndBothAreRefused) {
   EXPECT_EQ(launcher.liveness(n1), Liveness::alive);
 }
 
+NodeFabric fabric_with(const std::string& interface) {
+  NodeFabric fabric;
+  FabricInterface& one = fabric.interfaces.emplace_back();
+  one.name = interface;
+  one.addresses = {{"10.1.0.4", 24}};
+  one.mtu = 1'500;
+  return fabric;
+}
+
+// An agent looks at its network while it runs, and tells what changed by a full report of the
+// session that it has.
+TEST_F(Session, AChangedNetworkIsTakenFromALaterReportOfTheSameSession) {
+  run_job();
+  SessionOpen open = launcher.opening(n1, {report(first, PartState::running)});
+  open.inventory.fabric = fabric_with("eth0");
+  open.inventory_number = 1;
+  launcher.send(SessionInput{n1.key, open});
+  launcher.expect_one<AcceptSession>();
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.core->node_view("n1")->inventory.fabric, fabric_with("eth0"));
+
+  const SessionOpen earlier = open;
+  open.inventory.fabric = fabric_with("eth1");
+  open.inventory.rdma_ports = {{"mlx5_0", 1, "ACTIVE", 200, "InfiniBand", "", {}}};
+  open.inventory.cpus = {0};  // what an agent offers is settled at its start
+  open.inventory_number = 2;
+  launcher.send(SessionInput{n1.key, open});
+  launcher.expect_one<AcceptSession>();
+  launcher.drop_notices();
+  const Inventory now = launcher.core->node_view("n1")->inventory;
+  EXPECT_EQ(now.fabric, fabric_with("eth1"));
+  EXPECT_EQ(now.rdma_ports, open.inventory.rdma_ports);
+  EXPECT_EQ(now.cpus, n1.inventory.cpus);
+  EXPECT_EQ(launcher.status(job), JobStatus::running);
+
+  const std::size_t facts = launcher.all_facts().size();
+  for (const SessionOpen& again : {earlier, open}) {  // a late copy, and a doubled one
+    launcher.send(SessionInput{n1.key, again});
+    launcher.expect_one<AcceptSession>();
+    launcher.drop_notices();
+  }
+  EXPECT_EQ(launcher.all_facts().size(), facts);
+  EXPECT_EQ(launcher.core->node_view("n1")->inventory.fabric, fabric_with("eth1"));
+}
+
+TEST_F(Session, AChangedNetworkOutlivesTheLauncher) {
+  SessionOpen open = launcher.opening(n1);
+  open.inventory.fabric = fabric_with("eth1");
+  open.inventory_number = 7;
+  launcher.send(SessionInput{n1.key, open});
+  launcher.expect_one<AcceptSession>();
+  launcher.drop_notices();
+  launcher.restart();
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.core->node_view("n1")->inventory.fabric, fabric_with("eth1"));
+  launcher.send(SessionInput{n1.key, open});
+  launcher.expect_one<AcceptSession>();
+  launcher.drop_notices();
+  open.inventory.fabric = fabric_with("eth2");
+  open.inventory_number = 8;
+  launcher.send(SessionInput{n1.key, open});
+  launcher.expect_one<AcceptSession>();
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.core->node_view("n1")->inventory.fabric, fabric_with("eth2"));
+}
+
+TEST_F(Session, AChangedNetworkForgetsNoNoticeThatTheMachineIsTaken) {
+  SessionOpen open = launcher.opening(n1);
+  open.notice = PreemptionNotice{minutes(5), "spot"};
+  for (const char* interface : {"eth0", "eth1"}) {
+    open.inventory.fabric = fabric_with(interface);
+    ++open.inventory_number;
+    launcher.send(SessionInput{n1.key, open});
+    launcher.expect_one<AcceptSession>();
+    launcher.drop_notices();
+    EXPECT_TRUE(launcher.core->node_view("n1")->draining) << interface;
+  }
+}
+
+// Its provider says it once, and its agent knows nothing of it.
+TEST_F(Session, AChangedNetworkForgetsNoNoticeOfTheProvider) {
+  SessionOpen open = launcher.opening(n1);
+  open.inventory.fabric = fabric_with("eth0");
+  open.inventory_number = 1;
+  launcher.send(SessionInput{n1.key, open});
+  launcher.expect_one<AcceptSession>();
+  launcher.drop_notices();
+  Heartbeat beat{n1.id, n1.session, launcher.core->desired_for(n1.id).revision, n1.sequence};
+  beat.notice = PreemptionNotice{minutes(5), "its provider says so"};
+  launcher.send(HeartbeatInput{n1.key, beat});
+  launcher.expect_one<AckHeartbeat>();
+  launcher.drop_notices();
+  const Instant until = launcher.core->state().node(n1.id)->notice->until;
+  open.inventory.fabric = fabric_with("eth1");
+  open.inventory_number = 2;
+  launcher.send(SessionInput{n1.key, open});
+  launcher.expect_one<AcceptSession>();
+  launcher.drop_notices();
+  const Node& node = *launcher.core->state().node(n1.id);
+  EXPECT_EQ(node.inventory.fabric, fabric_with("eth1"));
+  ASSERT_TRUE(node.notice);
+  EXPECT_EQ(node.notice->until, until);
+  EXPECT_EQ(node.notice->reason, "its provider says so");
+}
+
 TEST_F(Session, AHeartbeatBehindTheDesiredRevisionGetsItAgain) {
   launcher.submit(job_spec("job"));
   const std::uint64_t revision = launcher.core->desired_for(n1.id).revision;

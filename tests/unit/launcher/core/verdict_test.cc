@@ -87,6 +87,62 @@ TEST(Verdict, NamesTheFirstFailureByTimeAndListsWhatWasTerminated) {
   EXPECT_THAT(report.terminated_ranks, ElementsAre(1, 3));
 }
 
+RankExit cut_off(int rank, int from_node, Instant time) {
+  RankExit exit = rank_exit(rank, Cause::exit_code, 1, time);
+  exit.lost_peer = LostPeer{"10.0.0.2", from_node, {}, false};
+  return exit;
+}
+
+TEST(Verdict, ABrokenConnectionComesAfterTheEndOfItsPeer) {
+  const RankExit killed = rank_exit(3, Cause::signal, 9, at(20));
+  const ExitReport report = verdict_on(node_exit({cut_off(0, 1, at(10)), terminated(1, at(40))}),
+                                       node_exit({terminated(2, at(50)), killed}));
+  EXPECT_EQ(report.rank, 3) << "its node's clock is not known so well";
+  EXPECT_THAT(report.also, IsEmpty());
+  EXPECT_FALSE(report.lost_peer);
+}
+
+TEST(Verdict, RanksThatNameEachOtherAreOrderedByTime) {
+  const ExitReport report = verdict_on(node_exit({cut_off(0, 1, at(10)), terminated(1, at(40))}),
+                                       node_exit({cut_off(2, 0, at(20)), terminated(3, at(50))}));
+  EXPECT_EQ(report.rank, 0);
+  ASSERT_TRUE(report.lost_peer);
+  EXPECT_EQ(report.lost_peer->node_rank, 1);
+}
+
+TEST(Verdict, ABrokenConnectionToANodeThatDidNotFailIsTheCause) {
+  const ExitReport report = verdict_on(node_exit({cut_off(0, 1, at(10)), terminated(1, at(40))}),
+                                       node_exit({rank_exit(2), rank_exit(3)}));
+  EXPECT_EQ(report.rank, 0);
+  ASSERT_TRUE(report.lost_peer);
+}
+
+TEST(Verdict, AHangIsOfNoRank) {
+  NodeExitReport root = all_terminated(0);
+  root.cause = Cause::hang;
+  root.message = "stopped rank 3";
+  root.hang = Found{};
+  root.hang->kind = FoundKind::stopped;
+  const ExitReport report = verdict_on(root, all_terminated(2));
+  EXPECT_EQ(report.cause, Cause::hang);
+  EXPECT_EQ(report.exit_code, 124);
+  EXPECT_FALSE(report.rank);
+  ASSERT_TRUE(report.hang);
+  EXPECT_EQ(report.hang->kind, FoundKind::stopped);
+}
+
+// A stopped rank ends by SIGKILL alone, seconds after the ranks that waited for it.
+TEST(Verdict, ARankThatFailsWhileAHangIsEndedIsNotTheCause) {
+  NodeExitReport root = all_terminated(0);
+  root.cause = Cause::hang;
+  root.hang = Found{};
+  root.hang->kind = FoundKind::stopped;
+  const ExitReport report = verdict_on(
+      root, node_exit({rank_exit(2, Cause::exit_code, 1, at(40)), terminated(3, at(45))}));
+  EXPECT_EQ(report.cause, Cause::hang);
+  EXPECT_THAT(report.also, IsEmpty());
+}
+
 TEST(Verdict, RanksThatWeTerminatedAreNeverTheCause) {
   const ExitReport report =
       verdict_on(node_exit({terminated(0, at(1)), terminated(1, at(1))}),

@@ -124,6 +124,7 @@ struct AttachmentsTest : ::testing::Test {
       told.push_back({node, std::move(wanted.frame)});
     };
     ports.record = [this](AuditEntry entry) { audit.push_back(std::move(entry)); };
+    ports.signaled = [this](RanksSignaledInput input) { signals.push_back(std::move(input)); };
     ports.why_not_recorded = [this] { return stuck; };
     ports.warn = [this](const std::string& line) { warnings.push_back(line); };
     return ports;
@@ -137,6 +138,7 @@ struct AttachmentsTest : ::testing::Test {
   std::vector<Sent> sent;  // over the bulk socket
   std::vector<Told> told;  // over the control connections of nodes
   std::vector<AuditEntry> audit;
+  std::vector<RanksSignaledInput> signals;
   std::vector<std::string> warnings;
   std::string stuck;
   Attachments table{ports()};

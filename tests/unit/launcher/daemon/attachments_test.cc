@@ -46,9 +46,17 @@ TEST_F(AttachmentsTest, WithoutARankItIsRankZeroOrTheNamedNode) {
   EXPECT_FALSE(std::get<AttachOpen>(told[1].frame.body).rank) << "all ranks of the node";
   EXPECT_EQ(audit.at(1).what, "signal job");
   EXPECT_EQ(audit.at(1).detail, "the ranks on n2: signal 10");
+  ASSERT_EQ(signals.size(), 1U) << "for the job's events";
+  EXPECT_EQ(signals[0].node, n2.id);
+  EXPECT_EQ(signals[0].number, 10);
+  EXPECT_EQ(signals[0].by, "alice");
+  client("alice", attach_id(2), signal);
+  EXPECT_EQ(signals.size(), 1U) << "the same opening again";
   client("alice", attach_id(3), opening(AttachStacks{true}));
   EXPECT_EQ(audit.at(2).what, "stacks job");
   EXPECT_EQ(audit.at(2).detail, "the ranks on n1: stacks, native ones too");
+  client("alice", attach_id(4), opening(AttachStacks{false, true}));
+  EXPECT_EQ(audit.at(3).detail, "the ranks on n1: stacks, and what the ranks do");
 }
 
 TEST_F(AttachmentsTest, FramesGoBothWaysOverTheConnectionsOfClientAndAgent) {

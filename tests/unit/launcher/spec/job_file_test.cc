@@ -113,6 +113,20 @@ TEST(JobFile, DefaultsAreAzures) {
             1);
 }
 
+TEST(JobFile, HangsAndCoreFiles) {
+  const JobSpec plain = good("command: x\n").spec;
+  EXPECT_EQ(plain.hang, HangPolicy{});
+  EXPECT_EQ(plain.core, CoreFile::off);
+  const JobSpec spec =
+      good("command: x\nlockstep: {hang_after: 5m, on_hang: stacks, core: keep}\n").spec;
+  EXPECT_EQ(spec.hang, (HangPolicy{minutes(5), OnHang::stacks}));
+  EXPECT_EQ(spec.core, CoreFile::keep);
+  for (const char* never : {"off", "0"})
+    EXPECT_EQ(
+        good(std::string("command: x\nlockstep: {hang_after: ") + never + "}\n").spec.hang.after,
+        Duration::zero());
+}
+
 TEST(JobFile, AJobWithATerminalIsNotTriedAgain) {
   EXPECT_EQ(good("command: x\n").spec.terminal, TerminalKind::none);
   EXPECT_EQ(good("command: x\nlockstep: {terminal: none}\n").spec.retry.max, RetryPolicy{}.max);

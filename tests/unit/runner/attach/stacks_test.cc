@@ -57,6 +57,11 @@ TEST(Stacks, ARanksProcessesAreItsTree) {
   EXPECT_TRUE(found[1].is_python);
   EXPECT_FALSE(found[1].is_rank);
   EXPECT_TRUE(found[2].is_python) << "its command says so";
+  const auto both = processes_of_ranks({{7, 2}, {8, 6}, {9, 9}}, 50, machine.root());
+  ASSERT_EQ(both.size(), 4u);
+  EXPECT_EQ(both[2].rank, 7);
+  EXPECT_EQ(both[3].rank, 8);
+  EXPECT_EQ(both[3].command, "sleep");
   EXPECT_TRUE(processes_of_rank(7, 9, 50, machine.root()).empty());
   EXPECT_TRUE(processes_of_rank(7, 2, -1, machine.root()).empty());
 }

@@ -2,6 +2,7 @@
 
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/mpi_settings.h"
+#include "runner/bootstrap/nccl_watch.h"
 #include "runner/bootstrap/network.h"
 #include "runner/bootstrap/ray.h"
 #include "runner/bootstrap/torchrun.h"
@@ -176,6 +177,41 @@ TEST(TorchBootstrap, SharesTheGpusAmongJaxsProcesses) {
   EXPECT_EQ(devices(4, true, 3), "0");
 }
 
+TEST(NcclWatch, ARankWithGpusCanBeAskedWhatItsCollectivesDo) {
+  GangContext gang = make_gang(2, 2, 1);
+  gang.assignment.allotment.gpus = {0, 1};
+  gang.ras_port = 6200;
+  gang.nccl_dumps = nccl_dumps_below("/job");
+  auto all = variables_of(*make_torch_bootstrap(gang), 3, 1);
+  EXPECT_EQ(all["NCCL_RAS_ADDR"], "127.0.0.1:6200");
+  EXPECT_EQ(all["TORCH_FR_BUFFER_SIZE"], "2000");
+  EXPECT_EQ(all["TORCH_NCCL_TRACE_BUFFER_SIZE"], "2000");
+  EXPECT_EQ(all["TORCH_NCCL_DUMP_ON_TIMEOUT"], "1");
+  EXPECT_EQ(all["TORCH_FR_DUMP_TEMP_FILE"], "/job/logs/nccl_trace_rank_");
+  EXPECT_EQ(all["TORCH_NCCL_DEBUG_INFO_TEMP_FILE"], "/job/logs/nccl_trace_rank_");
+  gang.ras_port = 0;
+  EXPECT_EQ(variables_of(*make_torch_bootstrap(gang), 3, 1).count("NCCL_RAS_ADDR"), 0u);
+}
+
+TEST(NcclWatch, TheUsersWordWins) {
+  GangContext gang = make_gang(2, 2, 1);
+  gang.assignment.allotment.gpus = {0, 1};
+  gang.ras_port = 6200;
+  gang.nccl_dumps = nccl_dumps_below("/job");
+  auto& user = gang.assignment.spec.environment_variables;
+  user = {{"NCCL_RAS_ADDR", "localhost:7000"},
+          {"TORCH_NCCL_TRACE_BUFFER_SIZE", "0"},
+          {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "/scratch/t"}};
+  auto all = variables_of(*make_torch_bootstrap(gang), 3, 1);
+  for (const char* name : {"NCCL_RAS_ADDR", "TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE",
+                           "TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE"})
+    EXPECT_EQ(all.count(name), 0u) << name;
+  EXPECT_EQ(ras_address(gang), "localhost:7000");
+  user = {{"NCCL_RAS_ENABLE", "0"}};
+  EXPECT_EQ(ras_address(gang), std::nullopt);
+  EXPECT_EQ(variables_of(*make_torch_bootstrap(gang), 3, 1).count("NCCL_RAS_ADDR"), 0u);
+}
+
 // DeepSpeed takes AZUREML_EXPERIMENT_ID as a sign that it must set NCCL_SOCKET_IFNAME, unless all
 // five are there.
 TEST(Torchrun, HasTheFiveVariablesThatDeepSpeedLooksFor) {
@@ -210,7 +246,51 @@ TEST(Pmi1Variables, ConnectMpichAndIntelMpi) {
                                                        {"MPIR_CVAR_PMI_VERSION", "1"},
                                                        {"I_MPI_PMI", "pmi1"}};
   EXPECT_EQ(variables, expected);
-  EXPECT_EQ(pmi1_variables(make_gang(2, 1, 0), 0, 20).at("FI_TCP_IFACE"), "lo");
+}
+
+TEST(CommonEnvironment, AnMpiJobOfOneMachineStaysOnItsLoopback) {
+  GangContext gang = make_gang(2, 1, 0);
+  gang.assignment.spec.distribution.kind = Distribution::Kind::mpi;
+  FabricInterface lo;
+  lo.name = "lo";
+  lo.loopback = true;
+  gang.fabric.interfaces = {lo};
+  const auto all = common_environment(gang, 0, 0);
+  EXPECT_EQ(all.at("FI_TCP_IFACE"), "lo");
+  EXPECT_EQ(all.at("OMPI_MCA_btl_tcp_if_include"), "lo");
+  EXPECT_EQ(all.at("OMPI_MCA_pml"), "ob1");
+  EXPECT_EQ(all.at("OMPI_MCA_btl"), "self,vader,tcp");
+  EXPECT_EQ(all.at("OMPI_MCA_osc"), "^ucx");
+  EXPECT_EQ(all.count("UCX_NET_DEVICES"), 0u);
+}
+
+// What was decided for a gang holds for all of its ranks here.
+TEST(CommonEnvironment, TheNetworkThatWasDecidedCounts) {
+  GangContext gang = make_gang(2, 2, 0);
+  gang.network = {{{"NCCL_SOCKET_IFNAME", "=eth1", SettingSource::probe, "", ""}}};
+  EXPECT_EQ(common_environment(gang, 1, 1).at("NCCL_SOCKET_IFNAME"), "=eth1");
+  gang.network.push_back(
+      {{"NCCL_SOCKET_IFNAME", "=eth2", SettingSource::probe, "", ""},
+       {"NCCL_DEBUG", "INFO", SettingSource::user, "", ""},
+       {std::string(kMemlockSetting), "unlimited", SettingSource::fixed, "", ""}});
+  const auto all = common_environment(gang, 1, 1);
+  EXPECT_EQ(all.at("NCCL_SOCKET_IFNAME"), "=eth2");
+  EXPECT_EQ(all.count("NCCL_DEBUG"), 0u) << "it is among the job's own";
+  EXPECT_EQ(all.count(std::string(kMemlockSetting)), 0u) << "it is no variable";
+}
+
+// As where another machine passes on what comes to the node's address.
+TEST(CommonEnvironment, WithoutAProbedInterfaceTheRouteCounts) {
+  GangContext gang = make_gang(2, 2, 0);
+  GangTable table = gang.gang();
+  table.members[1].host_id = "another host";
+  gang.assignment.gang = std::move(table);
+  gang.probe.emplace().chosen.resize(2);
+  gang.probe->chosen[1].node_rank = 1;
+  gang.probe->chosen[1].interface = "eth9";
+  EXPECT_EQ(common_environment(gang, 0, 0).at("NCCL_SOCKET_IFNAME"), "=lo") << "by 127.0.0.2";
+  gang.probe->chosen[0].interface = "eth1";
+  EXPECT_EQ(common_environment(gang, 0, 0).at("NCCL_SOCKET_IFNAME"), "=eth1");
 }
 
 TEST(Pmi1Variables, TheJobsOwnChoiceWins) {

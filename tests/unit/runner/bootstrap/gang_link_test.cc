@@ -28,6 +28,7 @@ struct Node {
   bool connected = false;
   std::vector<int> lost;
   std::vector<std::pair<int, GangMessage>> received;
+  std::vector<std::string> refused;  // tables
 };
 
 class GangLinkTest : public testing::Test {
@@ -35,11 +36,12 @@ class GangLinkTest : public testing::Test {
   Node& add() {
     nodes_.push_back(std::make_unique<Node>());
     Node* node = nodes_.back().get();
-    auto link = GangLink::create(loop_, {[node] { node->connected = true; },
-                                         [node](int from, GangMessage m) {
-                                           node->received.emplace_back(from, std::move(m));
-                                         },
-                                         [node](int lost) { node->lost.push_back(lost); }});
+    auto link = GangLink::create(
+        loop_,
+        {[node] { node->connected = true; },
+         [node](int from, GangMessage m) { node->received.emplace_back(from, std::move(m)); },
+         [node](int lost) { node->lost.push_back(lost); },
+         [node](const std::string& why) { node->refused.push_back(why); }});
     EXPECT_TRUE(link) << link.error().message;
     node->link = std::move(*link);
     return *node;
@@ -61,9 +63,18 @@ class GangLinkTest : public testing::Test {
   void connect_all() {
     const GangTable gang = table();
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      nodes_[i]->link->connect(attempt_, static_cast<int>(i), gang);
+      nodes_[i]->link->connect(attempt_, static_cast<int>(i), gang, {});
     }
     ASSERT_TRUE(until([this] { return all_connected(); }));
+  }
+  // The root has the whole table, the others their shares.
+  void connect_by_shares(int radix) {
+    const GangTable gang = table();
+    for (std::size_t i = 0; i < nodes_.size(); ++i) connect_share(static_cast<int>(i), gang, radix);
+  }
+  void connect_share(int i, const GangTable& gang, int radix) {
+    node(i).link->connect(attempt_, i, i == 0 ? SharedGang(gang) : SharedGang(),
+                          share_of(gang, i, radix, digest_of(attempt_, gang)));
   }
   bool all_connected() const {
     for (const auto& node : nodes_) {
@@ -103,7 +114,7 @@ class FarRoot {
           self.runner_port = link->port();
           self.runner_key = link->public_key();
           self_.set_value(self);
-          link->connect(attempt, 0, table_.get_future().get());
+          link->connect(attempt, 0, table_.get_future().get(), {});
           while (!connected || !link->settled()) loop.turn(milliseconds(50));
           then(loop, std::move(link));
         }) {}
@@ -188,23 +199,29 @@ TEST_F(GangLinkTest, FortyMakeATreeOfTwoLevels) {
   EXPECT_TRUE(node(38).lost.empty());
 }
 
+TEST_F(GangLinkTest, AllKnowWhatTheOldestRunnerKnows) {
+  add(40);
+  connect_all();
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(node(i).link->knows(), kGangKnows) << i;
+}
+
 TEST_F(GangLinkTest, NobodyStartsBeforeTheLateJoiner) {
   add(3);
   const GangTable gang = table();
-  node(1).link->connect(attempt_, 1, gang);  // children dial before the parent has its table
-  node(2).link->connect(attempt_, 2, gang);
+  node(1).link->connect(attempt_, 1, gang, {});  // children dial before the parent has its table
+  node(2).link->connect(attempt_, 2, gang, {});
   EXPECT_FALSE(until([&] { return node(1).connected; }, kRefusalWatch));
-  node(0).link->connect(attempt_, 0, gang);
+  node(0).link->connect(attempt_, 0, gang, {});
   ASSERT_TRUE(until([&] { return all_connected(); }));
 }
 
 TEST_F(GangLinkTest, ALateChildIsWaitedFor) {
   add(3);
   const GangTable gang = table();
-  node(0).link->connect(attempt_, 0, gang);
-  node(1).link->connect(attempt_, 1, gang);
+  node(0).link->connect(attempt_, 0, gang, {});
+  node(1).link->connect(attempt_, 1, gang, {});
   EXPECT_FALSE(until([&] { return node(0).connected || node(1).connected; }, kRefusalWatch));
-  node(2).link->connect(attempt_, 2, gang);
+  node(2).link->connect(attempt_, 2, gang, {});
   ASSERT_TRUE(until([&] { return all_connected(); }));
 }
 
@@ -212,12 +229,12 @@ TEST_F(GangLinkTest, AWrongKeyStaysOutside) {
   add(2);
   const GangTable gang = table();
   Node& impostor = add();
-  node(0).link->connect(attempt_, 0, gang);
-  impostor.link->connect(attempt_, 1, gang);
+  node(0).link->connect(attempt_, 0, gang, {});
+  impostor.link->connect(attempt_, 1, gang, {});
   impostor.link->send_up(numbered(666));
   EXPECT_FALSE(
       until([&] { return node(0).connected || !node(0).received.empty(); }, kRefusalWatch));
-  node(1).link->connect(attempt_, 1, gang);
+  node(1).link->connect(attempt_, 1, gang, {});
   ASSERT_TRUE(until([&] { return node(0).connected && node(1).connected; }));
   EXPECT_FALSE(impostor.connected);
   EXPECT_TRUE(node(0).received.empty());
@@ -226,8 +243,8 @@ TEST_F(GangLinkTest, AWrongKeyStaysOutside) {
 TEST_F(GangLinkTest, AnotherAttemptIsRefused) {
   add(2);
   const GangTable gang = table();
-  node(0).link->connect(attempt_, 0, gang);
-  node(1).link->connect(AttemptId{JobId("job"), 2}, 1, gang);
+  node(0).link->connect(attempt_, 0, gang, {});
+  node(1).link->connect(AttemptId{JobId("job"), 2}, 1, gang, {});
   EXPECT_FALSE(until([&] { return node(0).connected; }, kRefusalWatch));
 }
 
@@ -239,6 +256,77 @@ TEST_F(GangLinkTest, ASilentNeighbourIsLostOnce) {
   EXPECT_EQ(node(0).lost, std::vector<int>{1});
   EXPECT_TRUE(node(2).lost.empty());
   EXPECT_FALSE(until([&] { return node(0).lost.size() > 1; }, milliseconds(1500)));
+}
+
+TEST_F(GangLinkTest, ATableGoesDownTheTreeBeforeTheStart) {
+  add(8);
+  connect_by_shares(2);  // three levels below the root
+  ASSERT_TRUE(until([&] { return all_connected(); }));
+  for (const auto& one : nodes_) {
+    ASSERT_TRUE(one->link->table());
+    EXPECT_EQ(*one->link->table(), table());
+    EXPECT_EQ(one->link->radix(), 2);
+    EXPECT_TRUE(one->refused.empty());
+    EXPECT_TRUE(one->received.empty()) << "rows are not for the runner";
+  }
+  node(7).link->send_to(6, numbered(1));
+  ASSERT_TRUE(until([&] { return !node(6).received.empty(); }));
+}
+
+// One whose agent was given the whole table, beside others that were not.
+TEST_F(GangLinkTest, AWholeTableServesChildrenThatHaveOnlyAShare) {
+  add(3);
+  const GangTable gang = table();
+  node(0).link->connect(attempt_, 0, gang, {});
+  node(1).link->connect(attempt_, 1, gang, {});
+  connect_share(2, gang, kGangTreeRadix);
+  ASSERT_TRUE(until([&] { return all_connected(); }));
+  EXPECT_EQ(*node(2).link->table(), gang);
+}
+
+TEST_F(GangLinkTest, AChildThatComesLateGetsTheTableToo) {
+  add(4);
+  const GangTable gang = table();
+  for (int i : {3, 1, 0}) connect_share(i, gang, 2);
+  EXPECT_FALSE(until([&] { return node(0).connected || node(3).connected; }, kRefusalWatch));
+  connect_share(2, gang, 2);
+  ASSERT_TRUE(until([&] { return all_connected(); }));
+  EXPECT_EQ(*node(3).link->table(), gang);
+}
+
+TEST_F(GangLinkTest, ATableThatIsNotTheLaunchersIsRefusedByWhoGetsIt) {
+  add(4);
+  const GangTable gang = table();
+  GangTable forged = gang;
+  forged.members[3].address = "10.6.6.6";
+  for (int i = 0; i < 4; ++i) {
+    const SharedGang whole = i == 0 ? SharedGang(forged) : SharedGang();
+    node(i).link->connect(attempt_, i, whole, share_of(gang, i, 1, digest_of(attempt_, gang)));
+  }
+  ASSERT_TRUE(until([&] { return !node(1).refused.empty(); }));
+  EXPECT_EQ(node(1).refused.front(),
+            "the gang's table, as node rank 0 passed it on, is not the one that the launcher made "
+            "(their digests differ)");
+  EXPECT_FALSE(until([&] { return node(0).connected || node(1).connected; }, kRefusalWatch));
+  EXPECT_EQ(node(1).refused.size(), 1U);
+  EXPECT_TRUE(node(2).refused.empty()) << "it got nothing";
+}
+
+// What node 2 says to the others comes to them over their parent, but is no order of the parent's.
+TEST_F(GangLinkTest, WhatIsNotOfAParentIsNoOrderOfIts) {
+  add(4);
+  const GangTable gang = table();
+  for (int i = 0; i < 3; ++i) node(i).link->connect(attempt_, i, gang, {});
+  node(2).link->send_to(1, GangStart{});
+  node(2).link->broadcast(GangStart{});
+  GangRows rows;
+  rows.attempt = attempt_;
+  rows.rows = gang.members;
+  node(2).link->broadcast(rows);
+  EXPECT_FALSE(until([&] { return node(0).connected || node(1).connected; }, kRefusalWatch));
+  node(3).link->connect(attempt_, 3, gang, {});
+  ASSERT_TRUE(until([&] { return all_connected(); }));
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(node(i).received.empty()) << i;
 }
 
 // The root has a loop and a thread of its own, as in life: it leaves while the others still listen.
@@ -257,7 +345,7 @@ TEST_F(GangLinkTest, WhatWasSaidLastArrivesAlthoughTheSpeakerLeaves) {
     settled.set_value();
   });
   add(1);
-  node(0).link->connect(attempt_, 1, speaker.with(table()));
+  node(0).link->connect(attempt_, 1, speaker.with(table()), {});
   EXPECT_TRUE(until([&] { return node(0).connected; }));
   // It neither reads nor acknowledges from now on, for longer than a leaver waits.
   neighbour_is_away.set_value();
@@ -288,7 +376,7 @@ TEST_F(GangLinkTest, WhoLeavesStaysUntilItsByeIsHeard) {
     left.set_value();
   });
   add(1);
-  node(0).link->connect(attempt_, 1, leaver.with(table()));
+  node(0).link->connect(attempt_, 1, leaver.with(table()), {});
   EXPECT_TRUE(until([&] { return node(0).connected; }));
   node(0).link->send_up(numbered(1));  // what the leaver may not have read when it closes
   go.set_value();
@@ -377,8 +465,8 @@ TEST_F(GangLinkTest, BrokenConnectionsLoseAndDoubleNothing) {
   Proxy proxy(loop_, node(0).link->port());
   GangTable gang = table();
   gang.members[0].runner_port = proxy.port;
-  node(0).link->connect(attempt_, 0, gang);
-  node(1).link->connect(attempt_, 1, gang);
+  node(0).link->connect(attempt_, 0, gang, {});
+  node(1).link->connect(attempt_, 1, gang, {});
   ASSERT_TRUE(until([&] { return all_connected(); }));
   const int rounds = 5, per_round = 40;
   for (int round = 0; round < rounds; ++round) {

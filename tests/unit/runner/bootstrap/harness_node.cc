@@ -124,7 +124,7 @@ int Node::run() {
   link_ = std::move(*link);
   write_text(channel_, fmt::format("{} {}\n\n", link_->port(), link_->public_key().value));
   CHECK(make_gang(read_until_blank_line(channel_)), "the harness went away");
-  link_->connect(gang_.assignment.attempt, node_rank_, gang_.gang());
+  link_->connect(gang_.assignment.attempt, node_rank_, gang_.assignment.gang, {});
   while (!leave_) loop_.turn(Duration::max());
   kill_ranks();
   stage("drained");

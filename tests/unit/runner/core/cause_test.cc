@@ -197,6 +197,27 @@ TEST_F(RunnerCore, PeerAbortTerminatesAndBlamesNobodyHere) {
   EXPECT_EQ(report.message, "node rank 1 ended the gang: rank 1 was killed by signal 9");
 }
 
+TEST_F(RunnerCore, OfAKilledRankItIsSaidWhoSentTheSignal) {
+  struct Case {
+    RankExited exited;
+    const char* said;
+  };
+  const Case cases[] = {{{0, 0, SIGKILL, false}, "not sent by Lockstep; the log of the node"},
+                        {{0, 0, SIGKILL, false, true}, "sent with `lockstep job signal`"},
+                        {{0, 0, SIGKILL, false, false, "Out of memory: Killed process 7 (a)"},
+                         "the kernel's log says: Out of memory: Killed process 7 (a)"},
+                        {{0, 0, SIGSEGV, false}, ""}};
+  for (const Case& c : cases) {
+    core = Core();
+    run_solo(part(1, 1));
+    give(c.exited);
+    const auto report = drain_quote_and_end(0);
+    EXPECT_EQ(report.cause, Cause::signal);
+    EXPECT_NE(report.ranks[0].detail.find(c.said), std::string::npos) << report.ranks[0].detail;
+    EXPECT_EQ(report.ranks[0].detail.empty(), *c.said == '\0');
+  }
+}
+
 TEST_F(RunnerCore, SpawnLostTakesItsRanks) {
   run_solo(part(1, 2));
   give(RankExited{0, 0, 0, false});

@@ -92,6 +92,64 @@ TEST_F(RunnerCore, GangWaitsForTheTableAndTheTree) {
   EXPECT_EQ(drain_and_end().cause, Cause::completed);
 }
 
+TEST_F(RunnerCore, AShareIsEnoughToConnectAndTheTableComesWithIt) {
+  auto assignment = part(2, 1);
+  assignment.node_rank = 1;
+  give(Begin{assignment});
+  take<LeasePorts>();
+  give(Endpoint{7001, PublicKey("key"), 0});
+  EXPECT_EQ(take<Report>().report.gang_rows, kGangRowsVersion);
+  assignment.phase = WantedPhase::run;
+  assignment.share = share_of(table_of(2), 1, 32, {});
+  give(AssignmentChanged{assignment});
+  const auto connect = take<ConnectGang>();
+  EXPECT_FALSE(connect.gang);
+  EXPECT_EQ(connect.share, assignment.share);
+  EXPECT_FALSE(core.gang());
+  give(GangConnected{table_of(2)});
+  EXPECT_EQ(core.gang(), table_of(2));
+  start_all(assignment);
+  give(RankExited{1, 0, 0, false});
+  take<TellGang>();
+  EXPECT_EQ(drain_and_end().cause, Cause::completed);
+}
+
+TEST_F(RunnerCore, AnAssignmentThatAlreadySaysRunConnectsWithItsShare) {
+  auto assignment = part(2, 1);
+  assignment.node_rank = 1;
+  assignment.phase = WantedPhase::run;
+  assignment.share = share_of(table_of(2), 1, 32, {});
+  give(Begin{assignment});
+  take<LeasePorts>();
+  give(Endpoint{7001, PublicKey("key"), 0});
+  EXPECT_EQ(take<ConnectGang>().share, assignment.share);
+  assignment.phase = WantedPhase::stop;
+  assignment.share.reset();  // the order to stop has neither table nor share
+  give(AssignmentChanged{assignment});
+  take<TellGang>();
+  EXPECT_EQ(drain_and_end().cause, Cause::canceled);
+}
+
+// An agent that knows no shares drops them.
+TEST_F(RunnerCore, AnOrderToRunWithoutATableFailsTheStart) {
+  for (const bool is_root : {true, false}) {
+    SCOPED_TRACE(is_root);
+    core = Core();
+    auto assignment = part(2, 1);
+    assignment.node_rank = is_root ? 0 : 1;
+    give(Begin{assignment});
+    take<LeasePorts>();
+    give(Endpoint{7001, PublicKey("key"), 0});
+    take_report(PartState::prepared);
+    assignment.phase = WantedPhase::run;
+    if (is_root) assignment.share = share_of(table_of(2), 0, 32, {});
+    give(AssignmentChanged{assignment});
+    const auto report = drain_and_end();
+    EXPECT_EQ(report.cause, Cause::start_failed);
+    EXPECT_NE(report.message.find("replaced by an older one"), std::string::npos);
+  }
+}
+
 TEST_F(RunnerCore, AnEarlySignalComesOnceBeforeTheTimeLimit) {
   auto assignment = part(1, 1);
   assignment.spec.timeout = seconds(60);

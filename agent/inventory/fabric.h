@@ -1,0 +1,32 @@
+#pragma once
+// The fabric of this node: its interfaces, RDMA ports and GPUs, where they are, and which libraries
+// are there. It runs nothing and loads no library but NVML.
+
+#include <string>
+#include <vector>
+
+#include "agent/inventory/links.h"
+#include "common/domain/fabric.h"
+#include "common/domain/node.h"
+
+namespace lockstep::agent {
+
+// Where the kernel's trees are, or fakes of them.
+struct FabricPlaces {
+  std::string sys = "/sys", proc = "/proc", dev = "/dev";
+  std::string root = {};  // before the paths of libraries
+};
+
+// All but GPUs and the limit of locked memory. `links`: as read_links() found them.
+NodeFabric read_fabric(const FabricPlaces& places, const std::vector<NetworkLink>& links);
+
+// Of this machine. `gpus`: those that the node offers.
+NodeFabric probe_fabric(const std::vector<GpuDevice>& gpus);
+
+// The same with interfaces and RDMA ports as they are now: what changes while a machine runs.
+NodeFabric with_network_now(NodeFabric fabric);
+
+// The hard limit of this process, which is that of ranks; -1: none, or root may lift it.
+std::int64_t memlock_limit();
+
+}  // namespace lockstep::agent

@@ -1,0 +1,18 @@
+#pragma once
+// How the GPUs of this node reach each other and where they are: NVLink and peer-to-peer access by
+// NVML, PCI paths by /sys. A driver that lacks a function tells less.
+
+#include <string>
+#include <vector>
+
+#include "common/domain/fabric.h"
+#include "common/domain/node.h"
+
+namespace lockstep::agent {
+
+// Of `gpus`, as probe_gpus found them, at most kMaxFabricGpus. `library`: as for probe_gpus.
+std::vector<FabricGpu> probe_fabric_gpus(const std::vector<GpuDevice>& gpus,
+                                         const std::string& library = "",
+                                         const std::string& sys = "/sys");
+
+}  // namespace lockstep::agent

@@ -1,0 +1,27 @@
+#pragma once
+// IP addresses and networks as text: whether "10.1.0.0/16" has "10.1.2.3". It asks no resolver.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace lockstep {
+
+struct IpNetwork {
+  std::array<std::uint8_t, 16> bytes = {};  // of IPv4 the first four
+  bool is_v4 = false;
+  int prefix = 0;  // bits
+};
+
+// An address without a prefix length is a network of its own. nullopt: it is none, or has bits
+// behind its prefix.
+std::optional<IpNetwork> parse_ip_network(const std::string& text);
+
+// `address` has no prefix length. False for what is no address.
+bool has_address(const IpNetwork& network, const std::string& address);
+
+// fe80::/10 and 169.254.0.0/16, which no router passes on.
+bool is_link_local(const std::string& address);
+
+}  // namespace lockstep

@@ -1,0 +1,129 @@
+#pragma once
+// Where one rank stands: what it does, since when nothing of it has moved, and the numbers by which
+// ranks are compared. A runner's RankWatch (runner/watch) makes one per rank of its node with each
+// sample; the comparison of the gang reads those of all nodes. Plain values: all times are on the
+// clock of the rank's own node, until a runner that takes them has moved them to its own.
+//
+// Moving and doing are separate. A rank that waits in MPI spins and burns a whole cpu, so cpu time
+// of the rank's own process is no movement. What moves: bytes of its log; bytes to and from peers,
+// without the rendezvous's store and keep-alives; bytes read and written; page faults; cpu time of
+// its other processes (workers, compilers) and that they come and go; collective counts; PMIx
+// connects, fences and its end. Whether a spinning rank computes or waits, only its stack tells:
+// `by_stack` says that this was asked (stack_hook.h), and nothing has moved since.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/time.h"
+
+namespace lockstep {
+
+enum class Doing {
+  starts,      // has not been looked at twice, or has not reached MPI_Init or the rendezvous yet
+  computes,    // a thread runs, and its stack, if it was asked, is in no library that waits
+  waits_peer,  // in a call of MPI, NCCL, gloo or c10d, or blocked on a socket to a peer
+  reads,       // blocked on a file, a pipe, a child process or a socket to somebody else
+  locks,       // blocked on a lock without a time-out (futex), as are all threads that count
+  sleeps,      // blocked on a timer alone
+  serves,      // blocked in accept or poll on a socket that listens
+  stopped,     // state T
+  device,      // state D over the whole window
+  exited,      // has ended, or its end was told
+};
+// One word: "starts", "computes", "waits", "reads", "locks", "sleeps", "serves", "stopped",
+// "device", "exited".
+std::string_view to_string(Doing doing);
+
+// How often a rank has launched a collective in one communicator, by NCCL's RAS.
+struct CollectiveCount {
+  std::string communicator;  // its hash
+  std::string name;          // "AllReduce"
+  std::int64_t count = 0;
+  friend bool operator==(const CollectiveCount&, const CollectiveCount&) = default;
+};
+
+// Over the last window: what may slow a rank.
+struct Hindrances {
+  std::int64_t throttled_milli = 0;  // its cgroup's cpu quota held it, thousandths of the window
+  std::int64_t queued_milli = 0;     // ready to run, but other processes had the cpus
+  std::int64_t disk_wait_milli = 0;  // its main thread waited for block devices
+  std::int64_t major_faults = 0;
+  std::int64_t cpu_mhz = 0;          // now, of the cpu on which it ran last; 0: unknown
+  std::int64_t cpu_mhz_at_most = 0;  // 0: unknown
+  std::string gpu_held;              // "thermal", "power": what holds down the clocks of its GPUs
+  friend bool operator==(const Hindrances&, const Hindrances&) = default;
+};
+
+struct Versions {  // of the libraries in its memory; "": not loaded
+  std::string mpi, nccl, torch;
+  friend bool operator==(const Versions&, const Versions&) = default;
+};
+
+struct RankStanding {
+  int rank = 0;
+  int node_rank = 0;
+  int pid = 0;  // of the process that `doing` is about, as the ranks of this node see it
+  Doing doing = Doing::starts;
+  std::string call;     // the system call in which it is blocked: "connect"; "": none, or not known
+  std::string on;       // what that call's descriptor is: "10.0.0.4:29500", "/data/a.bin", "pipe"
+  std::string own_end;  // if `on` is the far end of a connection: the near one
+  std::string at;       // the top of its stack that is the user's: "eval.py:88"; "": not asked
+  std::string within;   // the library call around what it does: "MPI_Barrier"; "": none, not asked
+  bool by_stack = false;  // `doing`, `at` and `within` follow from its stack, asked at `stack_at`
+  Instant stack_at;
+  // The call ends by itself after a while, or another thread may go on and end it.
+  bool has_timeout = false;
+  bool traced = false;  // a debugger or a profiler holds it: nothing follows from its state
+
+  Instant taken;        // when this sample was taken
+  Instant since;        // nothing has moved since
+  Instant doing_since;  // it has done the same (`doing`, and `on` where it is blocked) since
+  Duration window{0};   // between this sample and the one before; zero: there was none
+  Duration still() const { return taken > since ? taken - since : Duration::zero(); }
+  Duration doing_for() const {
+    return taken > doing_since ? taken - doing_since : Duration::zero();
+  }
+
+  // Whether it has reached MPI_Init or the rendezvous; nullopt: this job has neither.
+  std::optional<bool> has_met;
+  bool connected = false, finalized = false;  // PMIx, or PMI-1
+  std::int64_t fences = 0;  // that all ranks of its node have entered; the same on all in step
+  bool in_fence = false;    // such a one is not over
+  int exit_code = 0;        // if exited; of a signal 128 + its number
+  int claims = 1;           // processes that claim this rank
+
+  std::int64_t cpu_milli = 0;  // thousandths of a core over the window, of all its processes
+  int threads = 0, threads_running = 0, threads_in_device = 0;  // of all its processes
+  int processes = 0;
+  int shells = 0;  // of these, those that only wait for the one that `doing` is about
+  // Of a rank that has met others: at this moment it was blocked on a peer or a lock, whatever it
+  // did over the window. Many samples of this say how long it waits for others between its steps.
+  bool pauses = false;
+  // Of its sockets to peers, since they were opened; those that were closed go on counting.
+  std::int64_t peer_sockets = 0, acked = 0, received = 0;
+  std::int64_t unread = 0;       // bytes that have come and that it has not read, now
+  std::int64_t unacked = 0;      // segments that are on their way now
+  std::string unacked_by;        // the address of the peer that has most of these; "": nobody
+  std::int64_t retransmits = 0;  // segments since the sockets were opened
+  std::optional<Duration> last_received;  // by TCP, of the newest; nullopt: no socket to a peer
+  std::int64_t log_bytes = 0, log_lines = 0;
+  Hindrances hindrances;
+  // The newest counts, and when RAS said so (Instant{}: never). Counts of an answer that is older
+  // than `taken` by more than a window are no evidence of what the rank does now.
+  std::vector<CollectiveCount> collectives;
+  Instant counted;
+  Instant counts_since;  // they have been the same in all answers since
+  Versions versions;
+
+  friend bool operator==(const RankStanding&, const RankStanding&) = default;
+};
+using RankStandings = std::vector<RankStanding>;  // by rank
+
+inline constexpr std::size_t kMaxStandingTextBytes = 256;  // of each of its texts
+inline constexpr std::size_t kMaxCollectiveCounts = 32;    // of one rank
+inline constexpr Duration kWatchEvery = seconds(5);
+
+}  // namespace lockstep

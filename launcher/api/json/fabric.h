@@ -1,0 +1,14 @@
+#pragma once
+// The fabric of a node, as JSON: of `lockstep node show`.
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "common/domain/fabric.h"
+
+namespace lockstep::api {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const NodeFabric& fabric);
+
+}  // namespace lockstep::api

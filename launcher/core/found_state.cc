@@ -1,0 +1,21 @@
+#include "launcher/core/found_state.h"
+
+#include "launcher/core/state.h"
+
+namespace lockstep::launcher {
+
+Found without_contents(Found found) {
+  for (FoundRank& rank : found.ranks) rank = {rank.rank, rank.node_rank, rank.doing, "", "", "", 0};
+  found.fact.clear();
+  found.here = found.elsewhere = 0;
+  return found;
+}
+
+words::About about(const State& state, const Attempt& attempt) {
+  return {attempt.id.job.value, [&state, &attempt](int node_rank) {
+            if (node_rank < 0 || node_rank >= attempt.size()) return std::string();
+            return state.node_name(attempt.parts[static_cast<std::size_t>(node_rank)].node);
+          }};
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,20 @@
+#pragma once
+// What a gang found out about its ranks, for those who ask the launcher: cut down to what one may
+// see, and with the names that its words need. Pure.
+
+#include "common/domain/found.h"
+#include "launcher/words/said.h"
+
+namespace lockstep::launcher {
+
+struct Attempt;
+class State;
+
+// For those who may see the job but not read it: without paths, addresses, stacks and what ranks
+// use.
+Found without_contents(Found found);
+
+// The attempt's names for the words of a finding. Both must outlive what is returned.
+words::About about(const State& state, const Attempt& attempt);
+
+}  // namespace lockstep::launcher

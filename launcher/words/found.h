@@ -1,0 +1,34 @@
+#pragma once
+// What a gang found out about its ranks, in English. A finding is told when it appears and when it
+// is over; both name ranks, nodes and commands. Paths, stacks and addresses come only from texts of
+// the finding, which whoever may not read the job does not get (launcher/api/viewer.h).
+
+#include "common/domain/found.h"
+#include "launcher/words/said.h"
+
+namespace lockstep::words {
+
+// "ranks 0–2 have waited 130 s for rank 3 on n3, which computes in eval.py:88". An alarm begins
+// with "hang: ".
+Said say(const Found& found, const About& about);
+
+// That it does not hold any more: "rank 3 on n3 runs again".
+std::string say_over(const Found& found, const About& about);
+
+// Why the attempt was ended for it (lockstep.on_hang): the finding without its remedy.
+std::string say_cause(const Found& found, const About& about);
+
+// Whether both are about the same: kind, verdict and ranks, whatever their numbers are.
+bool is_same(const Found& a, const Found& b);
+
+// What a reader of `before` must be told of `now`.
+struct FoundDifference {
+  FoundList fresh;  // holds now, and did not with this verdict
+  // Nothing of this kind about any of its ranks holds any more; of a wait, no other one either.
+  FoundList over;
+};
+FoundDifference difference_of(const FoundList& before, const FoundList& now);
+// Whether both lists say the same, whatever their numbers are.
+bool say_the_same(const FoundList& a, const FoundList& b);
+
+}  // namespace lockstep::words

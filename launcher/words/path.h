@@ -1,0 +1,18 @@
+#pragma once
+// Why one node of a gang does not reach another, in English.
+
+#include "common/domain/fabric.h"
+#include "launcher/words/said.h"
+
+namespace lockstep::words {
+
+// "n1 (10.0.0.4, eth1) cannot reach n2 (10.0.0.5) port 41999: timed out".
+Said say(const PathFailure& failure, const About& about);
+
+// Of a probe, the failures for which the gang did not start.
+std::vector<PathFailure> broken_paths(const ProbeResult& probe);
+
+// Of all failures, the first in full and how many there are more. There is at least one.
+Said say_all(const std::vector<PathFailure>& failures, const About& about);
+
+}  // namespace lockstep::words

@@ -1,0 +1,91 @@
+#pragma once
+// The core files of ranks that a signal ended (lockstep.core): for each rank in turn, the command
+// of core_place.h runs below a keeper, as the rank's user in the rank's place, for a bounded time.
+// What it says is kept for the final report. Nothing waits for a rank that still runs.
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/io/event_loop.h"
+#include "runner/attach/core_place.h"
+#include "runner/attach/place.h"
+#include "runner/attach/process.h"
+#include "runner/spawn/client.h"
+
+namespace lockstep::runner {
+
+inline constexpr Duration kCoreTimeout = seconds(40);      // of one command
+inline constexpr Duration kAllCoresTimeout = seconds(60);  // of all of a node
+inline constexpr int kMostCoresRead = 4;                   // of a node; of others no stack is shown
+
+// What became of one rank's core file.
+struct CoreResult {
+  std::string backtrace;  // see RankExit
+  std::string place;      // "in crash at boom.c:3"; "": unknown
+  std::string note;       // a line for people: where it is kept, or why there is none; "": nothing
+};
+
+class CoreFiles {
+ public:
+  struct Doors {
+    std::function<Status(int id, const spawn::RankProcess& process, const Stdio& stdio)> start;
+    std::function<void(int id)> kill;
+    // The rank's process, to be changed; nullptr: it was not started.
+    std::function<const spawn::RankProcess*(int rank)> rank;
+  };
+  // `tools`: the folder of our own tools as the ranks see it; "": none. `since`: when the first
+  // rank was started, in seconds since 1970.
+  CoreFiles(io::EventLoop& loop, Doors doors, CorePlace place, bool keeps, std::string tools,
+            std::int64_t since);
+  ~CoreFiles();
+  CoreFiles(const CoreFiles&) = delete;
+  CoreFiles& operator=(const CoreFiles&) = delete;
+
+  // A rank has ended with this status of wait(2): looks for its core file if there may be one.
+  void exited_rank(int rank, int wait_status, Instant now);
+  // Of ids from kFirstCoreId on.
+  void failed(int id, int error, spawn::SpawnStage stage, Instant now);
+  void exited(int id, int wait_status, Instant now);
+  void expire(Instant now);
+  Instant next_deadline() const;
+  bool any() const { return running_.has_value() || !waiting_.empty(); }
+  void give_up();  // kills what runs
+  const std::map<int, CoreResult>& results() const { return results_; }
+
+ private:
+  struct Waiting {
+    int rank = 0;
+    bool dumped = false;  // the kernel says that it wrote one
+  };
+  struct Run {
+    Waiting of;
+    int id = 0;
+    Stdio stdio = {};
+    std::string output = {};
+    Instant kill_at = Instant::never();
+  };
+  void start_next(Instant now);
+  Status start(const Waiting& of, Instant now);
+  void take();
+  void finish(const std::string& problem, Instant now);
+  void unwatch();
+
+  io::EventLoop& loop_;
+  const Doors doors_;
+  const CorePlace place_;
+  const bool keeps_;
+  const std::string tools_;
+  const std::int64_t since_;
+  std::deque<Waiting> waiting_;
+  std::optional<Run> running_;
+  std::map<int, CoreResult> results_;
+  int next_id_ = kFirstCoreId;
+  int read_ = 0;  // so many stacks were asked for
+  Instant give_up_at_ = Instant::never();
+};
+
+}  // namespace lockstep::runner

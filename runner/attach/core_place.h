@@ -1,0 +1,52 @@
+#pragma once
+// Where the kernel puts the core file of a rank that a signal ended, by kernel.core_pattern
+// (core(5)), and the command that finds it there, shows the stack of the thread that failed, and
+// keeps or removes it. The command runs as the rank's user in the rank's place (core_files.h),
+// because whoever reads a core file parses what the rank wrote. Pure.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/bytes.h"
+
+namespace lockstep::runner {
+
+struct CorePlace {
+  enum class Kind {
+    files,    // in a folder that the rank sees, by `globs`
+    systemd,  // systemd-coredump has it: `coredumpctl`
+    nowhere,  // `why` says who has it, or that nobody does
+  };
+  Kind kind = Kind::files;
+  std::vector<std::string> globs = {};  // relative ones: below the rank's working directory
+  std::string why = {};
+};
+
+// `pattern`, `uses_pid`: the texts of kernel.core_pattern and kernel.core_uses_pid. A program that
+// gets cores by a pipe runs outside of containers.
+CorePlace core_place(std::string_view pattern, std::string_view uses_pid, bool in_container);
+
+struct CoreOrder {
+  int rank = 0;
+  bool reads = true;       // shows its stack
+  bool keeps = false;      // as kept_core(); else it is removed
+  std::int64_t since = 0;  // it is newer than that, in seconds since 1970
+  Bytes most;              // a larger one is not kept
+};
+std::string kept_core(int rank);  // "logs/core.rank3"
+// The words of the command.
+std::vector<std::string> core_command(const CorePlace& place, const CoreOrder& order);
+
+// What it said.
+struct CoreSaid {
+  bool found = false;
+  Bytes size;
+  std::string tool;  // "": there is none, or none was asked for
+  std::string text;  // of the tool
+  bool is_kept = false, too_large = false;
+};
+CoreSaid parse_core_said(std::string_view output);
+
+}  // namespace lockstep::runner

@@ -1,0 +1,14 @@
+#pragma once
+// Where a rank stands, as a line of JSON beside those of stacks.h, for `job diagnose`:
+// {"rank": 3, "standing": {"doing": "waits", "call": "poll", …}}. Durations are in seconds. Pure.
+
+#include <string>
+
+#include "common/domain/rank_standing.h"
+
+namespace lockstep::runner {
+
+// With its newline.
+std::string standing_line(const RankStanding& standing);
+
+}  // namespace lockstep::runner

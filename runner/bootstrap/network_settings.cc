@@ -1,0 +1,65 @@
+#include "runner/bootstrap/network_settings.h"
+
+#include <algorithm>
+
+#include "common/io/file_system.h"
+#include "runner/bootstrap/network.h"
+#include "runner/fabric/settings.h"
+
+namespace lockstep::runner {
+namespace {
+
+bool has_rdma_device() {
+  const auto devices = io::list_directory("/sys/class/infiniband");
+  return devices && !devices->empty();
+}
+
+// An address that is passed on to this node is of no interface, nor is that of a node which took no
+// part in the probe.
+bool has_probed_interface(const GangContext& gang) {
+  if (!gang.probe) return false;
+  const auto& chosen = gang.probe->chosen;
+  return std::any_of(chosen.begin(), chosen.end(), [&](const ChosenPath& path) {
+    return path.node_rank == gang.assignment.node_rank && !path.interface.empty();
+  });
+}
+
+RankPlace place_of(const GangContext& gang) {
+  RankPlace place;
+  place.node_rank = gang.assignment.node_rank;
+  place.gpus = gang.assignment.allotment.gpus;
+  place.gang_fabric = gang.gang().fabric;
+  if (gang.fabric.interfaces.empty()) place.has_rdma_device = has_rdma_device();
+  if (gang.gang().members.size() < 2) return place;
+  // The route is asked for only where nothing better is known: a name may take long to resolve.
+  if (!has_probed_interface(gang) || !spans_hosts(gang.gang()))
+    place.route_interface = gang_interface(gang).value_or("");
+  return place;
+}
+
+NetworkSettings settings_at(const GangContext& gang, const RankPlace& place) {
+  return settings_for(gang.fabric, gang.probe ? &*gang.probe : nullptr,
+                      gang.assignment.operator_settings, gang.assignment.spec, place);
+}
+
+}  // namespace
+
+std::vector<NetworkSettings> network_of_ranks(const GangContext& gang) {
+  std::vector<NetworkSettings> all;
+  RankPlace place = place_of(gang);
+  // Ranks differ by their GPUs alone.
+  const int different = place.gpus.empty() ? 1 : gang.assignment.ranks_here();
+  for (; place.local_rank < different; ++place.local_rank) all.push_back(settings_at(gang, place));
+  return all;
+}
+
+NetworkSettings network_of_rank(const GangContext& gang, int local_rank) {
+  const auto index = static_cast<std::size_t>(local_rank);
+  if (gang.network.size() == 1) return gang.network.front();
+  if (index < gang.network.size()) return gang.network[index];
+  RankPlace place = place_of(gang);
+  place.local_rank = local_rank;
+  return settings_at(gang, place);
+}
+
+}  // namespace lockstep::runner

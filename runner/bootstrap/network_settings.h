@@ -1,0 +1,18 @@
+#pragma once
+// The network settings (runner/fabric/settings.h) of the ranks of this node, from what its agent,
+// the launcher and the probe told of its gang; without a probe, from the routing table.
+
+#include <vector>
+
+#include "common/domain/fabric.h"
+#include "runner/bootstrap/bootstrap.h"
+
+namespace lockstep::runner {
+
+// Of all ranks here, as GangContext::network has them.
+std::vector<NetworkSettings> network_of_ranks(const GangContext& gang);
+
+// Of one rank: as decided in gang.network, else as they follow now.
+NetworkSettings network_of_rank(const GangContext& gang, int local_rank);
+
+}  // namespace lockstep::runner

@@ -1,0 +1,17 @@
+#pragma once
+// The RDMA devices that a container of a job gets: what libraries open for it, and no more. The
+// others in /dev/infiniband (umad, issm) manage the fabric.
+
+#include <string>
+#include <vector>
+
+namespace lockstep::runner {
+
+// Paths of uverbs* and rdma_cm, sorted; empty: this node has no RDMA device, or no files for it.
+// `dev`: /dev, or a fake of it.
+std::vector<std::string> infiniband_devices(const std::string& dev = "/dev");
+
+// Those that our own user may open: rootless engines can pass no others.
+std::vector<std::string> ours_of(const std::vector<std::string>& devices);
+
+}  // namespace lockstep::runner

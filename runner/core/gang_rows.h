@@ -1,0 +1,54 @@
+#pragma once
+// A gang's table on its way down the tree, as values: cut into messages, and put together again by
+// who has only a share of it. What was put together is used and passed on only if it is the table
+// that the launcher named, by its digest: a parent can hold it back, but it cannot change it.
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/runner_messages.h"
+
+namespace lockstep::runner {
+
+// All rows, in order, at most `at_most` in a message.
+std::vector<GangRows> cut_into_rows(const AttemptId& attempt, const GangTable& table,
+                                    std::size_t at_most = kMaxRowsInMessage);
+
+// The table at one node of the tree. It is there from the beginning, or comes from the parent in
+// rows; then it is due to each child that has asked for it.
+class TableRelay {
+ public:
+  // At least one of the two is given. Without a share the tree has the usual radix.
+  TableRelay(AttemptId attempt, int node_rank, SharedGang whole, std::optional<GangShare> share);
+
+  // This node's place in the tree, whichever it was given.
+  const GangShare& share() const { return share_; }
+  // The whole table, once it is there.
+  const SharedGang& whole() const { return whole_; }
+
+  // The parent's next message. corrupt: it is not part of the launcher's table, or was not due. The
+  // error is for people and names the parent's node rank; nothing more is taken then. What comes
+  // when the table is there is ignored.
+  Status take(GangRows rows);
+  // A child says that it awaits the table. It is sent once, however often it asks.
+  void ask(int child);
+  // The children to which the whole table is to be sent now.
+  std::vector<int> due();
+
+ private:
+  Status refuse(const std::string& why);
+
+  AttemptId attempt_;
+  int node_rank_;
+  GangShare share_;
+  SharedGang whole_;
+  GangTable partial_;
+  bool is_refused_ = false;
+  std::set<int> asking_, served_;  // children
+};
+
+}  // namespace lockstep::runner

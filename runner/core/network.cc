@@ -1,0 +1,94 @@
+// From a connected gang to one whose nodes are known to reach each other: why runners do not
+// connect, and what follows from the probe of the gang's network.
+
+#include "runner/core/impl.h"
+
+namespace lockstep::runner {
+
+void Core::Impl::on(const ParentChecked& input) {
+  if (phase != Phase::connecting || terminating) return;
+  unreachable_parent = input.failure;
+  ready_by = connecting_since + (unreachable_parent ? kNamedWithin : kConnectWithin);
+}
+
+void Core::Impl::on(const GangConnected& input) {
+  if (phase != Phase::connecting || terminating) return;
+  if (input.gang) gang = input.gang;
+  unreachable_parent.reset();
+  if (input.knows < kGangProbes || !spans_hosts(*gang)) return start_ranks();
+  phase = Phase::probing;
+  ready_by = now + kProbeWithin;
+  out.emplace_back(ProbeGang{});
+}
+
+void Core::Impl::on(const ProbeDone& input) {
+  if (phase != Phase::probing || terminating || probe) return;
+  probe = input.result;
+  switch (input.verdict) {
+    case ProbeDone::Verdict::passed: use_chosen_addresses(); return start_ranks();
+    case ProbeDone::Verdict::failed_here:
+      probe_failed_here = true;
+      return fail_without_rank(Cause::start_failed, why_not_ready());
+    case ProbeDone::Verdict::failed_elsewhere:
+      // Should that node not hear of it, the first one ends the start.
+      if (assignment.node_rank == 0) ready_by = now + kProbeAbortWithin;
+      return;
+  }
+}
+
+void Core::Impl::use_chosen_addresses() {
+  if (probe->chosen.empty()) return;
+  GangTable table = *gang;
+  for (const ChosenPath& path : probe->chosen)
+    if (path.node_rank >= 0 && path.node_rank < static_cast<int>(table.members.size()) &&
+        !path.address.empty())
+      table.members[static_cast<std::size_t>(path.node_rank)].address = path.address;
+  launchers_gang = gang;
+  gang = std::move(table);
+}
+
+// While the gang connects, a node may have only its parent's row.
+std::string Core::Impl::name_of(int node) const {
+  std::string name;
+  if (gang && node >= 0 && node < static_cast<int>(gang->members.size()))
+    name = gang->members[static_cast<std::size_t>(node)].hostname;
+  else if (node == assignment.node_rank)
+    name = self.hostname;
+  else if (const auto& share = assignment.share; share && share->parent)
+    name = share->parent->hostname;
+  return name.empty() ? "node rank " + std::to_string(node) : name;
+}
+
+std::string Core::Impl::describe(const PathFailure& failure) const {
+  return path_failure_text(failure, name_of(failure.from), name_of(failure.to));
+}
+
+std::string Core::Impl::why_not_ready() const {
+  if (phase == Phase::connecting) {
+    const std::string what = "the runners of the gang did not all connect within " +
+                             format_duration(ready_by - connecting_since);
+    return unreachable_parent ? what + ": " + describe(*unreachable_parent) : what;
+  }
+  if (!probe) {
+    return "the probe of the gang's network had no end within " + format_duration(kProbeWithin) +
+           ": a node of the gang, or the network to it, hangs";
+  }
+  if (probe->failures.empty()) return "the probe of the gang's network failed";
+  std::string text = describe(probe->failures.front());
+  if (probe->broken > 1)
+    text += "; " + std::to_string(probe->broken - 1) + " more of its paths are broken";
+  return text;
+}
+
+// Of all nodes the first tells it, and the one that ends the start for it. What keeps the gang from
+// connecting is told in the same way.
+std::optional<ProbeResult> Core::Impl::shown_probe() const {
+  if (unreachable_parent) return ProbeResult{{}, {*unreachable_parent}, false, 1};
+  if (!probe || (assignment.node_rank != 0 && !probe_failed_here)) return std::nullopt;
+  if (probe->chosen.empty() && probe->failures.empty()) return std::nullopt;
+  ProbeResult shown = *probe;
+  if (shown.chosen.size() > kMaxChosenShown) shown.chosen.resize(kMaxChosenShown);
+  return shown;
+}
+
+}  // namespace lockstep::runner

@@ -1,0 +1,40 @@
+#pragma once
+// Which RDMA ports the ranks of a node use between nodes, and why these, or none. A port must be
+// active, in the fabric that all nodes of the gang share, and not forbidden by the operator; a RoCE
+// port needs a GID of an IP address, which is how a virtual machine's accelerated network, that
+// carries no RDMA among machines, is told apart. Of the rest it takes the fastest and, where GPUs
+// are held, those that are nearest to one. Pure.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/fabric.h"
+#include "runner/fabric/nearness.h"
+
+namespace lockstep::runner {
+
+struct RdmaChoice {
+  PortList ports = {};          // in the order of the fabric; empty: the ranks use no RDMA
+  std::string why = {};         // a reason for the one or the other, in words
+  bool by_operator = false;     // fabric.yml decided
+  bool would_be_taken = false;  // none is used, but libraries would take active ports by themselves
+};
+
+// `gang`: absent: only the node's own ports are known. `gpus`: indexes of those that ranks hold.
+RdmaChoice choose_rdma(const NodeFabric& fabric, const OperatorSettings& operators,
+                       const std::optional<GangFabric>& gang, const std::vector<int>& gpus);
+
+std::string name_of(const FabricPort& port);  // "mlx5_0:1"
+std::string names_of(const PortList& ports);  // "mlx5_0:1,mlx5_1:1"
+bool is_roce(const FabricPort& port);         // else InfiniBand
+// The GID over which a RoCE port is reached through routers: RoCE v2 of an IPv4 address, else of an
+// IPv6 one. Null: it has none.
+const FabricGid* routable_gid(const FabricPort& port);
+// The place of this partition in the port's table; -1: it is not there with full membership.
+int pkey_index(const FabricPort& port, int pkey);
+
+inline constexpr int kFullMember = 0x8000;
+inline constexpr int kDefaultPartition = 0x7fff;
+
+}  // namespace lockstep::runner

@@ -1,0 +1,165 @@
+#include "runner/fabric/rdma_obstacle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/cut.h"
+#include "common/base/printable.h"
+#include "runner/fabric/rdma_choice.h"
+
+namespace lockstep::runner {
+namespace {
+
+using Kind = RdmaObstacle::Kind;
+using Ports = std::vector<const FabricPort*>;
+
+constexpr std::size_t kMostPortsNamed = 4;
+constexpr std::size_t kMostWordBytes = 64;
+
+// As in launcher/core/fabric.h: limited members do not reach each other.
+bool is_in_partition(const FabricPort& port) {
+  return port.pkeys.empty() || std::any_of(port.pkeys.begin(), port.pkeys.end(),
+                                           [](int pkey) { return (pkey & kFullMember) != 0; });
+}
+
+std::string states_of(const NodeFabric& fabric) {
+  std::vector<std::string> states;
+  for (const FabricPort& port : fabric.ports)
+    if (states.size() < kMostPortsNamed)
+      states.push_back(fmt::format("{}:{} is {}", port.device, port.port, port.state));
+  return fmt::format("{}", fmt::join(states, ", "));
+}
+
+std::string with_interfaces(const Ports& ports) {
+  std::vector<std::string> names;
+  for (const FabricPort* port : ports)
+    if (names.size() < kMostPortsNamed)
+      names.push_back(port->netdev.empty()
+                          ? fmt::format("{}:{}", port->device, port->port)
+                          : fmt::format("{}:{} of {}", port->device, port->port, port->netdev));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+struct Word {
+  std::string shown;  // NAME=VALUE
+  long value = 0;
+};
+// The number that the job sets this variable to; nullopt: it sets none.
+std::optional<Word> number_of(const RdmaRequest& request, const char* name) {
+  const auto found = request.variables.find(name);
+  if (found == request.variables.end() || found->second.empty()) return std::nullopt;
+  char* end = nullptr;
+  const long value = std::strtol(found->second.c_str(), &end, 0);
+  if (*end != '\0') return std::nullopt;  // "auto"
+  return Word{fmt::format("{}={}", name, cut(in_one_line(found->second), kMostWordBytes)), value};
+}
+
+bool has_gid_index(const FabricPort& port, long index) {
+  return std::any_of(port.gids.begin(), port.gids.end(),
+                     [&](const FabricGid& gid) { return gid.index == index; });
+}
+
+// A negative index lets the library choose. Of a port with as many GIDs as we keep, others may be
+// there.
+std::optional<RdmaObstacle> wrong_gid(const Ports& active, const RdmaRequest& request) {
+  for (const char* name : {"NCCL_IB_GID_INDEX", "UCX_IB_GID_INDEX"}) {
+    const auto word = number_of(request, name);
+    if (!word || word->value < 0) continue;
+    const bool may_be_there =
+        std::any_of(active.begin(), active.end(), [&](const FabricPort* port) {
+          return port->gids.empty() || port->gids.size() >= kMaxFabricGids ||
+                 has_gid_index(*port, word->value);
+        });
+    if (!may_be_there) return RdmaObstacle{Kind::wrong_gid, word->shown};
+  }
+  return std::nullopt;
+}
+
+// Whether an active InfiniBand port may have it; nothing is known of one without a table.
+template <typename Has>
+bool may_have_partition(const Ports& active, const Has& has) {
+  return std::any_of(active.begin(), active.end(), [&](const FabricPort* port) {
+    return is_roce(*port) || port->pkeys.empty() || has(port->pkeys);
+  });
+}
+
+// UCX's is the partition itself; NCCL's is a place in the port's table.
+std::optional<RdmaObstacle> wrong_pkey(const Ports& active, const RdmaRequest& request) {
+  const auto place = number_of(request, "NCCL_IB_PKEY");
+  const auto has_place = [&](const std::vector<int>& pkeys) {
+    const auto at = static_cast<std::size_t>(place->value);
+    return place->value >= 0 && at < pkeys.size() && pkeys[at] != 0;
+  };
+  if (place && !may_have_partition(active, has_place))
+    return RdmaObstacle{Kind::wrong_pkey, place->shown};
+  const auto word = number_of(request, "UCX_IB_PKEY");
+  const auto has_pkey = [&](const std::vector<int>& pkeys) {
+    return std::any_of(pkeys.begin(), pkeys.end(), [&](int pkey) {
+      return (pkey & ~kFullMember) == (word->value & ~long{kFullMember});
+    });
+  };
+  if (!word || may_have_partition(active, has_pkey)) return std::nullopt;
+  return RdmaObstacle{Kind::wrong_pkey, word->shown};
+}
+
+}  // namespace
+
+std::optional<RdmaObstacle> rdma_obstacle(const NodeFabric& fabric, const RdmaRequest& request) {
+  if (fabric.ports.empty()) return RdmaObstacle{Kind::no_port};
+  Ports active;
+  for (const FabricPort& port : fabric.ports)
+    if (port.active()) active.push_back(&port);
+  if (active.empty()) return RdmaObstacle{Kind::no_active_port, states_of(fabric)};
+  if (request.alone) return std::nullopt;
+  if (std::none_of(active.begin(), active.end(),
+                   [](const FabricPort* port) { return is_in_partition(*port); }))
+    return RdmaObstacle{Kind::no_partition, with_interfaces(active)};
+  if (std::all_of(active.begin(), active.end(), [](const FabricPort* port) {
+        return is_roce(*port) && routable_gid(*port) == nullptr;
+      }))
+    return RdmaObstacle{Kind::no_gid, with_interfaces(active)};
+  if (!fabric.has_infiniband_devices) return RdmaObstacle{Kind::no_device_files};
+  const bool is_short = fabric.memlock_bytes >= 0 && fabric.memlock_bytes < kLeastLockedMemory;
+  if (is_short && !request.may_lock_all)
+    return RdmaObstacle{Kind::locked_memory, "", fabric.memlock_bytes};
+  if (auto gid = wrong_gid(active, request)) return gid;
+  return wrong_pkey(active, request);
+}
+
+std::string obstacle_in_words(const RdmaObstacle& obstacle) {
+  const std::string& detail = obstacle.detail;
+  switch (obstacle.kind) {
+    case Kind::no_port: return "this node has no RDMA device";
+    case Kind::no_active_port: return "this node has no active RDMA port (" + detail + ")";
+    case Kind::no_partition:
+      return "this node's RDMA port (" + detail +
+             ") is a full member of no partition (pkey), so other nodes cannot reach it";
+    case Kind::no_gid:
+      return "this node's RDMA port (" + detail +
+             ") has no GID of an IP address (RoCE v2): give its network interface one, and set it "
+             "up";
+    case Kind::no_device_files:
+      return "this node has an RDMA port, but no /dev/infiniband/uverbs*: load the kernel module "
+             "ib_uverbs (rdma-core does)";
+    case Kind::locked_memory:
+      return fmt::format(
+          "ranks of this node can lock only {} of memory: set LimitMEMLOCK=infinity for the "
+          "agent's service, or memlock in /etc/security/limits.conf, and start the agent again",
+          to_string(Bytes{static_cast<std::uint64_t>(obstacle.bytes)}));
+    case Kind::wrong_gid:
+      return detail +
+             " of the job is the index of no GID of an active RDMA port here; leave it out, or "
+             "choose one of `lockstep node show --fabric`";
+    case Kind::wrong_pkey:
+      return detail +
+             " of the job is no partition of an active RDMA port here; leave it out, or choose "
+             "one of `lockstep node show --fabric`";
+  }
+  return detail;
+}
+
+}  // namespace lockstep::runner

@@ -1,0 +1,34 @@
+#pragma once
+// What looks like a mistake in a network variable that a job or an operator sets: an interface or a
+// port that this node does not have, a GID index out of range, RDMA turned off for a job that wants
+// it. A warning is for people: the value stays as it was set. Pure.
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "common/domain/fabric.h"
+#include "common/domain/job_spec.h"
+#include "runner/fabric/rdma_choice.h"
+
+namespace lockstep::runner {
+
+struct CheckedNode {
+  const NodeFabric& fabric;
+  const RdmaChoice& rdma;
+  const ProbeResult* probe = nullptr;  // may be null
+  Rdma wanted = Rdma::off;
+  int node_rank = 0;
+  bool several_hosts = false;  // the gang is on several machines
+};
+
+using VariableMap = std::map<std::string, std::string>;
+
+// "": nothing looks wrong. `all`: the other variables that are set.
+std::string warning_for(const std::string& name, const std::string& value, const VariableMap& all,
+                        const CheckedNode& node);
+
+// Of a number as NCCL and UCX read it, "3" or "0x8001"; -1: it is none.
+int number_in(std::string_view text);
+
+}  // namespace lockstep::runner

@@ -1,0 +1,107 @@
+#pragma once
+// Which network the ranks of this node use between nodes, and, if they use sockets although the job
+// wants RDMA, why. Two witnesses: the debug log of NCCL, which says what it chose, and for other
+// libraries what was counted (device files that are open, bytes of RDMA ports, bytes of TCP). Pure;
+// transport_watch.h looks.
+//
+// The lines of NCCL are those of NCCL 2.4 to 2.28 with NCCL_DEBUG=INFO. A rank writes them, so they
+// may say anything: every text is cut, and nothing follows from them but the notes of that job.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lockstep::runner {
+
+enum class Transport { unknown, shared_memory, sockets, rdma };
+std::string_view to_string(Transport transport);  // "unknown", "shared memory", "sockets", "rdma"
+
+enum class SocketsCause {
+  unknown,
+  disabled,          // a variable of the job chooses sockets
+  no_device_files,   // /dev/infiniband is not there for the ranks
+  no_verbs_library,  // libibverbs cannot be opened
+  no_device,         // the library found no device or port that it can use
+  locked_memory,     // memory could not be locked
+  wrong_gid,
+  wrong_pkey,
+  no_answer,   // the ports are there, but what one sends does not reach the other
+  no_plugin,   // the network plugin that the job names is not there
+  not_opened,  // the library of the ranks opened no RDMA device
+};
+
+// What one process says in NCCL's log.
+struct NcclLog {
+  std::string version;      // "2.28.9"; "": not said
+  std::string network;      // chosen last: "IB", "Socket", the name of a plugin; "": not chosen
+  int rdma_channels = 0;    // connections over that network, if it is none of sockets
+  int socket_channels = 0;  // over sockets
+  int local_channels = 0;   // through memory of one node
+  bool found_no_device = false, found_no_verbs = false;
+  std::string disabled_by;  // "NCCL_IB_DISABLE=1"
+  std::string plugin;       // that NCCL_NET_PLUGIN names
+  bool lacks_plugin = false;
+  std::string failed_call;  // the first of RDMA that failed, with its reason
+  friend bool operator==(const NcclLog&, const NcclLog&) = default;
+};
+// `text`: whole lines, or the beginning of a log.
+NcclLog read_nccl_log(std::string_view text);
+inline constexpr std::size_t kMaxTransportTextBytes = 256;  // of each text of a log
+
+// What was counted on this node since its ranks started.
+struct TransportCounts {
+  bool device_open = false;     // a process of the ranks holds an RDMA device
+  bool device_known = false;    // some could be looked at, with all their files
+  bool ports_count = false;     // the node's RDMA ports have counters that count
+  std::int64_t rdma_bytes = 0;  // through these ports, both ways, whoever sent them
+  std::int64_t tcp_bytes = 0;   // through the ranks' sockets to peers, both ways
+  bool in_mpi = false;          // an MPI job, and all ranks here are in MPI
+};
+
+// What else may be a cause.
+struct TransportFacts {
+  std::map<std::string, std::string> variables;  // of the ranks
+  // Of those that the job does not set itself: "Lockstep set it: no port is in the gang's fabric".
+  std::map<std::string, std::string> reasons = {};
+  bool has_device_files = true;  // for the ranks
+  bool in_container = false;
+  bool memory_is_locked_freely = true;  // no limit, or a high one
+};
+
+struct TransportFinding {
+  Transport transport = Transport::unknown;
+  SocketsCause cause = SocketsCause::unknown;  // of sockets, or of RDMA that failed
+  std::string detail;       // of the cause: "NCCL_IB_DISABLE=1", a call with its reason
+  std::string set_by;       // of a variable in `detail`: who set it, and why; "": the job
+  std::string library;      // "NCCL 2.28.9", "MPI"; "": not known
+  bool has_failed = false;  // RDMA was chosen, and a call of it failed
+  bool is_certain = false;  // the library says so, or nothing else can be; else only likely
+  bool in_container = false;
+  friend bool operator==(const TransportFinding&, const TransportFinding&) = default;
+};
+
+// From all logs of this node and the counts. Sockets of one process are those of all.
+TransportFinding judge_transport(const std::vector<NcclLog>& logs, const TransportCounts& counts,
+                                 const TransportFacts& facts);
+
+// Bytes over TCP that no library needs before it uses RDMA.
+inline constexpr std::int64_t kTellingTcpBytes = 4 << 20;
+// More than a port sends for its own sake.
+inline constexpr std::int64_t kTellingRdmaBytes = 256 << 10;
+
+// "they talk over TCP, not RDMA (NCCL 2.28.9): NCCL_IB_DISABLE=1 of the job turns RDMA off; leave
+// it out". "" for a finding of which nobody must hear.
+std::string transport_in_words(const TransportFinding& finding);
+
+// The variables with which NCCL writes its log into `folder`, as the ranks see it. Empty if the job
+// says itself what NCCL logs and where: a person looks for that in the ranks' logs.
+std::map<std::string, std::string> nccl_log_variables(
+    const std::map<std::string, std::string>& of_job, const std::string& folder);
+inline constexpr char kNcclLogLead[] = "lockstep-nccl.";  // of the files' names
+
+// A variable of the job that keeps its library from RDMA, as NAME=VALUE; "": none does.
+std::string variable_against_rdma(const std::map<std::string, std::string>& variables);
+
+}  // namespace lockstep::runner

@@ -1,0 +1,35 @@
+#pragma once
+// Looks for the largest packet that passes between two nodes, where full ones do not: in each round
+// some sizes are tried at once, each as one segment of a connection of its own (TCP lets nobody
+// fragment its packets), and the answers narrow the range. No input, output or clock here.
+
+#include <vector>
+
+namespace lockstep::runner {
+
+inline constexpr int kSmallestPacket = 576;  // every network passes it (RFC 791)
+inline constexpr int kSizesPerRound = 16;
+inline constexpr int kLargestPacket = 65'535;
+
+class PacketSearch {
+ public:
+  explicit PacketSearch(int full);  // bytes with all heads: the smaller MTU of both ends
+  // Of this round, in order; none: the search is over.
+  const std::vector<int>& sizes() const { return round_; }
+  void heard(int size);  // an answer to one of them
+  void end_round();
+  bool is_over() const { return round_.empty(); }
+  // 0: none passes.
+  int largest() const { return heard_any() ? passes_ : 0; }
+  bool passes_full() const { return passes_ >= full_; }
+
+ private:
+  bool heard_any() const { return passes_ >= kSmallestPacket; }
+  void plan_round();
+
+  const int full_;
+  int passes_, fails_;  // no packet of `fails_` passes
+  std::vector<int> round_;
+};
+
+}  // namespace lockstep::runner

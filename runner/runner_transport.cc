@@ -1,0 +1,134 @@
+// Jobs that want RDMA: whether this node's ranks could use it, before they start; and whether they
+// do, while they run. Where it is required they end with the reason, where it is preferred the
+// reason is a note.
+
+#include <spdlog/spdlog.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "runner/container/infiniband.h"
+#include "runner/fabric/rdma_obstacle.h"
+#include "runner/runner.h"
+
+namespace lockstep::runner {
+namespace {
+
+constexpr int kMayRaiseLimits = 24;  // CAP_SYS_RESOURCE of linux/capability.h
+
+bool may_raise_limits() {
+  return geteuid() == 0 && prctl(PR_CAPBSET_READ, kMayRaiseLimits, 0, 0, 0) == 1;
+}
+
+bool locks_memory_freely() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_max == RLIM_INFINITY ||
+         limit.rlim_max >= static_cast<rlim_t>(kLeastLockedMemory);
+}
+
+// Those of the first rank: ranks differ in the devices that they take, not in whether they may.
+void add_settings(const NetworkSettings& settings, TransportFacts& facts) {
+  for (const NetworkSetting& one : settings) {
+    facts.variables.emplace(one.name, one.value);
+    if (one.source == SettingSource::user) continue;
+    const bool is_operators = one.source == SettingSource::operator_file;
+    facts.reasons[one.name] =
+        (is_operators ? "the operator set it: " : "Lockstep set it: ") + one.reason;
+  }
+}
+
+std::string wish(Rdma rdma) { return "RDMA is " + std::string(to_string(rdma)) + ", but "; }
+
+}  // namespace
+
+// The limit of a container is its engine's, of which we know only whether there is one; where there
+// is, node_setup has noted it. Without the node's fabric the agent is older than this check.
+void Runner::check_rdma() {
+  const Assignment& assignment = orders_.assignment;
+  const Rdma wanted = assignment.spec.resources.rdma;
+  if (wanted == Rdma::off || orders_.fabric.interfaces.empty()) return;
+  NodeFabric fabric = orders_.fabric;
+  refresh_states(read_port_traffic(), fabric);
+  fabric.has_infiniband_devices = !infiniband_devices().empty();
+  RdmaRequest request;
+  request.alone = assignment.nodes() == 1;
+  request.may_lock_all =
+      orders_.container() != nullptr || setup_.run_as.uid == 0 || may_raise_limits();
+  request.variables = assignment.spec.environment_variables;
+  const auto obstacle = rdma_obstacle(fabric, request);
+  if (!obstacle) return;
+  const std::string found = obstacle_in_words(*obstacle), why = wish(wanted) + found;
+  spdlog::warn("{}", why);
+  if (wanted == Rdma::required)
+    return obstacle->is_of_job() ? feed(SetupFailed{Cause::no_rdma, found})
+                                 : feed(SetupFailed{Cause::start_failed, why});
+  if (request.alone) return;
+  cannot_use_rdma_ = obstacle->leaves_tcp_alone();
+  transport_notes_ = {cannot_use_rdma_ ? why + "; its ranks use TCP" : why};
+}
+
+// Ranks of one host need no network, and where RDMA cannot be used that was said.
+void Runner::watch_transport() {
+  const Assignment& assignment = gang_->assignment;
+  const bool wants = assignment.spec.resources.rdma != Rdma::off;
+  if (!wants || cannot_use_rdma_ || !spans_hosts(gang_->gang())) return;
+  const Container* container = orders_.container();
+  TransportFacts facts;
+  facts.variables = assignment.spec.environment_variables;
+  if (!gang_->network.empty()) add_settings(gang_->network.front(), facts);
+  facts.has_device_files = !infiniband_devices().empty();
+  facts.in_container = container != nullptr;
+  facts.memory_is_locked_freely =
+      container != nullptr ? container->memlock_is_unlimited
+                           : setup_.run_as.uid == 0 || may_raise_limits() || locks_memory_freely();
+  transport_.emplace(TransportWatch::Where{directory_.tmp()}, std::move(facts), clock_.now());
+}
+
+// Whoever samples the ranks of this node calls it with each sample.
+void Runner::note_standings(const RankStandings& standings) {
+  standings_ = standings;
+  peer_bytes_ = 0;
+  all_in_mpi_ = !standings.empty() &&
+                orders_.assignment.spec.distribution.kind == Distribution::Kind::mpi &&
+                std::all_of(standings.begin(), standings.end(),
+                            [](const RankStanding& rank) { return rank.connected; });
+  for (const RankStanding& rank : standings) peer_bytes_ += rank.acked + rank.received;
+}
+
+// What is only likely is a note: a job may exchange data over TCP before it begins with RDMA. A
+// later look replaces the note. Ranks that have ended anyway are not ended for it.
+void Runner::look_at_transport(bool final) {
+  if (!transport_) return;
+  const TransportFinding finding =
+      transport_->look(clock_.now(), {spawn_pid(), peer_bytes_, all_in_mpi_});
+  const std::string text = transport_in_words(finding);
+  if (finding.transport == Transport::unknown && text.empty()) return;
+  const Rdma wanted = orders_.assignment.spec.resources.rdma;
+  const bool is_fallback = finding.transport == Transport::sockets && finding.is_certain;
+  if (wanted == Rdma::required && is_fallback && !final) {
+    spdlog::error("{}", text);
+    transport_.reset();
+    return feed(SetupFailed{Cause::no_rdma, text});
+  }
+  std::vector<std::string> notes;
+  if (finding.has_failed)
+    notes.push_back(text);
+  else if (!text.empty())
+    notes.push_back(wish(wanted) + text);
+  if (notes == transport_notes_) return;
+  transport_notes_ = std::move(notes);
+  spdlog::info("{}: {}", to_string(finding.transport), text);
+  if (!final) perform(Report{core_.report()});
+}
+
+std::vector<std::string> Runner::notes() const {
+  std::vector<std::string> all = setup_.isolation.for_job;
+  for (const std::string& note : transport_notes_)
+    if (all.size() < kMaxNoteLines) all.push_back(note);
+  return all;
+}
+
+}  // namespace lockstep::runner

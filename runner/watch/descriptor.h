@@ -1,0 +1,21 @@
+#pragma once
+// What a descriptor of a process is, from the text of its link in /proc/PID/fd. Pure. A path is the
+// process's own choice: it is made printable and cut.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace lockstep::runner {
+
+enum class DescriptorKind { unknown, file, pipe, socket, epoll, event, timer, gpu, terminal };
+
+struct Descriptor {
+  DescriptorKind kind = DescriptorKind::unknown;
+  std::uint64_t inode = 0;  // of a pipe or a socket
+  std::string text;         // for people: "/data/a.bin", "a pipe", "a socket"
+  friend bool operator==(const Descriptor&, const Descriptor&) = default;
+};
+Descriptor parse_descriptor(std::string_view link);
+
+}  // namespace lockstep::runner

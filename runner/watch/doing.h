@@ -1,0 +1,24 @@
+#pragma once
+// What a rank does, from one look at it: which of its processes counts, and what it means that its
+// thread is blocked where it is. Pure.
+
+#include <cstddef>
+
+#include "common/domain/rank_standing.h"
+#include "runner/watch/rank_look.h"
+
+namespace lockstep::runner {
+
+// The index of the process that does the rank's work. The look has at least one.
+std::size_t working_process(const RankLook& look);
+// How many processes above that one only wait for it.
+int shells_above(const RankLook& look, std::size_t working);
+// Whether a process that is blocked there may wait for other processes of its rank.
+bool may_have_workers(WaitsOn on);
+
+// What a rank does whose working thread, as it was seen in `look`, uses no cpu.
+Doing doing_of(const RankLook& look, const ThreadLook& thread);
+// The same of a lock, whatever other threads do.
+Doing doing_at_lock(const ThreadLook& thread);
+
+}  // namespace lockstep::runner

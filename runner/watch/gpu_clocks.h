@@ -1,0 +1,42 @@
+#pragma once
+// Asks NVML now and then what holds down the clocks of GPUs: heat, power. On a thread of its own: a
+// driver that hangs holds up this thread and nothing else, and its values age away. NVML is loaded
+// at run time, its few functions are declared here after NVIDIA's reference manual. Starts no
+// thread without GPUs.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+
+namespace lockstep::runner {
+
+// "thermal", "power", "hardware", or several with commas; "": nothing that slows a busy GPU.
+// `reasons`: the bits of nvmlDeviceGetCurrentClocksThrottleReasons.
+std::string held_by(unsigned long long reasons);
+
+// $LOCKSTEP_NVML_LIBRARY, else libnvidia-ml.so.1.
+std::string nvml_for_clocks();
+
+class GpuClocks {
+ public:
+  // `gpus`: indexes in PCI order, as the node's inventory has them.
+  GpuClocks(std::vector<int> gpus, Duration every, std::string library = nvml_for_clocks());
+  ~GpuClocks();  // does not wait for a call into the driver
+  GpuClocks(const GpuClocks&) = delete;
+  GpuClocks& operator=(const GpuClocks&) = delete;
+
+  // By index, unless the newest values are older than three intervals: then none.
+  std::map<int, std::string> newest() const;
+
+ private:
+  struct Shared;
+  static void work(const std::shared_ptr<Shared>& shared);
+
+  std::shared_ptr<Shared> shared_;  // null: there is nothing to ask
+};
+
+}  // namespace lockstep::runner

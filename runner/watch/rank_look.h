@@ -1,0 +1,48 @@
+#pragma once
+// What was seen of one rank at one moment: its processes, what their threads are blocked on, and
+// counters that only grow. Plain values, which RankReader fills and RankTrack judges.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+#include "runner/watch/peer_sockets.h"
+#include "runner/watch/proc_texts.h"
+#include "runner/watch/thread_look.h"
+
+namespace lockstep::runner {
+
+struct ProcessLook {
+  ThreadStat stat;
+  int own_pid = 0;  // as the ranks of its node see it
+  int tracer = 0;   // 0: nobody traces it, or it was not looked at
+  ThreadLook main;  // its first thread
+  friend bool operator==(const ProcessLook&, const ProcessLook&) = default;
+};
+
+// Of all threads of all processes that were looked at; of helpers of NCCL and CUDA `all` alone.
+// `at_timers`: those that sleep; loops of libraries that wait for an event of their own process are
+// `at_locks`, whatever their time-out.
+struct ThreadCounts {
+  int all = 0, running = 0, device = 0;
+  int at_peers = 0, at_store = 0, at_locks = 0, at_timers = 0, at_listeners = 0, at_others = 0;
+  ThreadLook at_peer;  // one of them
+  friend bool operator==(const ThreadCounts&, const ThreadCounts&) = default;
+};
+
+struct RankLook {
+  Instant taken;
+  std::vector<ProcessLook> processes;   // the rank's own first; empty: it was not seen
+  std::optional<ThreadCounts> threads;  // nullopt: they were not looked at one by one
+  std::optional<PeerTotals> peers;      // nullopt: the sockets were not read
+  int pmix_connections = 0;
+  bool at_store = false;
+  std::optional<CallBytes> bytes;  // of the rank's own process
+  std::optional<Duration> queued, throttled;
+  std::int64_t cpu_mhz = 0, cpu_mhz_at_most = 0;
+  std::int64_t log_bytes = 0, log_lines = 0;
+};
+
+}  // namespace lockstep::runner

@@ -1,0 +1,25 @@
+#pragma once
+// Reads one line of `job stacks` (runner/attach/stacks.h) for what its process's main thread does:
+// whether it waits in a library for other ranks, in which call, and where in the user's code. Pure.
+// The line is made of what a tool says about a program of the user's: anything may stand in it.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/time.h"
+
+namespace lockstep::runner {
+
+struct StackTop {
+  int pid = 0;         // as the ranks see it
+  bool waits = false;  // in MPI, NCCL, gloo, c10d, PMIx or UCX; or for a GPU's work to end
+  std::string within;  // the library's call that the user's code made: "MPI_Barrier"; "": none
+  std::string at;      // "eval.py:88", "solve (solver.c:12)", "solve"; "": unknown
+  Instant taken = {};  // the caller's to set
+  friend bool operator==(const StackTop&, const StackTop&) = default;
+};
+// nullopt: the line has no stack; then `job stacks` says why.
+std::optional<StackTop> parse_stack_line(std::string_view line);
+
+}  // namespace lockstep::runner

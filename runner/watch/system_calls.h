@@ -1,0 +1,50 @@
+#pragma once
+// The system calls in which a thread can be blocked for long, by the number that
+// /proc/PID/syscall shows: their names, which argument is the descriptor, and whether they end by
+// themselves. Pure; numbers of x86_64 and aarch64 (asm/unistd.h of both).
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace lockstep::runner {
+
+enum class CallKind {
+  reads,   // read, write and their like: on a file, a pipe, a terminal or a socket
+  socket,  // connect, send, recv
+  accepts,
+  polls,    // poll, select, epoll_wait: on several descriptors
+  sleeps,   // on a timer alone
+  futex,    // on a lock or a condition
+  child,    // for a process to end
+  control,  // ioctl
+  signal,   // for a signal
+  file,     // opens, closes, syncs or changes files
+  other,
+};
+
+enum class Machine { x86_64, aarch64, other };
+// The one that this program was built for, as are its ranks.
+Machine this_machine();
+
+// How a call is told to end by itself.
+enum class TimeoutForm {
+  none,          // it cannot be told
+  pointer,       // to a time; 0: it waits for ever
+  milliseconds,  // an int; negative: it waits for ever
+  always,        // it always ends
+};
+
+struct SystemCall {
+  std::string_view name;
+  CallKind kind = CallKind::other;
+  int descriptor = -1;  // the argument, from 0; -1: none
+  int timeout = -1;     // the argument; -1: none
+  TimeoutForm form = TimeoutForm::none;
+};
+// nullptr: a call that is not in the table.
+const SystemCall* system_call(Machine machine, long number);
+// Whether this call, with these arguments, ends by itself. A futex that is only woken does not.
+bool ends_by_itself(const SystemCall& call, const std::array<std::uint64_t, 6>& arguments);
+
+}  // namespace lockstep::runner
