@@ -9,13 +9,13 @@
 #include <optional>
 #include <string>
 
+#include "common/base/rate_limit.h"
 #include "common/domain/agent_messages.h"
 #include "common/domain/attach.h"
 #include "common/domain/audit.h"
 #include "launcher/core/authority.h"
 #include "launcher/core/core.h"
 #include "launcher/daemon/attach_target.h"
-#include "launcher/daemon/rate_limit.h"
 #include "launcher/daemon/sampled_log.h"
 
 namespace lockstep::launcher {

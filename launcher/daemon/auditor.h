@@ -12,11 +12,11 @@
 #include <tuple>
 #include <vector>
 
+#include "common/base/rate_limit.h"
 #include "common/domain/client_messages.h"
 #include "common/io/event_loop.h"
 #include "launcher/audit/log.h"
 #include "launcher/core/principals.h"
-#include "launcher/daemon/rate_limit.h"
 #include "launcher/daemon/worker.h"
 
 namespace lockstep::launcher {

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/base/rate_limit.h"
 #include "common/domain/client_limits.h"
 #include "common/io/transport.h"
 #include "common/wire/join_token.h"
@@ -26,7 +27,6 @@
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/node_links.h"
 #include "launcher/daemon/outbox.h"
-#include "launcher/daemon/rate_limit.h"
 #include "launcher/daemon/report_check.h"
 #include "launcher/daemon/sampled_log.h"
 #include "launcher/daemon/turn_queue.h"

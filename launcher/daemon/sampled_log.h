@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "launcher/daemon/rate_limit.h"
+#include "common/base/rate_limit.h"
 
 namespace lockstep::launcher {
 

@@ -24,6 +24,7 @@
 #include "runner/spawn/protocol.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/unit/common/wire/fill.h"
+#include "tests/unit/launcher/gateway/http/hostile_requests.h"
 
 using namespace lockstep;
 
@@ -73,6 +74,16 @@ void write_formats(const Write& write) {
       .append({{0, Instant{1'000}}, {50, Instant{2'000}}, {90, Instant{3'000}}})
       .has_value();
   write("fuzz_log_times", content("log.times"));
+  for (const auto& hostile : http::test::hostile_requests())
+    write("fuzz_http_request", std::string("\1\0", 2) + hostile.bytes + http::test::kHidden);
+  for (const std::string& good : {http::test::get("Expect: 100-continue\r\n"),
+                                  http::test::post("Content-Length: 5\r\n", "hello"),
+                                  http::test::chunks("5\r\nhello\r\n0\r\n\r\n")})
+    for (const char manner : {'\0', '\1', '\2', '\4'})
+      write("fuzz_http_request", std::string("\1") + manner + good + http::test::kHidden);
+  for (const char* field : {"/a/b%20c?d=e&f=%26", "bytes=0-3", "[::1]:8080", "Bearer abc",
+                            "lockstep=abc", "https://localhost", "W/\"a\", \"b\"", "a\r\nb"})
+    write("fuzz_http_fields", field);
   write("fuzz_framed_socket", std::string("\0\2\0\0\0ab\0\0\0\0\1\0\0\0c", 16));
   for (const pmix::Report& report : std::initializer_list<pmix::Report>{
            pmix::Hello{1, "OpenPMIx"}, pmix::Done{1, "no", {{"PMIX_A", "b"}}},
