@@ -15,7 +15,7 @@
 #include "common/base/digest.h"
 #include "common/base/result.h"
 #include "launcher/core/fact.h"
-#include "launcher/store/sqlite.h"
+#include "launcher/sqlite/database.h"
 
 namespace lockstep::launcher {
 

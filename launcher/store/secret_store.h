@@ -14,7 +14,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/domain/secrets.h"
-#include "launcher/store/sqlite.h"
+#include "launcher/sqlite/database.h"
 
 namespace lockstep::launcher {
 

@@ -13,8 +13,8 @@
 #include "launcher/core/compact.h"
 #include "launcher/core/core.h"
 #include "launcher/core/invariants.h"
+#include "launcher/sqlite/database.h"
 #include "launcher/store/journal.h"
-#include "launcher/store/sqlite.h"
 
 namespace lockstep::launcher {
 namespace {

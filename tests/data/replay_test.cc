@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "launcher/core/placement.h"
+#include "launcher/sqlite/database.h"
 #include "launcher/store/journal.h"
-#include "launcher/store/sqlite.h"
 
 namespace lockstep::launcher {
 

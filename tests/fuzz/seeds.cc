@@ -24,6 +24,7 @@
 #include "runner/spawn/protocol.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/unit/common/wire/fill.h"
+#include "tests/unit/launcher/metrics/event_bytes.h"
 
 using namespace lockstep;
 
@@ -91,6 +92,18 @@ Activation make_activation() {
   return {"/p/bin/python", "3.11", {"/p/bin"}, {{"CONDA_PREFIX", "/p"}}, Container{}};
 }
 
+void write_metrics(const Write& write) {
+  using test::bytes_field, test::event, test::float_field, test::number_field, test::record;
+  const std::string tensor = bytes_field(8, number_field(1, 1) + float_field(5, 0.5f));
+  write("fuzz_event_file", std::string(1, '\7') + test::version_record() +
+                               record(event(1, 2, test::simple("loss", 0.5f))) +
+                               record(event(1, 3, test::value("acc", tensor))));
+  for (const char* filter :
+       {"metrics.`val loss` >= -0.5e3 AND params.x != 'it''s'", "run_id NOT IN ('a', \"b\")",
+        "tags.mlflow.source.type ILIKE '%a_' AND `Run name` LIKE 'x'", "metrics.x DESC"})
+    write("fuzz_run_filter", filter);
+}
+
 // Job files with all that YAML has to make a large tree of a small text.
 void write_job_files(const Write& write) {
   write("fuzz_spec", "command: echo ${{inputs.lr}}\ninputs: {lr: &a 1e-3, more: *a}\n");
@@ -114,6 +127,7 @@ int main(int argc, char** argv) {
   };
   write_formats(write);
   write_job_files(write);
+  write_metrics(write);
   const auto write_protocol = [&]<typename Body>(std::type_identity<Body>) {
     test::for_each_alternative<Body>([&](const Body& body) {
       write("fuzz_control", wire::encode(Envelope<Body>{kProtocolVersion, 1, 2, 3, body}));

@@ -11,9 +11,9 @@
 #include <fstream>
 
 #include "launcher/core/compact.h"
+#include "launcher/sqlite/database.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/journal_file.h"
-#include "launcher/store/sqlite.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {

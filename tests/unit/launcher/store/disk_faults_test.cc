@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "launcher/core/state.h"
+#include "launcher/sqlite/database.h"
 #include "launcher/store/journal.h"
-#include "launcher/store/sqlite.h"
 #include "tests/fakes/disk/faults.h"
 #include "tests/unit/support/temp_dir.h"
 

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "launcher/store/sqlite.h"
+#include "launcher/sqlite/database.h"
 #include "tests/unit/common/wire/fill.h"
 #include "tests/unit/support/temp_dir.h"
 
