@@ -133,7 +133,22 @@ Status validate_terminal(const JobSpec& spec) {
     return invalid(
         "lockstep.terminal: a pipeline and its steps have none, since they run when "
         "nobody waits for them; run that command as a job of its own");
+  if (spec.is_sweep())
+    return invalid(
+        "lockstep.terminal: the trials of a sweep have none, since nobody can write to all of "
+        "them; leave it out");
   return {};
+}
+
+Status validate_sweep(const JobSpec& spec) {
+  if (!spec.is_sweep()) return {};
+  if (spec.is_pipeline())
+    return invalid("search_space: a pipeline has none; give it to a step of type sweep");
+  if (spec.array)
+    return invalid(
+        "search_space: the tasks of an array have none; a sweep's trials are what an array's tasks "
+        "are, so leave out lockstep.array");
+  return validate(*spec.sweep);
 }
 
 Status validate_retry(const JobSpec& spec) {
@@ -206,6 +221,7 @@ std::vector<Error> errors_of(const JobSpec& spec) {
     if (const Status named = check_compute_name(spec.compute); !named)
       errors.push_back(named.error().within("compute"));
   if (spec.is_pipeline()) add(validate(*spec.pipeline));
+  add(validate_sweep(spec));
   return errors;
 }
 

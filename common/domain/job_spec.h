@@ -23,6 +23,7 @@
 #include "common/domain/outputs.h"
 #include "common/domain/queue_settings.h"
 #include "common/domain/stop_policy.h"
+#include "common/domain/sweep.h"
 
 namespace lockstep {
 
@@ -175,9 +176,12 @@ struct JobSpec {
   StopPolicy stop = {};
   // Of a command job of its own. It is not tried again once rank 0 may have read.
   TerminalKind terminal = TerminalKind::none;
+  // Its trials are jobs of their own, with this spec's command, variables and `timeout`: sweep.h.
+  SharedSweep sweep = {};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool is_pipeline() const { return static_cast<bool>(pipeline); }
+  bool is_sweep() const { return static_cast<bool>(sweep); }
   bool in_container() const {
     return environment && std::holds_alternative<DockerEnvironment>(environment->definition);
   }

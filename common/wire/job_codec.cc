@@ -4,6 +4,7 @@
 #include "common/domain/pipeline.h"
 #include "common/wire/environment_codec.h"
 #include "common/wire/pipeline_codec.h"
+#include "common/wire/sweep_codec.h"
 
 namespace lockstep::pb {
 
@@ -225,22 +226,50 @@ Status read_queue(const JobSpec& from, lockstep::QueueSettings* to) {
   return read_enum(from.job_tier(), lockstep::JobTier::premium, "job_tier", &to->tier);
 }
 
+Status read_shell(const std::string& from, lockstep::Command* to) {
+  return read_text(from, "command", &to->emplace<ShellCommand>().text, kMaxCommandBytes);
+}
+
+Status read_argv(const Argv& from, lockstep::Command* to) {
+  std::size_t bytes = 0;
+  for (const auto& word : from.words()) bytes += word.size() + 1;
+  if (bytes > kMaxCommandBytes) return bad_field("command", "is too long");
+  auto& words = to->emplace<lockstep::Argv>().words;
+  words.assign(from.words().begin(), from.words().end());
+  return {};
+}
+
+// A sweep has the command of its trials, and no other job has one.
 Status read_command(const JobSpec& from, lockstep::Command* to) {
+  const bool is_sweep = from.has_sweep();
   switch (from.command_case()) {
     case JobSpec::kShell:
-      return read_text(from.shell(), "command", &to->emplace<ShellCommand>().text,
-                       kMaxCommandBytes);
-    case JobSpec::kArgv: {
-      std::size_t bytes = 0;
-      for (const auto& word : from.argv().words()) bytes += word.size() + 1;
-      if (bytes > kMaxCommandBytes) return bad_field("command", "is too long");
-      auto& words = to->emplace<lockstep::Argv>().words;
-      words.assign(from.argv().words().begin(), from.argv().words().end());
-      return {};
-    }
+      if (is_sweep) break;
+      return read_shell(from.shell(), to);
+    case JobSpec::kArgv:
+      if (is_sweep) break;
+      return read_argv(from.argv(), to);
+    case JobSpec::kTrialShell:
+      if (!is_sweep) break;
+      return read_shell(from.trial_shell(), to);
+    case JobSpec::kTrialArgv:
+      if (!is_sweep) break;
+      return read_argv(from.trial_argv(), to);
     case JobSpec::COMMAND_NOT_SET: break;
   }
   return bad_field("command", "is missing");
+}
+
+void write_command(const lockstep::JobSpec& from, JobSpec* to) {
+  if (const auto* shell = std::get_if<ShellCommand>(&from.command)) {
+    if (from.sweep)
+      to->set_trial_shell(shell->text);
+    else
+      to->set_shell(shell->text);
+    return;
+  }
+  Argv* argv = from.sweep ? to->mutable_trial_argv() : to->mutable_argv();
+  write_texts(std::get<lockstep::Argv>(from.command).words, argv->mutable_words());
 }
 
 }  // namespace
@@ -379,10 +408,9 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   to->set_compute(from.compute);
   if (from.pipeline)
     to_wire(*from.pipeline, to->mutable_pipeline());
-  else if (const auto* shell = std::get_if<ShellCommand>(&from.command))
-    to->set_shell(shell->text);
   else
-    write_texts(std::get<lockstep::Argv>(from.command).words, to->mutable_argv()->mutable_words());
+    write_command(from, to);
+  if (from.sweep) to_wire(*from.sweep, to->mutable_sweep());
   write_map(from.environment_variables, to->mutable_environment_variables());
   write_map(from.inputs, to->mutable_inputs());
   write_list(from.outputs, to->mutable_outputs());
@@ -424,6 +452,7 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
     TRY(from_wire(from.pipeline(), &to->pipeline));
   else
     TRY(read_command(from, &to->command));
+  if (from.has_sweep()) TRY(from_wire(from.sweep(), &to->sweep));
   TRY(read_map(from.environment_variables(), kMaxEntries, "environment_variables",
                &to->environment_variables));
   TRY(read_map(from.inputs(), kMaxEntries, "inputs", &to->inputs));

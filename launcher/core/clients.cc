@@ -45,11 +45,21 @@ std::optional<Error> queue_is_full(const Cluster& cluster) {
                                 cluster.state.queue().size()));
 }
 
+// Until the core runs them: launcher/sweeps decides, and nothing asks it yet.
+bool has_sweep(const JobSpec& spec) {
+  if (spec.is_sweep()) return true;
+  return spec.pipeline &&
+         std::any_of(spec.pipeline->steps.begin(), spec.pipeline->steps.end(),
+                     [](const PipelineStep& step) { return step.spec.is_sweep(); });
+}
+
 // `spec`: with its owner and target filled in. `input.spec`: as the client sent it.
 std::vector<Refusal> refusals(const Cluster& cluster, const SubmitInput& input, const JobSpec& spec,
                               const Judging& how) {
   if (how.what == Judging::What::all)
     if (Status status = validate(spec); !status) return {{status.error()}};
+  if (has_sweep(spec))
+    return {{make_error(ErrorCode::unsupported, "this launcher does not run sweeps yet")}};
   const JobSpec& asked = input.spec;
   if (!asked.parent.value.empty() || !asked.step.empty() || asked.parent_attempt != 0)
     return {{make_error(ErrorCode::invalid_argument, "only a pipeline submits jobs of its steps")}};

@@ -8,6 +8,7 @@
 
 #include "common/base/nearest.h"
 #include "common/base/trimmed.h"
+#include "common/domain/expression.h"
 #include "common/domain/secrets.h"
 
 namespace lockstep::spec {
@@ -38,9 +39,21 @@ Result<std::optional<std::string>> value_of(std::string_view inner, const Expres
                                             Secrets secrets) {
   const JobSpec& spec = all.spec;
   constexpr std::string_view kInputs = "inputs.", kOutputs = "outputs.", kSecrets = "secrets.";
+  constexpr std::string_view kSearchSpace = "search_space.";
   const std::string whole = fmt::format("${{{{{}}}}}", inner);
-  if (inner.rfind("search_space.", 0) == 0)
-    return make_error(ErrorCode::unsupported, fmt::format("'{}' is not supported yet", whole));
+  if (inner.rfind(kSearchSpace, 0) == 0) {
+    const std::string name(inner.substr(kSearchSpace.size()));
+    if (!spec.sweep)
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("'{}' has values only in the trials of a sweep; write type: "
+                                    "sweep, and a search_space with '{}'",
+                                    whole, name));
+    std::vector<std::string_view> names;
+    for (const SearchParameter& parameter : spec.sweep->space) names.push_back(parameter.name);
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return unknown_name("parameter", name, whole, names);
+    return std::optional(expression_of("search_space", name));
+  }
   if (inner.rfind("parent.", 0) == 0)
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("'{}' is possible only in a step's inputs and outputs; bind an "

@@ -1,7 +1,7 @@
 #pragma once
 // Handles ${{…}} in a job file's texts. Literal inputs are substituted. Data inputs and outputs are
-// checked and left for the node, because only it knows their paths. Every other expression of Azure
-// ML is refused by name.
+// checked and left for the node, because only it knows their paths, and the names of a sweep's
+// search space for each trial. Every other expression of Azure ML is refused by name.
 
 #include <set>
 #include <string>
@@ -15,13 +15,14 @@ namespace lockstep::spec {
 
 // `node` is a scalar; returns its text with each ${{inputs.NAME}} replaced by the input's text,
 // exactly (no quoting is added), each ${{inputs.NAME.path}} and ${{inputs.NAME}} of data in the
-// form of input_expression(), and each ${{outputs.NAME}} in that of output_expression(). Errors
+// form of input_expression(), each ${{outputs.NAME}} in that of output_expression(), and each
+// ${{search_space.NAME}} of a sweep in that of expression_of("search_space", NAME). Errors
 // point at the expression if it can be found in the file. ${{secrets.NAME}} is refused, or if
 // allowed, checked and left for the node. $[[…]] is replaced by what is in it, or by nothing if it
 // has an optional input without a value.
 enum class Secrets { refused, allowed };
 struct ExpressionNames {
-  const JobSpec& spec;          // only inputs and outputs are read
+  const JobSpec& spec;          // only inputs, outputs and the search space are read
   std::set<std::string> unset;  // optional inputs without a value
 };
 Result<std::string> substitute(const Source& source, const YamlNode& node,

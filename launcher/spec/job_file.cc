@@ -38,7 +38,12 @@ Result<ReadFile> read(const Source& source, const std::vector<std::string>& over
   } else if (*kind == JobKind::pipeline) {
     auto pipeline = read_pipeline(source, std::move(root), components, read_text, faults);
     file = {std::move(pipeline.job), std::move(pipeline.pipeline), std::move(pipeline.steps)};
-  } else if (root.find("component") != nullptr) {
+  } else if (*kind == JobKind::sweep && !has_component_as_trial(root)) {
+    Notes notes;
+    const ReadSweep sweep = take_sweep(source, root, faults, notes);
+    file.job = read_job(source, std::move(root), read_text, faults, &sweep);
+    file.job.notes.insert(file.job.notes.begin(), notes.begin(), notes.end());
+  } else if (*kind == JobKind::sweep || root.find("component") != nullptr) {
     file.job = read_component_job(source, std::move(root), components, read_text, faults);
   } else {
     file.job = read_job(source, std::move(root), read_text, faults);

@@ -1,9 +1,9 @@
 #pragma once
-// The entry point of launcher/spec: it turns an Azure ML CLI v2 job file (YAML) of a command or a
-// pipeline, with --set overrides, into a JobSpec. An error lists the problems, one per line
-// (faults.h, at most 20). A line begins with FILE:LINE:COLUMN, with "--set k.l=v" for an override,
-// or with FILE:LINE for a problem in a requirements file. It submits and captures nothing: it only
-// checks that the code directory, the image's build folder and local data exist.
+// The entry point of launcher/spec: it turns an Azure ML CLI v2 job file (YAML) of a command, a
+// sweep or a pipeline, with --set overrides, into a JobSpec. An error lists the problems, one per
+// line (faults.h, at most 20). A line begins with FILE:LINE:COLUMN, with "--set k.l=v" for an
+// override, or with FILE:LINE for a problem in a requirements file. It submits and captures
+// nothing: it only checks that the code directory, the image's build folder and local data exist.
 
 #include <map>
 #include <optional>

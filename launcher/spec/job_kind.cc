@@ -17,9 +17,6 @@ struct Refused {
 };
 
 constexpr std::array kRefused = {
-    Refused{"sweep",
-            "write a command with lockstep.array, which reads its set of values by "
-            "$LOCKSTEP_ARRAY_INDEX; or one step for each set"},
     Refused{"parallel",
             "write a command with resources.instance_count, whose ranks share the files"},
     Refused{"spark", "write a command that runs spark-submit"},
@@ -70,7 +67,10 @@ class KindReader {
       TRY_ASSIGN(kind, of_type(type->value));
     }
     const YamlEntry* jobs = root_.find("jobs");
-    if (!kind && jobs != nullptr && root_.find("command") == nullptr) kind = JobKind::pipeline;
+    if (kind || root_.find("command") != nullptr) return kind;
+    if (jobs != nullptr) kind = JobKind::pipeline;
+    if (jobs == nullptr && file_ == FileKind::job && root_.find("trial") != nullptr)
+      kind = JobKind::sweep;
     return kind;
   }
 
@@ -88,11 +88,12 @@ class KindReader {
       return std::optional(JobKind::command);
     if (word == (is_job ? "pipelinejob" : "pipelinecomponent"))
       return std::optional(JobKind::pipeline);
+    if (word == "sweepjob" && is_job) return std::optional(JobKind::sweep);
     if (is_job && word.ends_with("component"))
       return source_.error(schema.place,
                            "this is a component, not a job; name it as the 'component' of a "
                            "pipeline's step");
-    if (!is_job && (word == "commandjob" || word == "pipelinejob"))
+    if (!is_job && (word == "commandjob" || word == "pipelinejob" || word == "sweepjob"))
       return source_.error(schema.place,
                            "this is a job, not a component, which declares the types of its "
                            "inputs: write inputs: {lr: {type: number}}");
@@ -114,14 +115,20 @@ class KindReader {
     const std::string word = lower_case(type.text);
     if (word == "command") return std::optional(JobKind::command);
     if (word == "pipeline") return std::optional(JobKind::pipeline);
+    if (word == "sweep" && file_ == FileKind::component)
+      return source_.error(type.place,
+                           "'type': a component is a command or a pipeline; write type: sweep in "
+                           "the step, and name a command component as its 'trial'");
+    if (word == "sweep") return std::optional(JobKind::sweep);
     if (is_type_of_compute(word)) return compute_file(type.place);
     for (const Refused& refused : kRefused)
       if (word == refused.word)
         return not_supported(type.place, fmt::format("type '{}'", word), refused);
     const std::string near = nearest(word, kTypes);
-    return source_.error(type.place, fmt::format("'type': unknown word '{}'; {}", type.text,
-                                                 near.empty() ? "it must be command or pipeline"
-                                                              : "did you mean '" + near + "'?"));
+    return source_.error(type.place,
+                         fmt::format("'type': unknown word '{}'; {}", type.text,
+                                     near.empty() ? "it must be command, pipeline or sweep"
+                                                  : "did you mean '" + near + "'?"));
   }
 
   Error not_supported(const Place& place, std::string_view what, const Refused& refused) const {

@@ -37,6 +37,7 @@ class JobReader {
     step_ = std::move(ports);
     environments_ = &environments;
   }
+  void be_sweep(const ReadSweep* sweep) { sweep_ = sweep; }
 
   ReadJob read();
   ReadJob read_head();
@@ -74,6 +75,8 @@ class JobReader {
   void fill_retry(JobSpec& spec) const;
   void fill_queue(ReadJob& job) const;
   void fill_environment(ReadJob& job) const;
+  void fill_sweep(JobSpec& spec) const;
+  void warn_of_unread(ReadJob& job) const;  // parameters of a sweep
   void warn_of_ignored(ReadJob& job) const;
   void warn_of_unreplaced(ReadJob& job) const;  // by a shell, which is not there
   void validate_whole(const JobSpec& spec) const;
@@ -101,6 +104,7 @@ class JobReader {
   Faults& faults_;
   std::optional<StepPorts> step_;
   ReadEnvironments* environments_ = nullptr;  // of a step
+  const ReadSweep* sweep_ = nullptr;          // it is one
 };
 
 const YamlNode* JobReader::at(std::string_view path) const {
@@ -222,7 +226,8 @@ void JobReader::fill_ports(ReadJob& job) {
 
 void JobReader::fill_command(JobSpec& spec) const {
   // An input or output that is wrong is not called unknown as well.
-  const bool names_are_known = !faults_.is_spoilt("inputs") && !faults_.is_spoilt("outputs");
+  const bool names_are_known = !faults_.is_spoilt("inputs") && !faults_.is_spoilt("outputs") &&
+                               (sweep_ == nullptr || sweep_->is_good);
   const ExpressionNames names{spec, step_ ? step_->unset : std::set<std::string>()};
   const YamlNode* command = at("command");
   if (command == nullptr && !faults_.is_spoilt("command")) {
@@ -406,6 +411,25 @@ void JobReader::fill_environment(ReadJob& job) const {
   }
 }
 
+void JobReader::fill_sweep(JobSpec& spec) const {
+  if (sweep_ == nullptr) return;
+  if (sweep_->is_good) spec.sweep = sweep_->spec;
+  if (const YamlNode* array = at("lockstep.array"))
+    fault("lockstep.array", array->place,
+          "'lockstep.array': a sweep has trials instead of tasks; leave it out, or write a choice "
+          "of the indices into its search_space");
+}
+
+void JobReader::warn_of_unread(ReadJob& job) const {
+  if (sweep_ == nullptr || !faults_.empty()) return;
+  std::vector<std::string> texts;
+  if (const auto* shell = std::get_if<ShellCommand>(&job.spec.command))
+    texts.push_back(shell->text);
+  for (const auto* map : {&job.spec.environment_variables, &job.spec.inputs})
+    for (const auto& [name, text] : *map) texts.push_back(text);
+  note_unread_parameters(source_, *sweep_, texts, job.notes);
+}
+
 // What an environment is that has a name alone, the launcher knows.
 void JobReader::warn_of_unreplaced(ReadJob& job) const {
   const YamlNode* variables = at("environment_variables");
@@ -472,6 +496,7 @@ ReadJob JobReader::read_head() {
 ReadJob JobReader::read() {
   ReadJob job;
   check_shapes(source_, root_, faults_, step_ ? step_keys() : job_keys());
+  fill_sweep(job.spec);
   fill_texts(job);
   fill_includes(job);
   fill_ports(job);
@@ -488,6 +513,7 @@ ReadJob JobReader::read() {
   validate_whole(job.spec);
   note_places(job);
   if (faults_.empty()) warn_of_ignored(job);
+  warn_of_unread(job);
   warn_of_unreplaced(job);
   add_notes_on_unused(source_, root_, step_ ? step_keys() : job_keys(), job.notes);
   return job;
@@ -495,8 +521,11 @@ ReadJob JobReader::read() {
 
 }  // namespace
 
-ReadJob read_job(const Source& source, YamlNode root, const ReadText& read_text, Faults& faults) {
-  return JobReader(source, std::move(root), read_text, faults).read();
+ReadJob read_job(const Source& source, YamlNode root, const ReadText& read_text, Faults& faults,
+                 const ReadSweep* sweep) {
+  JobReader reader(source, std::move(root), read_text, faults);
+  reader.be_sweep(sweep);
+  return reader.read();
 }
 
 ReadJob read_job_head(const Source& source, YamlNode root, Faults& faults) {
@@ -515,9 +544,10 @@ Result<EnvironmentChoice> ReadEnvironments::read(const Source& source, const Yam
 }
 
 ReadJob read_step(const Source& source, YamlNode root, StepPorts ports, const ReadText& read_text,
-                  ReadEnvironments& environments, Faults& faults) {
+                  ReadEnvironments& environments, Faults& faults, const ReadSweep* sweep) {
   JobReader reader(source, std::move(root), read_text, faults);
   reader.be_step(std::move(ports), environments);
+  reader.be_sweep(sweep);
   return reader.read();
 }
 

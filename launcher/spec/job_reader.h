@@ -15,6 +15,7 @@
 #include "launcher/spec/environment_reader.h"
 #include "launcher/spec/faults.h"
 #include "launcher/spec/input_reader.h"
+#include "launcher/spec/sweep_reader.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
@@ -70,12 +71,14 @@ struct StepPorts {
 };
 
 // Adds every fault, with its place, to `faults`. If there are any, the returned job has what could
-// be read beside them.
-ReadJob read_job(const Source& source, YamlNode root, const ReadText& read_text, Faults& faults);
+// be read beside them. `sweep`: the root is the mapping of a sweep without its keys (take_sweep);
+// nullptr: it is no sweep.
+ReadJob read_job(const Source& source, YamlNode root, const ReadText& read_text, Faults& faults,
+                 const ReadSweep* sweep = nullptr);
 // Only name, texts, tags and project: the head of a pipeline.
 ReadJob read_job_head(const Source& source, YamlNode root, Faults& faults);
 // The same as read_job for a command step, together with its component.
 ReadJob read_step(const Source& source, YamlNode root, StepPorts ports, const ReadText& read_text,
-                  ReadEnvironments& environments, Faults& faults);
+                  ReadEnvironments& environments, Faults& faults, const ReadSweep* sweep = nullptr);
 
 }  // namespace lockstep::spec

@@ -36,6 +36,15 @@ constexpr KeyNote kNotes[] = {
     {"distribution.address", "absent: that of the first node"},
     {"distribution.dashboard_port", "used if `include_dashboard` is true"},
     {"limits.timeout", "seconds, as on Azure, or 90s, 5m, 2h"},
+    // of a sweep
+    {"sampling_algorithm", "bayesian needs Optuna on the launcher's machine"},
+    {"sampling_algorithm.seed",
+     "absent: one that follows from the job's name; with `rule: sobol` it shifts the points"},
+    {"early_termination.evaluation_interval", "absent or 0: 1"},
+    {"limits.max_total_trials", "absent: 1000, and a line says so"},
+    {"limits.trial_timeout", "that of each trial's job"},
+    {"trial",
+     "a mapping as here, or a command component: its file, azureml:NAME:VERSION, or its keys"},
     // read, and without effect
     {"services",
      "`lockstep job show` names a job's nodes: log in to them as you always do (those of target "

@@ -8,9 +8,7 @@ namespace lockstep::spec {
 
 namespace {
 
-constexpr std::string_view kOfSweep =
-    "for many sets of values write lockstep.array, and let the command read its set by "
-    "$LOCKSTEP_ARRAY_INDEX";
+constexpr std::string_view kOfSweep = "it belongs to a sweep; write type: sweep";
 constexpr std::string_view kOfParallel =
     "write a command with resources.instance_count, whose ranks share the files";
 constexpr std::string_view kOfLoop = "write one step for each round, or the loop in a command";
@@ -208,6 +206,19 @@ constexpr KnownWord kWords[] = {
     {"outputs.*.mode", "upload", true},
     {"outputs.*.mode", "mount", true},
     {"outputs.*.mode", "direct", false},
+    {"sampling_algorithm", "random", true},
+    {"sampling_algorithm", "grid", true},
+    {"sampling_algorithm", "bayesian", true},
+    {"sampling_algorithm.type", "random", true},
+    {"sampling_algorithm.type", "grid", true},
+    {"sampling_algorithm.type", "bayesian", true},
+    {"sampling_algorithm.rule", "random", true},
+    {"sampling_algorithm.rule", "sobol", true},
+    {"objective.goal", "minimize", true},
+    {"objective.goal", "maximize", true},
+    {"early_termination.type", "bandit", true},
+    {"early_termination.type", "median_stopping", true},
+    {"early_termination.type", "truncation_selection", true},
     {"queue_settings.priority", "low", true},
     {"queue_settings.priority", "medium", true},
     {"queue_settings.priority", "high", true},

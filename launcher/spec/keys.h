@@ -57,6 +57,7 @@ KeyTable job_keys();
 KeyTable step_keys();      // a command step together with its component
 KeyTable port_keys();      // `inputs` and `outputs` of a component
 KeyTable pipeline_keys();  // a pipeline, also one in a component or a step
+KeyTable sweep_keys();     // what a sweep has beside the keys of a job or a step
 
 // Words that a key takes.
 struct KnownWord {

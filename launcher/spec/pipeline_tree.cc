@@ -68,13 +68,22 @@ class TreeReader {
       faults_.add(node.place, kind.error());
       return node.is_good = false;
     }
-    if (node.parent != nullptr) node.kind = kind->value_or(JobKind::command);
+    if (*kind == JobKind::sweep) become_sweep(node);
+    if (node.parent != nullptr && !node.sweep) node.kind = kind->value_or(JobKind::command);
     const YamlNode* component = value_of_key(*node.own, "component");
     if (component == nullptr) return true;
     node.component = components_.read(*component);
     if (node.component == nullptr || !node.component->is_good) return node.is_good = false;
     const bool is_pipeline = node.component->kind == JobKind::pipeline;
-    if (node.parent == nullptr ? !is_pipeline : *kind && **kind != node.component->kind) {
+    if (node.sweep && is_pipeline) {
+      fault(node, component->place,
+            fmt::format("'trial': {} is a pipeline component ({}); the trial of a sweep is a "
+                        "command",
+                        node.component->shown, source_.where(node.component->place)));
+      return false;
+    }
+    const bool has_kind = *kind && !node.sweep;
+    if (node.parent == nullptr ? !is_pipeline : has_kind && **kind != node.component->kind) {
       const std::string_view word = is_pipeline ? "pipeline" : "command";
       fault(node, component->place,
             fmt::format("'component': {} is a {} component ({}), but 'type' is {}",
@@ -84,6 +93,13 @@ class TreeReader {
     }
     node.kind = node.component->kind;
     return check_not_inside_itself(node, *component);
+  }
+
+  // The mapping may be of a component that other steps use too, so it is copied.
+  void become_sweep(PipelineNode& node) {
+    node.own = &tree_.trials.emplace_back(*node.own);
+    node.sweep = take_sweep(source_, *node.own, faults_, notes_);
+    if (!node.sweep->is_good) node.is_good = false;
   }
 
   bool check_not_inside_itself(PipelineNode& node, const YamlNode& named) {
@@ -104,6 +120,7 @@ class TreeReader {
     if (node.component != nullptr)
       for (const Port& port : node.component->inputs)
         add_input(node, port.name, &port, given == nullptr ? nullptr : given->find(port.name));
+    if (node.sweep && node.component != nullptr) give_parameters(node);
     if (given == nullptr) return;
     if (node.component == nullptr) check_set(node);
     for (const YamlEntry& entry : given->entries)
@@ -113,6 +130,36 @@ class TreeReader {
         add_input(node, entry.key, nullptr, &entry);
       else if (node.component->input(entry.key) == nullptr)
         unknown_input(node, entry);
+  }
+
+  // The names of the search space are inputs of the trial's component.
+  void give_parameters(PipelineNode& node) {
+    for (const SearchParameter& parameter : node.sweep->spec.space) {
+      const Place& place = node.sweep->places.at(parameter.name);
+      PipelineInput* input = node.input(parameter.name);
+      if (input == nullptr) {
+        std::vector<std::string_view> names;
+        for (const Port& port : node.component->inputs) names.push_back(port.name);
+        const std::string near = nearest(parameter.name, names);
+        fault(node, place,
+              fmt::format("'search_space.{}': {} has no input of this name{}", parameter.name,
+                          node.component->shown,
+                          near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+        continue;
+      }
+      if (input->given != nullptr)
+        fault(node, place,
+              fmt::format("'search_space.{}': the step gives this input a value, too ({}); leave "
+                          "one of them out",
+                          parameter.name, source_.where(input->place)));
+      input->swept = &parameter;
+      input->place = place;
+    }
+    // What is wrong with the others is said.
+    for (const auto& [name, place] : node.sweep->places)
+      if (PipelineInput* input = node.input(name);
+          input != nullptr && find_parameter(node.sweep->spec.space, name) == nullptr)
+        input->state = PipelineInput::State::done;
   }
 
   void check_set(PipelineNode& node) {

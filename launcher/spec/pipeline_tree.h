@@ -14,6 +14,7 @@
 #include "launcher/spec/component_reader.h"
 #include "launcher/spec/conda_file.h"
 #include "launcher/spec/pipeline_settings.h"
+#include "launcher/spec/sweep_reader.h"
 
 namespace lockstep::spec {
 
@@ -45,10 +46,11 @@ using Value =
 
 struct PipelineInput {
   std::string name;
-  const Port* port = nullptr;       // as the component declares it
-  const YamlNode* given = nullptr;  // the step's value; nullptr: there is none
-  Place place;                      // of the name of the value, else of the step
-  std::optional<InputType> type;    // of data, as the step or the component says it
+  const Port* port = nullptr;              // as the component declares it
+  const YamlNode* given = nullptr;         // the step's value; nullptr: there is none
+  const SearchParameter* swept = nullptr;  // each trial of the sweep gets another value
+  Place place;                             // of the name of the value, else of the step
+  std::optional<InputType> type;           // of data, as the step or the component says it
   std::optional<InputMode> mode;
   enum class State { open, busy, done } state = State::open;
   Value value;
@@ -64,7 +66,8 @@ struct PipelineNode {
   JobKind kind = JobKind::command;
   YamlNode* own = nullptr;  // its mapping in the pipeline's file
   Component* component = nullptr;
-  Faults faults;          // of its own mapping
+  std::optional<ReadSweep> sweep = {};  // of a step of type sweep: `component` is its trial's
+  Faults faults;                        // of its own mapping
   bool is_good = true;    // false: what is wrong with it is said, and it is not read further
   bool has_ports = true;  // false: its inputs and outputs are not known
   std::vector<PipelineInput> inputs;
@@ -88,6 +91,7 @@ struct PipelineTree {
   std::vector<PipelineNode*> pipelines;  // each one before those inside it
   std::deque<Port> ports;                // of inputs of the job file that have a type
   std::deque<YamlNode> overridden;       // pipelines of components with keys of --set
+  std::deque<YamlNode> trials;           // the mappings of sweep steps without the sweeps' keys
 };
 
 // `root` is the job file's tree, which the result refers to. Every fault is added to `faults`.

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/expression.h"
 #include "launcher/spec/job_shapes.h"
 #include "launcher/spec/literal_text.h"
+#include "launcher/spec/search_space_reader.h"
 
 namespace lockstep::spec {
 
@@ -21,7 +23,7 @@ bool is_input(const Reference& reference) {
 
 // The expression that an input's value is or has as its path; else nullptr.
 const YamlNode* text_of(const PipelineInput& input) {
-  if (input.given == nullptr) return nullptr;
+  if (input.given == nullptr || input.swept != nullptr) return nullptr;
   if (input.given->kind == Kind::scalar) return input.given;
   const YamlEntry* path = input.given->find("path");
   const bool is_text = path != nullptr && path->value.kind == Kind::scalar;
@@ -57,7 +59,10 @@ class ValueFinder {
   Value without_value(PipelineNode& node, const PipelineInput& input);
   Value value_of(const Frame& frame);
   Value referred(const Frame& frame, const Reference& reference);
+  // True behind a fault.
+  bool is_swept(const PipelineInput& input, const Reference& reference);
   bool accept(const PipelineInput& input, const Place& place, Value& value);
+  bool accept_swept(const PipelineInput& input);
   bool accept_literal(const PipelineInput& input, const Place& place, const Literal& literal);
   template <typename Data>
   bool accept_data(const PipelineInput& input, const Place& place, Data& data,
@@ -149,6 +154,8 @@ void ValueFinder::finish(const Frame& frame) {
 
 Value ValueFinder::value_of(const Frame& frame) {
   const PipelineInput& input = *frame.input;
+  if (input.swept != nullptr)
+    return Literal{expression_of("search_space", input.name), input.place};
   if (input.given == nullptr) return without_value(*frame.node, input);
   const YamlNode* text = text_of(input);
   if (text == nullptr && input.given->kind == Kind::mapping)
@@ -194,10 +201,18 @@ Value ValueFinder::referred(const Frame& frame, const Reference& reference) {
     case Reference::Kind::pipeline_input:
     case Reference::Kind::step_input: {
       const PipelineInput* found = target(pipeline, reference);
-      return found == nullptr ? Value() : found->value;
+      if (found == nullptr || is_swept(*found, reference)) return {};
+      return found->value;
     }
   }
   return {};
+}
+
+bool ValueFinder::is_swept(const PipelineInput& input, const Reference& reference) {
+  if (input.swept == nullptr) return false;
+  fault(reference.place, fmt::format("'{}' has another value in each trial of the sweep ({})",
+                                     reference.whole, source_.where(input.place)));
+  return true;
 }
 
 PipelineInput* ValueFinder::target(PipelineNode& pipeline, const Reference& reference) {
@@ -235,7 +250,8 @@ std::optional<std::string> ValueFinder::joined(PipelineNode& pipeline, const Bou
       return std::nullopt;
     }
     const PipelineInput* found = target(pipeline, reference);
-    if (found == nullptr || std::holds_alternative<std::monostate>(found->value))
+    if (found == nullptr || std::holds_alternative<std::monostate>(found->value) ||
+        is_swept(*found, reference))
       return std::nullopt;
     const auto* literal = std::get_if<Literal>(&found->value);
     if (literal == nullptr) {
@@ -261,6 +277,7 @@ std::optional<std::string> ValueFinder::joined(PipelineNode& pipeline, const Bou
 
 // ---- whether a value fits what the input declares ----------------------------------------------
 bool ValueFinder::accept(const PipelineInput& input, const Place& place, Value& value) {
+  if (input.swept != nullptr) return accept_swept(input);
   if (const auto* literal = std::get_if<Literal>(&value))
     return accept_literal(input, place, *literal);
   if (auto* files = std::get_if<InputFiles>(&value))
@@ -268,6 +285,18 @@ bool ValueFinder::accept(const PipelineInput& input, const Place& place, Value& 
   if (auto* output = std::get_if<OutputOfStep>(&value))
     return accept_data(input, place, *output, output->place);
   return accept_unset(input, place, value);
+}
+
+// Whether the component takes the values that its trials get.
+bool ValueFinder::accept_swept(const PipelineInput& input) {
+  const double base = RandomSampling{}.log_base;
+  for (const std::string& text : sample_texts(input.swept->expression, base)) {
+    const Status good = check_literal(source_, *input.port, text);
+    if (good) continue;
+    fault(input.place, fmt::format("'search_space.{}': {}", input.name, good.error().message));
+    return false;
+  }
+  return true;
 }
 
 bool ValueFinder::accept_literal(const PipelineInput& input, const Place& place,

@@ -44,8 +44,8 @@ class StepReader {
     StepPorts ports = read_ports(step);
     YamlNode tree = read_tree();
     Notes notes = std::move(step.job.notes);
-    step.job =
-        read_step(source_, std::move(tree), std::move(ports), read_text_, environments_, faults_);
+    step.job = read_step(source_, std::move(tree), std::move(ports), read_text_, environments_,
+                         faults_, node_.sweep ? &*node_.sweep : nullptr);
     step.job.notes.insert(step.job.notes.begin(), notes.begin(), notes.end());
     return step;
   }
@@ -56,7 +56,8 @@ class StepReader {
   }
 
   bool reuse(Notes& notes) {
-    bool reuse = node_.component == nullptr || node_.component->is_deterministic;
+    // The key of a step's result knows no search space.
+    bool reuse = !node_.sweep && (node_.component == nullptr || node_.component->is_deterministic);
     if (const YamlEntry* name = node_.own->find("name"))
       notes.push_back(fmt::format("{}: 'name' is not used; the step is named '{}'",
                                   source_.where(name->place), node_.name));

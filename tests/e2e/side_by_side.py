@@ -27,7 +27,8 @@ LONG = ["test_cluster_docker", "test_chaos", "test_bundle", "test_containers", "
         "test_disk", "test_environment_passed_on", "test_provider_contract", "test_container_gangs", "test_cluster",
         "test_environment_build", "test_provider_tunnel", "test_packages"]
 NETWORK = ["test_bundle", "test_packages", "test_cgroup_v2", "test_environment_network", "test_two_users",
-           "test_environment_conda", "test_package_sharing", "test_azure_objects", "test_query", "test_pmix_versions", "test_provider_examples"]
+           "test_environment_conda", "test_package_sharing", "test_azure_objects", "test_query", "test_pmix_versions", "test_provider_examples",
+           "test_suggest_helper"]
 # Bombs of processes, logs and files: the kernel holds up whoever forks or writes, in all modules. These come last, one
 # after the other, when nothing else runs. test_disk is none of them: what it fills are disks of memory, of 64 MiB. Nor is
 # test_slow_disk: the library that stalls its launcher's syncs only sleeps.

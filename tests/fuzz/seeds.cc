@@ -95,6 +95,12 @@ Activation make_activation() {
 void write_job_files(const Write& write) {
   write("fuzz_spec", "command: echo ${{inputs.lr}}\ninputs: {lr: &a 1e-3, more: *a}\n");
   write("fuzz_spec", "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\ncommand: *c\n");
+  write(
+      "fuzz_spec",
+      "type: sweep\ntrial: {command: 'x ${{search_space.k}}'}\nsampling_algorithm: {type: random, "
+      "rule: sobol, seed: 3}\nsearch_space: {k: {type: choice, values: [{a: {type: qnormal, mu: 0, "
+      "sigma: 1, q: 0.5}}, 3]}}\nobjective: {goal: maximize, primary_metric: m}\n"
+      "early_termination: {type: bandit, slack_factor: 0.1}\nlimits: {max_total_trials: 4}\n");
   write("fuzz_spec", "a: &a [*a]\ncommand: [[[[{? [a: {}]}]]]]\n");
   write("fuzz_spec", "%YAML 1.2\n---\ncommand: !!str 'x'\nenvironment: {requirements: r.txt}\n");
 }

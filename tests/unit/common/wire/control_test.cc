@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 
 #include "common/wire/bulk.h"
+#include "common/wire/job_codec.h"
+#include "common/wire/sweep_codec.h"
 #include "proto/control.pb.h"
 #include "tests/unit/common/wire/fill.h"
 
@@ -52,6 +54,55 @@ TEST(ControlCodec, APipelineSurvivesARoundTripWithEveryFieldSet) {
   const auto received = there(sent);
   ASSERT_TRUE(received) << received.error().message;
   EXPECT_TRUE(*received == sent) << "it lost a field";
+}
+
+TEST(ControlCodec, ASweepSurvivesARoundTripWithEveryFieldSet) {
+  JobSpec spec = test::sweep_job();
+  const auto expect_kept = [&] {
+    const auto sent = of_client(Submit{"submission", spec, false});
+    const auto received = there(sent);
+    ASSERT_TRUE(received) << received.error().message;
+    EXPECT_TRUE(*received == sent) << "it lost a field";
+  };
+  expect_kept();
+  SweepSpec sweep = *spec.sweep;
+  test::for_each_alternative<SamplingAlgorithm>([&](const SamplingAlgorithm& sampling) {
+    sweep.sampling = sampling;
+    spec.sweep = sweep;
+    expect_kept();
+  });
+  test::for_each_alternative<TerminationPolicy>([&](const TerminationPolicy& policy) {
+    sweep.early_termination->policy = policy;
+    spec.sweep = sweep;
+    expect_kept();
+  });
+  sweep.early_termination.reset();
+  spec.sweep = sweep;
+  spec.command = ShellCommand{"train ${{search_space.lr}}"};
+  expect_kept();
+}
+
+// A launcher that knows no sweeps would run the command with its expressions.
+TEST(ControlCodec, TheCommandOfASweepIsNotThatOfAnotherJob) {
+  pb::JobSpec written;
+  pb::to_wire(test::sweep_job(), &written);
+  EXPECT_FALSE(written.has_shell());
+  EXPECT_FALSE(written.has_argv());
+  EXPECT_TRUE(written.has_trial_argv());
+  written.clear_sweep();
+  JobSpec read;
+  const Status refused = pb::from_wire(written, &read);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("command"));
+}
+
+TEST(ControlCodec, TheValuesOfATrialSurviveARoundTrip) {
+  const auto sent = filled<TrialParameters>();
+  pb::TrialParameters written;
+  pb::to_wire(sent, &written);
+  TrialParameters received;
+  ASSERT_TRUE(pb::from_wire(written, &received));
+  EXPECT_TRUE(received == sent);
 }
 
 TEST(ControlCodec, APipelineInAPipelineIsNotRead) {

@@ -103,15 +103,56 @@ class Filler {
   }
   void fill(StopPolicy& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal] = v;
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal, sweep] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal);
     (void)pipeline;  // instead of a command: see pipeline_job()
+    (void)sweep;     // the command is that of its trials: see sweep_job()
   }
   void fill(StepBinding& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(PipelineStep& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(PipelineOutput& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(PipelineSpec& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(ArrayTask& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+
+  // common/domain/sweep.h
+  void fill(SweepValue& v) { auto& [a, b] = v; each(a, b); }
+  void fill(TrialParameter& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ChoiceOption& v) {
+    auto& [value, object] = v;
+    fill(value);
+    if (in_object_) return;
+    in_object_ = true;
+    fill(object);
+    in_object_ = false;
+  }
+  void fill(Choice& v) { auto& [a] = v; each(a); }
+  void fill(RandomInteger& v) { auto& [a] = v; each(a); }
+  void fill(UniformRange& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(NormalRange& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(SearchSpace& v) {  // an expression of each kind
+    const auto add = [&](auto one) {
+      auto& [name, expression] = v.emplace_back();
+      each(name, one);
+      expression = std::move(one);
+    };
+    add(Choice{});
+    add(RandomInteger{});
+    add(UniformRange{});
+    add(NormalRange{});
+    add(SweepValue{});
+  }
+  void fill(RandomSampling& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(GridSampling&) {}
+  void fill(BayesianSampling& v) { auto& [a] = v; each(a); }
+  void fill(SamplingAlgorithm& v) { fill(v.emplace<RandomSampling>()); }
+  void fill(Objective& v) { auto& [a, b] = v; each(a, b); }
+  void fill(BanditPolicy& v) { auto& [a, b] = v; each(a, b); }
+  void fill(MedianStoppingPolicy&) {}
+  void fill(TruncationPolicy& v) { auto& [a] = v; each(a); }
+  void fill(TerminationPolicy& v) { fill(v.emplace<BanditPolicy>()); }
+  void fill(EarlyTermination& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(SweepLimits& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(SweepSpec& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
 
   // common/domain/access.h
   void fill(Grant& v) { auto& [a, b] = v; each(a, b); }
@@ -728,6 +769,7 @@ class Filler {
 
   int counter_ = 0;
   bool has_cron_ = false;
+  bool in_object_ = false;  // of a choice
 };
 // clang-format on
 
@@ -743,6 +785,13 @@ inline JobSpec pipeline_job() {
   JobSpec spec = filled<JobSpec>();
   spec.command = ShellCommand{};
   spec.pipeline = filled<PipelineSpec>();
+  return spec;
+}
+
+// Its command is that of its trials.
+inline JobSpec sweep_job() {
+  JobSpec spec = filled<JobSpec>();
+  spec.sweep = filled<SweepSpec>();
   return spec;
 }
 

@@ -20,7 +20,11 @@ struct Kind {
   std::string_view word, title;
   KeyTable (*keys)();
 };
+// Beside its own it has those of a job.
+KeyTable all_keys_of_a_sweep() { return {sweep_keys().own, known_keys()}; }
+
 constexpr Kind kKinds[] = {{"command", "A command job", job_keys},
+                           {"sweep", "A sweep, also as a step", all_keys_of_a_sweep},
                            {"pipeline", "A pipeline", pipeline_keys},
                            {"step", "A step of a pipeline, and a component", step_keys},
                            {"component", "Inputs and outputs of a component", port_keys}};
@@ -63,8 +67,9 @@ std::string row(const Kind& kind, const std::string& key) {
 std::string page() {
   std::string text =
       "# Keys of Azure's job files\n\n"
-      "Each key of Azure ML's command and pipeline jobs is read with Azure's meaning, or with the "
-      "meaning that\nthis page names, or it is refused with what to write instead. Made by "
+      "Each key of Azure ML's command, sweep and pipeline jobs is read with Azure's meaning, or "
+      "with "
+      "the meaning that\nthis page names, or it is refused with what to write instead. Made by "
       "`azure_keys_test` of the reader's\ntables; do not edit it. Keys that stand under `lockstep` "
       "are [ours](guide-jobs.md#job-files).\n";
   const std::vector<Line> keys = azure_keys();

@@ -23,5 +23,6 @@ inline constexpr ErrorCode kNotYet = ErrorCode::unsupported;
 std::vector<BadInput> bad_keys();       // also texts that are no mapping
 std::vector<BadInput> bad_pipelines();  // with the files of files_of_bad_pipelines()
 std::vector<BadInput> bad_values();     // also bad expressions and overrides
+std::vector<BadInput> bad_sweeps();     // with the files of files_of_bad_pipelines()
 
 }  // namespace lockstep::spec

@@ -29,6 +29,7 @@ TEST_P(BadJobFile, IsRefusedWithItsPlace) {
 const auto name_of = [](const auto& info) { return std::string(info.param.name); };
 INSTANTIATE_TEST_SUITE_P(Keys, BadJobFile, testing::ValuesIn(bad_keys()), name_of);
 INSTANTIATE_TEST_SUITE_P(Pipelines, BadJobFile, testing::ValuesIn(bad_pipelines()), name_of);
+INSTANTIATE_TEST_SUITE_P(Sweeps, BadJobFile, testing::ValuesIn(bad_sweeps()), name_of);
 INSTANTIATE_TEST_SUITE_P(Values, BadJobFile, testing::ValuesIn(bad_values()), name_of);
 
 }  // namespace

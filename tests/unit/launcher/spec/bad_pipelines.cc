@@ -127,11 +127,11 @@ std::vector<BadInput> bad_pipelines() {
       {"step_sweep",
        "jobs:\n  a: {type: sweep, trial: {}}\n",
        {},
-       "job.yml:2:13: type 'sweep' is not supported yet; write a command with "
-       "lockstep.array, which reads its set of values by $LOCKSTEP_ARRAY_INDEX; or one step for "
-       "each "
-       "set",
-       kNotYet},
+       "job.yml:2:6: a sweep needs a 'sampling_algorithm': random, grid or bayesian\n"
+       "job.yml:2:6: a sweep needs a 'search_space', such as {lr: {type: uniform, min_value: 0.1, "
+       "max_value: 1}}\n"
+       "job.yml:2:6: a sweep needs an 'objective': {goal: minimize, primary_metric: NAME}\n"
+       "job.yml:2:27: the trial has no 'command'; say what to run"},
       {"step_parallel",
        "jobs:\n  a:\n    type: parallel\n",
        {},
@@ -211,11 +211,8 @@ std::vector<BadInput> bad_pipelines() {
       {"component_that_sweeps",
        "jobs:\n  a: {component: sweep.yml}\n",
        {},
-       "sweep.yml:1:7: type 'sweep' is not supported yet; write a command with "
-       "lockstep.array, which reads its set of values by $LOCKSTEP_ARRAY_INDEX; or one step for "
-       "each "
-       "set",
-       kNotYet},
+       "sweep.yml:1:7: 'type': a component is a command or a pipeline; write type: sweep in the "
+       "step, and name a command component as its 'trial'"},
       {"component_that_is_a_job",
        "jobs:\n  a: {component: job.of.yml}\n",
        {},

@@ -12,19 +12,21 @@ std::vector<BadInput> bad_values() {
       {"sweep",
        "command: x\ntype: sweep\n",
        {},
-       "job.yml:2:7: type 'sweep' is not supported yet; write a command with "
-       "lockstep.array, which reads its set of values by $LOCKSTEP_ARRAY_INDEX; or one step for "
-       "each "
-       "set",
-       kNotYet},
+       "job.yml:1:1: 'command' belongs to the trial of a sweep; write trial: {command: …}\n"
+       "job.yml:1:1: a sweep needs a 'trial': {command: …}, or the file of a component, such as "
+       "./train.yml\n"
+       "job.yml:1:1: a sweep needs a 'sampling_algorithm': random, grid or bayesian\n"
+       "job.yml:1:1: a sweep needs a 'search_space', such as {lr: {type: uniform, min_value: 0.1, "
+       "max_value: 1}}\n"
+       "job.yml:1:1: a sweep needs an 'objective': {goal: minimize, primary_metric: NAME}"},
       {"sweep_by_schema",
        "$schema: https://azuremlschemas.azureedge.net/latest/sweepJob.schema.json\ntrial: {}\n",
        {},
-       "job.yml:1:10: $schema 'sweepJob' is not supported yet; write a command with "
-       "lockstep.array, which reads its set of values by $LOCKSTEP_ARRAY_INDEX; or one step for "
-       "each "
-       "set",
-       kNotYet},
+       "job.yml:1:1: a sweep needs a 'sampling_algorithm': random, grid or bayesian\n"
+       "job.yml:1:1: a sweep needs a 'search_space', such as {lr: {type: uniform, min_value: 0.1, "
+       "max_value: 1}}\n"
+       "job.yml:1:1: a sweep needs an 'objective': {goal: minimize, primary_metric: NAME}\n"
+       "job.yml:2:8: the trial has no 'command'; say what to run"},
       {"schedule_by_schema",
        "$schema: https://azuremlschemas.azureedge.net/latest/schedule.schema.json\n",
        {},

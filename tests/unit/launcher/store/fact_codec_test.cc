@@ -25,6 +25,14 @@ TEST(FactCodec, APipelineSurvivesARoundTripWithEveryFieldSet) {
   EXPECT_TRUE(*read == Fact(submitted)) << "it lost a field";
 }
 
+TEST(FactCodec, ASweepSurvivesARoundTripWithEveryFieldSet) {
+  JobSubmitted submitted = test::filled<JobSubmitted>();
+  submitted.spec = test::sweep_job();
+  const auto read = decode_fact(encode_fact(submitted));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(*read == Fact(submitted)) << "it lost a field";
+}
+
 TEST(FactCodec, RefusesWhatIsNoFact) {
   EXPECT_THAT(decode_fact("").error().message, HasSubstr("body"));
   EXPECT_EQ(decode_fact("\xff\xff").error().code, ErrorCode::corrupt);
