@@ -133,7 +133,7 @@ Status check_instance(const ComputeSpec& spec) {
     return bad(fmt::format("there are {} schedules; at most {} are possible",
                            instance.schedules.size(), kMaxSchedules));
   for (std::size_t i = 0; i < instance.schedules.size(); ++i)
-    if (const Status good = check(instance.schedules[i]); !good)
+    if (const Status good = check(instance.schedules[i].trigger); !good)
       return bad(fmt::format("{}.{}", schedule_path(i), good.error().message));
   return {};
 }

@@ -172,8 +172,12 @@ std::string schedule_path(std::size_t index) {
   return fmt::format("schedules.compute_start_stop[{}]", index);
 }
 
-Status check(const InstanceSchedule& schedule) {
-  const Trigger& trigger = schedule.trigger;
+bool has_times(const Recurrence& recurrence) {
+  return !(recurrence.hours.empty() && recurrence.minutes.empty() && recurrence.week_days.empty() &&
+           recurrence.month_days.empty());
+}
+
+Status check(const Trigger& trigger) {
   TRY(std::visit([](const auto& when) { return check(when); }, trigger.when));
   if (trigger.time_zone.size() > kMaxTimeZoneBytes || !is_printable(trigger.time_zone))
     return wrong(

@@ -1,7 +1,7 @@
 #pragma once
-// When a compute instance starts and stops by itself: triggers of cron or of a recurrence, in the
-// local time of a zone, as in Azure's compute files. Plain values and their checks;
-// launcher/core/next_fire.h evaluates them. docs/decisions/047-compute-instances.md.
+// Triggers of cron or of a recurrence, in the local time of a zone, as in Azure's files; and when a
+// compute instance starts and stops by itself. Plain values and their checks;
+// launcher/schedules/next_fire.h evaluates them. docs/decisions/047-compute-instances.md.
 
 #include <cstdint>
 #include <optional>
@@ -78,8 +78,10 @@ inline constexpr int kMaxInterval = 1'000;
 
 // "schedules.compute_start_stop[0]": where the schedule with this index is in a file.
 std::string schedule_path(std::size_t index);
+// False: the start says at which time and on which day it fires.
+bool has_times(const Recurrence& recurrence);
 // invalid_argument: the message names the key in the trigger ("trigger.interval: …"). Whether there
 // is such a time zone is for those to say who have zones.
-Status check(const InstanceSchedule& schedule);
+Status check(const Trigger& trigger);
 
 }  // namespace lockstep

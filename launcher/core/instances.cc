@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/base/nearest.h"
 #include "launcher/core/compute_requests.h"
-#include "launcher/core/next_fire.h"
 #include "launcher/core/nodes.h"
 #include "launcher/core/scaling.h"
 #include "launcher/core/users.h"
+#include "launcher/schedules/due_times.h"
+#include "launcher/schedules/next_fire.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -272,19 +272,9 @@ std::optional<std::string> why_off(const Cluster& cluster, const std::string& po
 
 std::optional<Error> refused_by_zones(const CoreConfig& config, const ComputeSpec& spec) {
   const TimeZones& zones = zones_of(config);
-  for (std::size_t i = 0; i < spec.instance.schedules.size(); ++i) {
-    const std::string zone = zone_of(spec.instance.schedules[i].trigger);
-    if (zones.has(zone)) continue;
-    const std::vector<std::string> names = zones.names();
-    const std::string near =
-        nearest(zone, std::vector<std::string_view>(names.begin(), names.end()));
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("{}.trigger.time_zone: there is no time zone '{}'; {}", schedule_path(i), zone,
-                    near.empty() ? "write a name of IANA such as Europe/Berlin, or of Windows such "
-                                   "as 'W. Europe Standard Time'"
-                                 : fmt::format("did you mean '{}'?", near)));
-  }
+  for (std::size_t i = 0; i < spec.instance.schedules.size(); ++i)
+    if (const auto wrong = wrong_zone(spec.instance.schedules[i].trigger, zones))
+      return wrong->within(schedule_path(i) + ".trigger.time_zone");
   return std::nullopt;
 }
 

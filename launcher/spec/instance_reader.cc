@@ -10,6 +10,7 @@
 #include "common/base/nearest.h"
 #include "common/io/file_system.h"
 #include "launcher/spec/job_shapes.h"
+#include "launcher/spec/trigger_reader.h"
 
 namespace lockstep::spec {
 namespace {
@@ -24,11 +25,6 @@ constexpr std::array kKeys{kIdle, kIdleMinutes, kSchedules};
 
 constexpr std::array<std::string_view, 1> kKeysOfSchedules{"compute_start_stop"};
 constexpr std::array<std::string_view, 3> kKeysOfSchedule{"action", "state", "trigger"};
-constexpr std::array<std::string_view, 8> kKeysOfTrigger{"type",     "expression", "frequency",
-                                                         "interval", "schedule",   "start_time",
-                                                         "end_time", "time_zone"};
-constexpr std::array<std::string_view, 4> kKeysOfTimes{"hours", "minutes", "week_days",
-                                                       "month_days"};
 
 const YamlEntry* at(const YamlNode& mapping, std::string_view key) {
   const YamlEntry* entry = mapping.find(key);
@@ -102,11 +98,6 @@ class ScheduleReader {
           fmt::format("'{}.{}' must be a value, not {}", path, key, describe(entry->value.kind)));
     return "";
   }
-  void refuse(const YamlNode& mapping, const std::string& path, std::string_view key,
-              std::string_view why) {
-    if (const YamlEntry* entry = at(mapping, key))
-      fault(entry->place, fmt::format("'{}.{}' {}; leave it out", path, key, why));
-  }
 
   // True: it has no faults.
   bool read_one(const YamlNode& node, const std::string& path, InstanceSchedule& into) {
@@ -124,113 +115,14 @@ class ScheduleReader {
     const YamlEntry* trigger = at(node, "trigger");
     if (trigger == nullptr)
       fault(node.place, fmt::format("'{}' needs a 'trigger' of type cron or recurrence", path));
-    else
-      read_trigger(trigger->value, path + ".trigger", into);
+    else if (!read_trigger(source_, trigger->value, path + ".trigger", faults_, into.trigger))
+      is_good_ = false;
     return is_good_;
-  }
-
-  void read_trigger(const YamlNode& node, const std::string& path, InstanceSchedule& schedule) {
-    if (!is_mapping(node, path, kKeysOfTrigger)) return;
-    const std::string type = text(node, path, "type");
-    if (type == "cron")
-      read_cron(node, path, schedule.trigger);
-    else if (type == "recurrence")
-      read_recurrence(node, path, schedule.trigger);
-    else
-      return fault(place_of(node, "type"),
-                   fmt::format("'{}.type' must be cron or recurrence", path));
-    schedule.trigger.time_zone = text(node, path, "time_zone");
-    read_time(node, path, "start_time", schedule.trigger.start_time);
-    read_time(node, path, "end_time", schedule.trigger.end_time);
-    if (const Status good = check(schedule); !good && is_good_)
-      fault(place_of_error(node, good.error().message),
-            fmt::format("'{}", path.substr(0, path.size() - 7)) + quoted_key(good.error().message));
-  }
-
-  void read_cron(const YamlNode& node, const std::string& path, Trigger& trigger) {
-    trigger.when = CronTrigger{text(node, path, "expression")};
-    for (const char* key : {"frequency", "interval", "schedule"})
-      refuse(node, path, key, "is of a trigger of type recurrence");
-  }
-
-  void read_recurrence(const YamlNode& node, const std::string& path, Trigger& trigger) {
-    refuse(node, path, "expression", "is of a trigger of type cron");
-    Recurrence recurrence;
-    const auto frequency = frequency_from(text(node, path, "frequency"));
-    if (frequency)
-      recurrence.frequency = *frequency;
-    else
-      fault(place_of(node, "frequency"),
-            fmt::format("'{}.frequency' must be minute, hour, day, week or month", path));
-    if (const std::string interval = text(node, path, "interval"); !interval.empty()) {
-      const auto number = to_whole_number(interval);
-      recurrence.interval = number.value_or(0);
-    }
-    if (const YamlEntry* times = at(node, "schedule"))
-      read_times(times->value, path + ".schedule", recurrence);
-    trigger.when = std::move(recurrence);
-  }
-
-  void read_times(const YamlNode& node, const std::string& path, Recurrence& recurrence) {
-    if (!is_mapping(node, path, kKeysOfTimes)) return;
-    read_list(node, path, "hours", to_whole_number, recurrence.hours);
-    read_list(node, path, "minutes", to_whole_number, recurrence.minutes);
-    read_list(node, path, "week_days", week_day_from, recurrence.week_days);
-    read_list(node, path, "month_days", to_whole_number, recurrence.month_days);
-  }
-
-  // A list of values, or one value.
-  template <typename Parse>
-  void read_list(const YamlNode& node, const std::string& path, std::string_view key,
-                 const Parse& parse, std::vector<int>& into) {
-    const YamlEntry* entry = at(node, key);
-    if (entry == nullptr) return;
-    std::vector<YamlNode> items{entry->value};
-    if (entry->value.kind == Kind::sequence) items = entry->value.items;
-    for (const YamlNode& item : items) {
-      const auto value = item.kind == Kind::scalar ? parse(item.text) : std::nullopt;
-      if (value)
-        into.push_back(*value);
-      else
-        fault(item.place, key == "week_days"
-                              ? fmt::format("'{}.{}' must be days such as monday", path, key)
-                              : fmt::format("'{}.{}' must be whole numbers", path, key));
-    }
-  }
-
-  void read_time(const YamlNode& node, const std::string& path, std::string_view key,
-                 std::optional<LocalTime>& into) {
-    const std::string written = text(node, path, key);
-    if (written.empty()) return;
-    const auto time = parse_local_time(written);
-    if (time)
-      into = *time;
-    else
-      fault(place_of(node, key), fmt::format("'{}.{}': {}", path, key, time.error().message));
   }
 
   static Place place_of(const YamlNode& node, std::string_view key) {
     const YamlEntry* entry = at(node, key);
     return entry == nullptr ? node.place : entry->value.place;
-  }
-  // The domain's checks name the key: "trigger.schedule.hours: …".
-  static Place place_of_error(const YamlNode& trigger, std::string_view message) {
-    std::string_view path = message.substr(0, message.find(':'));
-    const YamlNode* node = &trigger;
-    Place place = trigger.place;
-    for (auto dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
-      path.remove_prefix(dot + 1);
-      const YamlEntry* entry = at(*node, path.substr(0, path.find('.')));
-      if (entry == nullptr) break;
-      node = &entry->value;
-      place = node->place;
-    }
-    return place;
-  }
-  // "trigger.interval: 0 is …" as "trigger.interval': 0 is …".
-  static std::string quoted_key(const std::string& message) {
-    const auto colon = message.find(':');
-    return message.substr(0, colon) + "'" + message.substr(colon);
   }
 
   const Source& source_;

@@ -23,7 +23,8 @@ struct ReadFile {
 
 // Good, or with everything in `faults` that is wrong; an error is of a text that cannot be read.
 Result<ReadFile> read(const Source& source, const std::vector<std::string>& overrides,
-                      ComponentReader& components, const ReadText& read_text, Faults& faults) {
+                      const ChangeTree& change, ComponentReader& components,
+                      const ReadText& read_text, Faults& faults) {
   TRY(refuse_script(source));
   TRY_ASSIGN(YamlNode root, parse_yaml(source, faults));
   for (const auto& assignment : overrides) {
@@ -31,6 +32,7 @@ Result<ReadFile> read(const Source& source, const std::vector<std::string>& over
     place.override_text = assignment;
     faults.add(place, apply_override(root, assignment));
   }
+  if (change) change(root, faults);
   const auto kind = read_kind(source, root, FileKind::job);
   ReadFile file;
   if (!kind) {
@@ -136,11 +138,12 @@ Result<JobFile> load_job(const std::string& path, const std::vector<std::string>
 }
 
 Result<JobFile> load_job(const NamedText& named, const std::vector<std::string>& overrides,
-                         const ReadText& read_text, const FindComponent& find) {
+                         const ReadText& read_text, const FindComponent& find,
+                         const ChangeTree& change) {
   const Source source = job_source(named.name, named.text);
   Faults faults;
   ComponentReader components(source, read_text, find, faults);
-  TRY_ASSIGN(ReadFile file, read(source, overrides, components, read_text, faults));
+  TRY_ASSIGN(ReadFile file, read(source, overrides, change, components, read_text, faults));
   find_all_files(source, file, faults);
   find_builds(file, faults);
   TRY(faults.status());
@@ -149,15 +152,16 @@ Result<JobFile> load_job(const NamedText& named, const std::vector<std::string>&
 
 Result<JobFile> parse_job(const std::string& name, std::string_view text,
                           const std::vector<std::string>& overrides, ReadText read_text,
-                          const FindComponent& find) {
-  JobFileReading reading = parse_job_in_part(name, text, overrides, std::move(read_text), find);
+                          const FindComponent& find, const ChangeTree& change) {
+  JobFileReading reading =
+      parse_job_in_part(name, text, overrides, std::move(read_text), find, change);
   TRY(reading.faults);
   return *std::move(reading.file);
 }
 
 JobFileReading parse_job_in_part(const std::string& name, std::string_view text,
                                  const std::vector<std::string>& overrides, ReadText read_text,
-                                 const FindComponent& find) {
+                                 const FindComponent& find, const ChangeTree& change) {
   const Source source = job_source(name, text);
   if (!read_text)
     read_text = [](const std::string& path) -> Result<std::string> {
@@ -165,7 +169,7 @@ JobFileReading parse_job_in_part(const std::string& name, std::string_view text,
     };
   Faults faults;
   ComponentReader components(source, read_text, find, faults);
-  auto file = read(source, overrides, components, read_text, faults);
+  auto file = read(source, overrides, change, components, read_text, faults);
   if (!file) return {std::nullopt, file.error()};
   faults.add(file->job.code_place, check_code_is_local(source, file->job));
   for (const ReadJob& step : file->steps)

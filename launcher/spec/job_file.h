@@ -5,6 +5,7 @@
 // or with FILE:LINE for a problem in a requirements file. It submits and captures nothing: it only
 // checks that the code directory, the image's build folder and local data exist.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -68,19 +69,23 @@ Result<JobFile> load_job(const std::string& path, const std::vector<std::string>
                          const ReadText& read_text = read_text_file,
                          const FindComponent& find = {});
 
+// Changes the tree of the job file, after --set and before anything is checked.
+using ChangeTree = std::function<void(YamlNode& root, Faults& faults)>;
+
 // The same of a file that is read already.
 Result<JobFile> load_job(const NamedText& file, const std::vector<std::string>& overrides,
-                         const ReadText& read_text, const FindComponent& find);
+                         const ReadText& read_text, const FindComponent& find,
+                         const ChangeTree& change = {});
 
 // The same without the file system, for text from anywhere. `code` is returned as written; neither
 // it nor the image's build folder is checked to exist. Files of components and environments come
 // from `read_text`; without it, naming a file is an error.
 Result<JobFile> parse_job(const std::string& name, std::string_view text,
                           const std::vector<std::string>& overrides = {}, ReadText read_text = {},
-                          const FindComponent& find = {});
+                          const FindComponent& find = {}, const ChangeTree& change = {});
 // The same, with what could be read beside the faults.
 JobFileReading parse_job_in_part(const std::string& name, std::string_view text,
                                  const std::vector<std::string>& overrides, ReadText read_text,
-                                 const FindComponent& find);
+                                 const FindComponent& find, const ChangeTree& change = {});
 
 }  // namespace lockstep::spec

@@ -1,7 +1,7 @@
 // When schedules fire: cron and recurrence, over changes of clocks, ends of months and leap years.
 // The zones are the machine's.
 
-#include "launcher/core/next_fire.h"
+#include "launcher/schedules/next_fire.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "launcher/core/next_fire.h"
+#include "launcher/schedules/next_fire.h"
 
 #include <algorithm>
 #include <vector>
