@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/domain/rank_standing.h"
@@ -47,6 +48,9 @@ struct NodeBounds {
   std::string probe_cache = {};          // folder: see runner/probe/cache.h; "": none
   bool probes = true;                    // the networks of gangs of which this is the first node
 };
+
+// Without a memory limit, ranks join their cgroups so long after the first start.
+inline constexpr Duration kJoinAfter = milliseconds(10);
 
 class Runner {
  public:
@@ -216,6 +220,7 @@ class Runner {
   void record_started();
   void look_at_memory_limit(int rank, int pid);
   void join_cgroups();
+  void join_attached();
   void unpause();
   void frozen_removed();
   void rank_failed(int rank, int error, spawn::SpawnStage stage);
@@ -277,6 +282,8 @@ class Runner {
   Instant join_at_ = Instant::never();
   Instant unpause_at_ = Instant::never();  // ranks that run until then may be frozen
   std::map<int, int> joining_;  // rank -> pid, of live ranks that are not in their cgroup yet
+  // A rank and the pid of a program that was attached to it before the ranks joined their cgroups.
+  std::vector<std::pair<int, int>> joining_beside_;
   std::map<int, RankHere> ranks_here_;  // those that were started
   RankStandings standings_;             // of these, as they were seen last, by whoever watches them
   std::map<int, long long> killed_beside_;  // for memory, of what was attached to a rank

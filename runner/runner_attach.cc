@@ -42,9 +42,10 @@ class Runner::AttachDoor final : public AttachPlace {
   // Where there is no limit, ranks join their cgroups beside their start, and so does this.
   void started(int rank, int pid) override {
     const auto& cgroups = runner_.setup_.isolation.cgroups;
-    if (!cgroups || cgroups->limited() || !runner_.joiner_) return;
-    runner_.joiner_->join(pid,
-                          cgroups->procs_files(rank - runner_.orders_.assignment.first_rank()));
+    if (!cgroups || cgroups->limited()) return;
+    runner_.joining_beside_.emplace_back(rank, pid);
+    if (runner_.joiner_) return runner_.join_attached();
+    if (runner_.join_at_ == Instant::never()) runner_.join_at_ = runner_.clock_.now() + kJoinAfter;
   }
 
  private:

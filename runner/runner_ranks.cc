@@ -17,7 +17,6 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr Duration kJoinAfter = milliseconds(10);
 constexpr Duration kHearsWithin = seconds(1);  // a signal, unless it is frozen
 constexpr Duration kSweepEvery = milliseconds(5);
 constexpr Duration kSweepTimeout = seconds(5);  // one in the kernel's hands may take longer
@@ -60,7 +59,7 @@ void Runner::look_at_memory_limit(int rank, int pid) {
 void Runner::join_cgroups() {
   join_at_ = Instant::never();
   auto& cgroups = setup_.isolation.cgroups;
-  if (joining_.empty() || !cgroups || !setup_.isolation.spawn) return;
+  if ((joining_.empty() && joining_beside_.empty()) || !cgroups || !setup_.isolation.spawn) return;
   if (const Status made = cgroups->make(); !made) {
     spdlog::warn("the ranks run without cgroups: {}", made.error().message);
     cgroups.reset();
@@ -72,8 +71,15 @@ void Runner::join_cgroups() {
                                              orders_.assignment.ranks_here(), pmix_pid_);
   for (const auto& [rank, pid] : std::exchange(joining_, {}))
     joiner_->join(pid, cgroups->procs_files(rank - orders_.assignment.first_rank()));
+  join_attached();
   if (const std::string nursery = cgroups->nursery(); !nursery.empty())
     joiner_->empty(nursery, cgroups->shared_procs_files());
+}
+
+void Runner::join_attached() {
+  for (const auto& [rank, pid] : std::exchange(joining_beside_, {}))
+    joiner_->join(pid,
+                  setup_.isolation.cgroups->procs_files(rank - orders_.assignment.first_rank()));
 }
 
 // For whoever reports in our place, should we be killed before we told it.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "launcher/core/machine_life.h"
+
 namespace lockstep::launcher {
 
 namespace {

@@ -38,7 +38,6 @@ struct Address {
   int family = AF_UNSPEC;
   std::array<std::uint32_t, 4> ip{};  // in network order; one word for IPv4
   std::uint16_t port = 0;             // in network order
-  friend bool operator==(const Address&, const Address&) = default;
 };
 
 Address address_of(const sockaddr_storage& storage) {

@@ -22,15 +22,16 @@ class AttachTalk {
     open_.node_rank = attempt.assignment.node_rank;
   }
 
-  // Opens it, and again while the ranks have not started. False: it was refused.
-  bool open(AttachOrder order, std::optional<int> rank = std::nullopt) {
+  // Opens it, and again, `pause_ms` after a refusal, while the ranks have not started. False: it
+  // was refused.
+  bool open(AttachOrder order, std::optional<int> rank = std::nullopt, int pause_ms = 10) {
     open_.order = std::move(order);
     open_.rank = rank;
     do {
       refused.reset();
       send(open_);
       if (!until([this] { return opened || refused; })) return false;
-      if (refused) poll(nullptr, 0, 10);
+      if (refused) poll(nullptr, 0, pause_ms);
     } while (refused && refused->for_now);
     return opened.has_value();
   }

@@ -76,21 +76,28 @@ TEST_P(AttachTest, AProgramRunsAsItsRankDoes) {
   stop_to_end();
 }
 
+// `early` is attached as soon as the rank has started, before the rank has joined its cgroup.
 TEST_P(AttachTest, ItsCgroupIsThatOfItsRank) {
-  start();
+  attempt_.start();
+  agent_ = std::make_unique<FakeAgent>(attempt_);
+  AttachTalk early(*agent_, attempt_, 'e'), late(*agent_, attempt_, 'l');
+  const auto order = program_order({"sh", "-c", "echo on; exec sleep 600"});
+  ASSERT_TRUE(early.open(order, std::nullopt, 0));
+  ASSERT_TRUE(attempt_.printed("up", 0));
   if (attempt_.runner_log().find("under cgroup") == std::string::npos)
     GTEST_SKIP() << "an ordinary user has no cgroups";
-  AttachTalk talk(*agent_, attempt_);
-  ASSERT_TRUE(talk.open(program_order({"sh", "-c", "echo on; exec sleep 600"})));
-  ASSERT_TRUE(talk.shows("on\n"));
+  ASSERT_TRUE(early.shows("on\n"));
+  ASSERT_TRUE(late.open(order));
+  ASSERT_TRUE(late.shows("on\n"));
   const auto cgroup_of = [](int pid) {
     return io::read_file("/proc/" + std::to_string(pid) + "/cgroup").value_or("");
   };
-  // Both are moved there beside their start.
+  // All are moved there beside their start.
   EXPECT_TRUE(wait_until([&] {
-    const std::vector<int> both = attempt_.survivors();
-    return both.size() == 2 && cgroup_of(both[0]) == cgroup_of(both[1]) &&
-           cgroup_of(both[0]) != cgroup_of(attempt_.pid());
+    const std::vector<int> all = attempt_.survivors();
+    return all.size() == 3 && cgroup_of(all[0]) != cgroup_of(attempt_.pid()) &&
+           std::all_of(all.begin(), all.end(),
+                       [&](int pid) { return cgroup_of(pid) == cgroup_of(all[0]); });
   }));
   stop_to_end();
 }

@@ -282,8 +282,9 @@ TEST(Transfer, ARequestThatTheLauncherCannotReadFailsAtOnce) {
   RequestWindow window(agent, {});
   MissingBlobs question;
   question.digests.resize(kMaxDigestsPerRequest + 1);
-  ASSERT_TRUE(window.request(question, 1, [](BulkMessage&) -> Result<bool> { return true; }));
-  const Status answered = window.drain();
+  // The answer may be there when request() looks for one.
+  Status answered = window.request(question, 1, [](BulkMessage&) -> Result<bool> { return true; });
+  if (answered) answered = window.drain();
   ASSERT_FALSE(answered);
   EXPECT_NE(answered.error().message.find("at most 20000"), std::string::npos)
       << answered.error().message;
