@@ -98,8 +98,8 @@ Pmi1Server::Events MpiBootstrap::pmi1_events() {
       events_.connected,
       events_.finalized,
       [this](int rank, int code, std::string message) {
-        if (message == "abort") message.clear();  // MPICH's word for none
-        events_.aborted(rank, code, refused_.explain(rank, std::move(message)));
+        const bool is_empty = message.compare("abort") == 0;  // MPICH's word for none
+        events_.aborted(rank, code, refused_.explain(rank, is_empty ? "" : std::move(message)));
       },
       [this](int rank, std::string what) { refused_.note(rank, std::move(what)); },
       [this](std::string new_keys) {

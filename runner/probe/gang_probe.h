@@ -15,6 +15,7 @@
 #include "common/io/event_loop.h"
 #include "runner/probe/answerer.h"
 #include "runner/probe/cache.h"
+#include "runner/probe/candidates.h"
 #include "runner/probe/moderator.h"
 #include "runner/probe/prober.h"
 
