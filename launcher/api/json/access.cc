@@ -9,7 +9,7 @@ namespace lockstep::api {
 
 namespace {
 
-Json to_json(const Grant& grant) {
+Json grant_json(const Grant& grant) {
   Json json{{"role", std::string(to_string(grant.role))}};
   if (!grant.project.empty()) json["project"] = grant.project;
   return json;
@@ -27,7 +27,7 @@ Json to_json(const UserView& user) {
   Json keys = Json::array(), roles = Json::array();
   for (const auto& key : user.keys)
     keys.push_back({{"key", key_word(key.key)}, {"added", to_string(key.added)}, {"by", key.by}});
-  for (const Grant& grant : user.grants) roles.push_back(to_json(grant));
+  for (const Grant& grant : user.grants) roles.push_back(grant_json(grant));
   return {{"name", user.name}, {"account", user.account},        {"roles", roles},
           {"keys", keys},      {"added", to_string(user.added)}, {"by", user.by}};
 }
