@@ -73,7 +73,10 @@ Schedule schedule(Dice& dice, int ranks) {
 class Play {
  public:
   Play(GangWorld& gang, Schedule schedule)
-      : gang_(gang), schedule_(std::move(schedule)), places_(schedule_.programs.size()) {
+      : gang_(gang),
+        schedule_(std::move(schedule)),
+        places_(schedule_.programs.size()),
+        progress_(gang.now()) {
     for (std::size_t i = 0; i < places_.size(); ++i) show(static_cast<int>(i), gang.now());
     gang.script = [this](Instant now) { go_on(now); };
   }

@@ -91,7 +91,10 @@ TEST(RealRanks, OneIsStopped) {
 
 TEST(RealRanks, OneSpinsAndDoesNotMove) {
   const Child child([] {
-    for (volatile unsigned spins = 0;; spins = spins + 1) {
+    volatile unsigned spins = 0;
+    while (true) {
+      const unsigned next = spins + 1;
+      spins = next;
     }
   });
   const RankStanding standing = standing_once(child.pid(), [](const RankStanding& each) {
