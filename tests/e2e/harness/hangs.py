@@ -213,7 +213,7 @@ def judge_words(site, name, found):
         assert f"rank {first['rank']}" in text or f"ranks {first['rank']}" in text, (found, text)
         assert first["node_name"] in text, (found, text)
     label = "hang" if found["verdict"] == "hangs" else "found"
-    assert any(line.split()[:1] == [label] for line in site.ok("job", "show", name).splitlines()), (label, found)
+    assert any(line.split()[:1] == [f"{label}:"] for line in site.ok("job", "show", name).splitlines()), (label, found)
 
 
 def stack_of(found):

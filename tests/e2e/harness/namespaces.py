@@ -119,6 +119,7 @@ class Cluster:
         self.hosts = self.directory / "hosts"
         self.before_agents = lambda: None  # the hosts are there
         self.node_environment = lambda name: {}  # more variables of its agent
+        self.in_order = False  # nodes register one after another: n1 has node rank 0 of a gang of all
 
     def create(self):
         lines = ["127.0.0.1 localhost"] + [f"{h.address} {h.name}" for h in [self.launcher, *self.nodes]]
@@ -130,11 +131,16 @@ class Cluster:
             host.create()
         self.start_launcher()
         self.before_agents()
-        for host in self.nodes:
+        for number, host in enumerate(self.nodes, 1):
             self.start_agent(host)
-        wait_until(lambda: sum(n["liveness"] == "ALIVE" for n in self.site.json("node", "list")) ==
-                   len(self.nodes), f"{len(self.nodes)} nodes are ALIVE")
+            if self.in_order:
+                self.wait_until_alive(number)
+        self.wait_until_alive(len(self.nodes))
         return self
+
+    def wait_until_alive(self, count):
+        wait_until(lambda: sum(n["liveness"] == "ALIVE" for n in self.site.json("node", "list")) == count,
+                   f"{count} nodes are ALIVE")
 
     def start_launcher(self):
         home = self.site.home / "launcher"

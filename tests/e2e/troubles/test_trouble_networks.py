@@ -27,6 +27,7 @@ def cluster(shared_bin):
     directory = pathlib.Path(tempfile.mkdtemp(prefix="ls-nets-"))
     directory.chmod(0o755)
     made = Cluster(directory, shared_bin, nodes=2)
+    made.in_order = True
     try:
         yield made
     finally:
