@@ -51,9 +51,9 @@ Result<Duration> hang_after_from(const std::string& text) {
 Status validate(const HangPolicy& policy) {
   const Duration after = policy.after;
   if (after == Duration::zero() || (after >= kLeastHangAfter && after <= kMostHangAfter)) return {};
-  return make_error(ErrorCode::invalid_argument, "lockstep.hang_after: must be " +
-                                                     format_duration(kLeastHangAfter) + " to " +
-                                                     format_duration(kMostHangAfter) + ", or off");
+  static_assert(kLeastHangAfter == seconds(10) && kMostHangAfter == minutes(168 * 60));
+  return make_error(ErrorCode::invalid_argument,
+                    "lockstep.hang_after: must be 10s to 168h, or off");
 }
 
 std::optional<OnHang> on_hang_from(std::string_view word) {

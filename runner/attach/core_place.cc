@@ -18,7 +18,7 @@ constexpr char kScript[] = R"sh(since=$1 reads=$2 keeps=$3 rank=$4 most=$5 kind=
 shift 7
 IFS='
 '
-say() { printf 'lockstep-core: %s\n' "$*"; }
+say() { printf 'lockstep-core: %s\n' "$1"; }
 number() { stat -c "$1" -- "$2" 2>/dev/null || echo 0; }
 bounded() { if command -v timeout >/dev/null 2>&1; then timeout 25 "$@"; else "$@"; fi; }
 core=
@@ -47,10 +47,10 @@ size=$(number %s "$mine")
 say "size $size"
 if [ "$reads" = 1 ]; then
   if command -v eu-stack >/dev/null 2>&1; then
-    say tool eu-stack
+    say 'tool eu-stack'
     bounded eu-stack -s --core="$mine" 2>/dev/null
   elif command -v gdb >/dev/null 2>&1; then
-    say tool gdb
+    say 'tool gdb'
     bounded gdb -nx -batch -iex 'set auto-load off' -iex 'set debuginfod enabled off' -c "$mine" \
       -ex 'python import re; m = re.search(r"(/\S+)", gdb.execute("info proc mappings", to_string=True)); m and gdb.execute("file " + m.group(1), to_string=True)' \
       -ex 'bt 64' 2>/dev/null

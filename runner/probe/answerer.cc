@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kListenerId = 1;             // and the next, one of each listener
 constexpr std::uint64_t kFirstGuest = 100;           // ids of connections
 constexpr std::uint16_t kOpenMpisFirstPort = 1'024;  // btl_tcp_port_min_v4
-constexpr int kOpenMpisTries = 64;
+constexpr int kOpenMpisTries = 2'048;  // as it, past those that are in use or in TIME_WAIT
 constexpr std::size_t kPieceBytes = 64u << 10;
 
 io::Fd listen_as_open_mpi() {

@@ -88,7 +88,7 @@ CASES = {
     "hang-after-too-long": (File("command: true\nlockstep: {hang_after: 9999d}\n"), {USAGE}, ["job.yml:2:", "lockstep.hang_after"]),
     "hang-after-a-list": (File("command: true\nlockstep: {hang_after: [1m]}\n"), {USAGE}, ["job.yml:2:", "hang_after"]),
     "hang-after-empty": (File("command: true\nlockstep: {hang_after: ''}\n"), {USAGE}, ["job.yml:2:", "hang_after"]),
-    "on-hang-unknown": (File("command: true\nlockstep: {on_hang: restart}\n"), {USAGE},
+    "on-hang-unknown": (File("command: true\nlockstep: {on_hang: explode}\n"), {USAGE},
                         ["job.yml:2:", "on_hang", "report", "stacks", "fail", "retry"]),
     "on-hang-a-boolean": (File("command: true\nlockstep: {on_hang: true}\n"), {USAGE}, ["job.yml:2:", "on_hang"]),
     "on-hang-a-mapping": (File("command: true\nlockstep: {on_hang: {do: fail}}\n"), {USAGE}, ["job.yml:2:", "on_hang"]),

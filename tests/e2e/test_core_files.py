@@ -72,7 +72,7 @@ def test_of_several_ranks_the_one_that_failed_is_read(crashing):
 
 
 def test_a_core_file_may_be_kept(crashing):
-    crashing.write("job.yml", "command: ./crash\nlockstep: {core: keep, retry: {max: 0}}\n")
+    crashing.write("job.yml", "code: .\ncommand: ./crash\nlockstep: {core: keep, retry: {max: 0}}\n")
     done = crashing.run("job", "create", "-f", "job.yml", "--name", "keep", "--stream", timeout=200)
     assert done.returncode == 139, done
     judge_trace(crashing, "keep", crashing.show("keep")["attempts"][0]["report"], done.stderr.decode())

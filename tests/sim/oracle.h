@@ -216,6 +216,7 @@ class Oracle {
     bool whole = false;
   };
   void check_order(const launcher::Job& job, const launcher::AttemptPlaced& fact);
+  std::size_t turn_of(const launcher::Job& job);
   bool must_go_before(const launcher::Job& other, const launcher::Job& job,
                       const launcher::AttemptPlaced& fact);
   void check_submission(const launcher::JobSubmitted& fact);

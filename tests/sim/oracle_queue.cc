@@ -64,6 +64,21 @@ void Oracle::check_order(const Job& job, const launcher::AttemptPlaced& fact) {
   }
 }
 
+// Users take turns: how many jobs of its user are looked at in the turns before. Those that are
+// older than a head of the user go with the head.
+std::size_t Oracle::turn_of(const Job& job) {
+  std::size_t turn = 0;
+  for (const auto& [order, id] : state_.queue()) {
+    if (order >= job.order) break;
+    const Job& older = *state_.job(id);
+    if (asked_[id].submitter != asked_[job.id].submitter || older.pool != job.pool ||
+        asked_[id].queue.priority != asked_[job.id].queue.priority)
+      continue;
+    turn = older.at_head ? 0 : turn + 1;
+  }
+  return turn;
+}
+
 bool Oracle::must_go_before(const Job& other, const Job& job, const launcher::AttemptPlaced& fact) {
   const JobSpec &mine = asked_[job.id], &theirs = asked_[other.id];
   if (theirs.queue.priority != mine.queue.priority) {
@@ -84,7 +99,8 @@ bool Oracle::must_go_before(const Job& other, const Job& job, const launcher::At
     return state_.shares().share_of(job.pool, asked_[one.id].submitter, decided_);
   };
   world_.count("launcher:share_decides");
-  return other.at_head ||
+  if (other.at_head) return true;
+  return turn_of(other) <= turn_of(job) &&
          std::pair(share_of(other), other.order) < std::pair(share_of(job), job.order);
 }
 

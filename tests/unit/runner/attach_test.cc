@@ -255,7 +255,9 @@ TEST_P(AttachTest, StacksAreLinesOfTheToolsThatAreThere) {
   ASSERT_TRUE(io::write_file_atomically(tools.path() + "/eu-stack",
                                         "#!/bin/sh\necho \"stack of $2\"; echo noise >&2\n", 0755));
   attempt_.assignment.spec.environment_variables["PATH"] = tools.path() + ":/usr/bin:/bin";
-  attempt_.shell("sleep 600 & echo up; wait");
+  // Until the shell's child is `sleep`, it is a shell, too.
+  attempt_.shell(
+      "sleep 600 & until grep -qx sleep /proc/$!/comm; do :; done; echo up; wait");
   start();
   AttachTalk talk(*agent_, attempt_);
   ASSERT_TRUE(talk.open(AttachStacks{}));

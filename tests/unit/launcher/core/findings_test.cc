@@ -47,7 +47,8 @@ struct Findings : ::testing::Test {
   std::size_t facts() { return launcher.facts<FoundChanged>().size(); }
   std::vector<std::string> events() {
     std::vector<std::string> texts;
-    for (const JobEvent& event : launcher.core->job_events(job, {})->events)
+    const auto listed = launcher.core->job_events(job, {});
+    for (const JobEvent& event : listed->events)
       texts.push_back(event.what + " " + event.node_name + ": " + event.message);
     return texts;
   }

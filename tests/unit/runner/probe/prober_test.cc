@@ -184,6 +184,7 @@ TEST_F(ProberTest, ThePortsOfAnAnswererAreFreeWhenItIsGone) {
   RankPortPlan ranks;
   ranks.as_open_mpi = true;
   auto other = answer(2, kKey, ranks);
+  ASSERT_EQ(other->rank_ports().size(), 1U);
   const std::uint16_t port = other->rank_ports()[0];
   EXPECT_EQ(dial({peer(2, *other)}, facts()).size(), 2U);
   other.reset();

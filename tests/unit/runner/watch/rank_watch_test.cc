@@ -160,7 +160,7 @@ TEST(RankWatch, AThreadThatSleepsMayLetALockGoAndALoopMayNot) {
 
 TEST(RankWatch, APipeWithinARankNamesItsOtherEnd) {
   const FakeNode node;
-  node.put(101, {});
+  node.put(101, {kSpawn, 'S', 3});
   node.put(102, {101, 'S', 3, 1, kFutex});
   node.descriptor(101, 3, "pipe:[9]");
   node.descriptor(102, 4, "pipe:[9]");
@@ -206,6 +206,8 @@ TEST(RankWatch, AStackIsWantedOfARankThatDoesNotMove) {
   watch.take_stack(3, StackTop{1, true, "MPI_Barrier", "a.py:1", {}}, kStart + seconds(second));
   result = watch.sample(kStart + seconds(second += 5), look);
   EXPECT_EQ(result.standings[0].doing, Doing::waits_peer);
+  EXPECT_EQ(result.stacks_wanted.size(), 1u) << "a second one tells whether it moves";
+  watch.take_stack(3, StackTop{1, true, "MPI_Barrier", "a.py:1", {}}, kStart + seconds(second));
   look.stacks_now = {3};
   result = watch.sample(kStart + seconds(second += 1), look);
   EXPECT_EQ(result.stacks_wanted.size(), 1u) << "somebody wants it now";
