@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
@@ -243,7 +244,13 @@ std::size_t kept_of(const std::vector<const Node*>& chosen, const History& histo
   return kept;
 }
 
-// Node ranks: who was there before keeps its own, the others fill the gaps by node id.
+// "n2" before "n10".
+bool has_lower_name(const Node* a, const Node* b) {
+  const int order = ::strverscmp(a->name.c_str(), b->name.c_str());
+  return order != 0 ? order < 0 : a->id < b->id;
+}
+
+// Node ranks: who was there before keeps its own, the others fill the gaps by name.
 std::vector<const Node*> assign_node_ranks(std::vector<const Node*> chosen,
                                            const History& history) {
   std::vector<const Node*> by_rank(chosen.size(), nullptr);
@@ -254,8 +261,7 @@ std::vector<const Node*> assign_node_ranks(std::vector<const Node*> chosen,
     by_rank[i] = *it;
     chosen.erase(it);
   }
-  std::sort(chosen.begin(), chosen.end(),
-            [](const Node* a, const Node* b) { return a->id < b->id; });
+  std::sort(chosen.begin(), chosen.end(), has_lower_name);
   auto next = chosen.begin();
   for (const Node*& rank : by_rank)
     if (rank == nullptr) rank = *next++;

@@ -198,9 +198,9 @@ Said Finding::cycle() const {
 
 Said Finding::dead_lock() const {
   const std::string at = first().at.empty() ? "" : " at " + shown(first().at);
-  return {fmt::format("{} {} waited {} for a lock that nobody releases: no thread of {} runs{}{}",
-                      who(), has(), time(), several_ ? "theirs" : "it", at, while_others_wait()),
-          stacks()};
+  return {fmt::format("{} {} waited {}{} for a lock that nobody releases: no thread of {} runs{}",
+                      who(), has(), time(), at, several_ ? "theirs" : "it", while_others_wait()),
+          stacks() + "; lockstep.on_hang: fail ends such a job"};
 }
 
 Said Finding::stopped() const {

@@ -53,6 +53,15 @@ class ProcessDescriptors final : public DescriptorSource {
     if (owner == rank_) return WaitsOn::other;
     return owner >= 0 || table_->leads_to_gang(socket) ? WaitsOn::peer : WaitsOn::other;
   }
+  bool has_both_ends(std::uint64_t inode) override {
+    if (!pipes_) {
+      pipes_.emplace();
+      for (const Descriptor& each : proc_.descriptors(pid_))
+        if (each.kind == DescriptorKind::pipe) ++(*pipes_)[each.inode];
+    }
+    const auto found = pipes_->find(inode);
+    return found != pipes_->end() && found->second > 1;
+  }
 
  private:
   const ProcReader& proc_;
@@ -61,13 +70,14 @@ class ProcessDescriptors final : public DescriptorSource {
   const SocketOwners& owners_;
   std::map<int, Descriptor> links_;
   std::map<int, std::vector<int>> epolls_;
+  std::optional<std::map<std::uint64_t, int>> pipes_;  // how many descriptors each has
 };
 
 ThreadLook look_at_thread_of(const ProcReader& proc, int pid, int thread, char state,
                              DescriptorSource& source) {
   if (state == 'R') return look_at_thread(state, std::nullopt, "", this_machine(), source);
   const auto call = proc.blocked_call(pid, thread);
-  const bool is_told = call && call->in_call;
+  const bool is_told = call && call->in_call && !is_restart(this_machine(), call->number);
   const std::string channel = is_told ? "" : proc.wait_channel(pid, thread);
   return look_at_thread(state, call, channel, this_machine(), source);
 }

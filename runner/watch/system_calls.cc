@@ -126,6 +126,17 @@ const SystemCall* system_call(Machine machine, long number) {
   return nullptr;
 }
 
+bool is_restart(Machine machine, long number) {
+  switch (machine) {
+    case Machine::x86_64: return number == 219;
+    case Machine::aarch64: return number == 128;
+    case Machine::other: return false;
+  }
+  return false;
+}
+
+long poll_number(Machine machine) { return machine == Machine::x86_64 ? 7 : -1; }
+
 bool ends_by_itself(const SystemCall& call, const std::array<std::uint64_t, 6>& arguments) {
   switch (call.form) {
     case TimeoutForm::none: return false;

@@ -44,6 +44,10 @@ struct SystemCall {
 };
 // nullptr: a call that is not in the table.
 const SystemCall* system_call(Machine machine, long number);
+// restart_syscall, under whose name a call with a time-out goes on after a stop.
+bool is_restart(Machine machine, long number);
+// Of poll; -1: the machine has none.
+long poll_number(Machine machine);
 // Whether this call, with these arguments, ends by itself. A futex that is only woken does not.
 bool ends_by_itself(const SystemCall& call, const std::array<std::uint64_t, 6>& arguments);
 

@@ -128,6 +128,8 @@ void look_at_polled(const std::vector<int>& fds, DescriptorSource& source, Threa
   std::size_t alike = 0;
   for (std::size_t i = 0; i < std::min(fds.size(), kMaxPolled); ++i) {
     Target target = target_of(fds[i], source);
+    if (target.on == WaitsOn::pipe && source.has_both_ends(target.inode))
+      target.on = WaitsOn::lock;
     if (!best || weight(target) > weight(*best)) {
       best = std::move(target);
       alike = 1;
@@ -175,6 +177,20 @@ void look_at_polls(const SystemCall& call, const BlockedCall& blocked, Descripto
   look_at_polled(source.polled(blocked.arguments[0], count), source, look);
 }
 
+// After a stop, as by a debugger, the kernel goes on with a call that has a time-out under the name
+// restart_syscall. Its arguments are those of the call.
+ThreadLook look_at_restarted(char state, BlockedCall call, const std::string& channel,
+                             Machine machine, DescriptorSource& source) {
+  const long poll = poll_number(machine);
+  if (poll >= 0 && channel.find("poll") != std::string::npos) {
+    call.number = poll;
+    return look_at_thread(state, call, channel, machine, source);
+  }
+  ThreadLook look = look_by_channel(state, channel);
+  look.has_timeout = true;
+  return look;
+}
+
 }  // namespace
 
 ThreadLook look_at_thread(char state, const std::optional<BlockedCall>& call,
@@ -186,6 +202,8 @@ ThreadLook look_at_thread(char state, const std::optional<BlockedCall>& call,
     return runs;
   }
   if (!call || !call->in_call) return look_by_channel(state, channel);
+  if (is_restart(machine, call->number))
+    return look_at_restarted(state, *call, channel, machine, source);
   const SystemCall* const known = system_call(machine, call->number);
   if (known == nullptr) return look_by_channel(state, channel);
   ThreadLook look;

@@ -53,9 +53,12 @@ class DescriptorSource {
   virtual std::vector<int> polled(std::uint64_t address, std::uint64_t count) = 0;
   virtual const TcpSocket* socket(std::uint64_t inode) = 0;  // nullptr: no TCP socket
   virtual WaitsOn kind_of(const TcpSocket& socket) = 0;      // peer, store, other or listener
+  // Whether both ends of this pipe are its own: so its loop is woken by another thread of it.
+  virtual bool has_both_ends(std::uint64_t) { return false; }
 };
 
-// `call`: nullopt where the kernel does not tell us; then the wait channel serves.
+// `call`: nullopt where the kernel does not tell us; then the wait channel serves, and for what a
+// call is that goes on after a stop (restart_syscall).
 ThreadLook look_at_thread(char state, const std::optional<BlockedCall>& call,
                           const std::string& channel, Machine machine, DescriptorSource& source);
 

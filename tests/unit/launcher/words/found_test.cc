@@ -89,8 +89,8 @@ TEST(FoundWords, ACircleNamesAllOfItAndWhereTheFirstAre) {
   locked.fact = "lock";
   EXPECT_EQ(
       what(locked),
-      "rank 2 on n2 has waited 130 s for a lock that nobody releases: no thread of it runs at "
-      "pool.py:12; rank 0 waits for it");
+      "rank 2 on n2 has waited 130 s at pool.py:12 for a lock that nobody releases: no thread of it "
+      "runs; rank 0 waits for it");
 }
 
 TEST(FoundWords, PeersThatAreGone) {

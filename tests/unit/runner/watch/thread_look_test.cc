@@ -28,11 +28,13 @@ class FakeProcess final : public DescriptorSource {
   WaitsOn kind_of(const TcpSocket& socket) override {
     return socket.state == TcpState::listens ? WaitsOn::listener : kind;
   }
+  bool has_both_ends(std::uint64_t inode) override { return inode == own_pipe; }
 
   std::map<int, std::string> links;
   std::vector<int> targets;
   std::map<std::uint64_t, TcpSocket> sockets;
   WaitsOn kind = WaitsOn::peer;
+  std::uint64_t own_pipe = 0;
 };
 
 TcpSocket tcp(TcpState state = TcpState::established) {
@@ -111,6 +113,34 @@ TEST(ThreadLook, OfSeveralDescriptorsTheOneThatSaysMostCounts) {
   EXPECT_EQ(found.call, "connect") << "a connection that is not made yet";
   process.targets = {3};
   EXPECT_EQ(look(process, 232, {7, 0, 8, 0xffffffff}).on, WaitsOn::lock);
+}
+
+TEST(ThreadLook, ALoopThatItsOwnProcessWakesWaitsForThat) {
+  FakeProcess process;
+  process.links = {{3, "pipe:[9]"}};
+  process.targets = {3};
+  EXPECT_EQ(look(process, 7, {0x1000, 1, 60'000}).on, WaitsOn::pipe);
+  process.own_pipe = 9;
+  EXPECT_EQ(look(process, 7, {0x1000, 1, 60'000}).on, WaitsOn::lock);
+  EXPECT_EQ(look(process, 0, {3}).on, WaitsOn::pipe) << "no loop: whoever reads waits for data";
+}
+
+// A debugger that has looked at a thread leaves its poll so.
+TEST(ThreadLook, ACallThatGoesOnIsWhatItWas) {
+  FakeProcess process;
+  process.links = {{5, "socket:[1]"}};
+  process.sockets[1] = tcp();
+  process.targets = {5};
+  const BlockedCall call{true, 219, {0x1000, 1, 60'000}};
+  const auto restarted = [&](const char* channel) {
+    return look_at_thread('S', call, channel, kMachine, process);
+  };
+  EXPECT_EQ(restarted("poll_schedule_timeout.constprop.0").on, WaitsOn::peer);
+  EXPECT_EQ(restarted("poll_schedule_timeout.constprop.0").call, "poll");
+  EXPECT_EQ(restarted("hrtimer_nanosleep").on, WaitsOn::timer);
+  EXPECT_EQ(restarted("futex_do_wait").on, WaitsOn::lock);
+  EXPECT_TRUE(restarted("futex_do_wait").has_timeout);
+  EXPECT_EQ(restarted("").on, WaitsOn::unknown);
 }
 
 TEST(ThreadLook, SleepsAndLocks) {
