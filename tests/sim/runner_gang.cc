@@ -178,6 +178,8 @@ void Runner::start_gang() {
     const auto peer = cluster_.runner_at(gang->members[i].runner_port);
     if (peer && (peer->attempt() != attempt() || peer->node_rank() != static_cast<int>(i)))
       violate_gang(fmt::format("row {} of its table leads to another runner", i));
+    if (peer && node_rank() == 0 && !peer->table_->whole())
+      violate_gang(fmt::format("it starts before node rank {} has the whole table", i));
   }
   if (gang && gang->master_port == 0 && has_master_port(assignment_.spec.distribution.kind))
     violate_gang("its table has no master port");
