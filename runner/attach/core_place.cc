@@ -48,11 +48,19 @@ say "size $size"
 if [ "$reads" = 1 ]; then
   if command -v eu-stack >/dev/null 2>&1; then
     say 'tool eu-stack'
-    bounded eu-stack -s --core="$mine" 2>/dev/null
+    # The folder of a job of ours is a mount of its own, and the kernel names what lies there from
+    # that folder on. The first name is the program's.
+    named=$(eu-readelf -n "$mine" 2>/dev/null |
+      sed -n '/ files:$/{n;s/^ *[0-9a-f]*-[0-9a-f]* *[0-9a-f]* *[0-9]* *//p;q;}')
+    if [ -n "$named" ] && [ ! -e "$named" ] && [ -f ".$named" ]; then
+      bounded eu-stack -s --core="$mine" -e ".$named" 2>/dev/null
+    else
+      bounded eu-stack -s --core="$mine" 2>/dev/null
+    fi
   elif command -v gdb >/dev/null 2>&1; then
     say 'tool gdb'
     bounded gdb -nx -batch -iex 'set auto-load off' -iex 'set debuginfod enabled off' -c "$mine" \
-      -ex 'python import re; m = re.search(r"(/\S+)", gdb.execute("info proc mappings", to_string=True)); m and gdb.execute("file " + m.group(1), to_string=True)' \
+      -ex 'python import os, re; m = re.search(r"(/\S+)", gdb.execute("info proc mappings", to_string=True)); p = m.group(1) if m else ""; p and gdb.execute("file " + (p if os.path.exists(p) else "." + p), to_string=True)' \
       -ex 'bt 64' 2>/dev/null
   fi
   say end
