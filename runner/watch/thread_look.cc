@@ -128,8 +128,7 @@ void look_at_polled(const std::vector<int>& fds, DescriptorSource& source, Threa
   std::size_t alike = 0;
   for (std::size_t i = 0; i < std::min(fds.size(), kMaxPolled); ++i) {
     Target target = target_of(fds[i], source);
-    if (target.on == WaitsOn::pipe && source.has_both_ends(target.inode))
-      target.on = WaitsOn::lock;
+    if (target.on == WaitsOn::pipe && source.has_both_ends(target.inode)) target.on = WaitsOn::lock;
     if (!best || weight(target) > weight(*best)) {
       best = std::move(target);
       alike = 1;

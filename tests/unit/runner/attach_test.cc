@@ -256,8 +256,7 @@ TEST_P(AttachTest, StacksAreLinesOfTheToolsThatAreThere) {
                                         "#!/bin/sh\necho \"stack of $2\"; echo noise >&2\n", 0755));
   attempt_.assignment.spec.environment_variables["PATH"] = tools.path() + ":/usr/bin:/bin";
   // Until the shell's child is `sleep`, it is a shell, too.
-  attempt_.shell(
-      "sleep 600 & until grep -qx sleep /proc/$!/comm; do :; done; echo up; wait");
+  attempt_.shell("sleep 600 & until grep -qx sleep /proc/$!/comm; do :; done; echo up; wait");
   start();
   AttachTalk talk(*agent_, attempt_);
   ASSERT_TRUE(talk.open(AttachStacks{}));

@@ -87,10 +87,10 @@ TEST(FoundWords, ACircleNamesAllOfItAndWhereTheFirstAre) {
   Found locked =
       finding(FoundKind::cycle, {rank_that(2, "locks", "pool.py:12")}, seconds(130), {0});
   locked.fact = "lock";
-  EXPECT_EQ(
-      what(locked),
-      "rank 2 on n2 has waited 130 s at pool.py:12 for a lock that nobody releases: no thread of it "
-      "runs; rank 0 waits for it");
+  EXPECT_EQ(what(locked),
+            "rank 2 on n2 has waited 130 s at pool.py:12 for a lock that nobody releases: no "
+            "thread of it "
+            "runs; rank 0 waits for it");
 }
 
 TEST(FoundWords, PeersThatAreGone) {
