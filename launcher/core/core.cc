@@ -1,5 +1,8 @@
 #include "launcher/core/core.h"
 
+#include <algorithm>
+
+#include "common/base/natural_order.h"
 #include "launcher/core/agents.h"
 #include "launcher/core/clients.h"
 #include "launcher/core/compute_requests.h"
@@ -114,6 +117,9 @@ std::vector<NodeView> Core::node_views() const {
   std::vector<NodeView> views;
   for (const auto& [id, node] : state().nodes())
     views.push_back(view_of(impl_->context.cluster(), node));
+  std::stable_sort(views.begin(), views.end(), [](const NodeView& a, const NodeView& b) {
+    return is_named_before(a.name, b.name);
+  });
   return views;
 }
 

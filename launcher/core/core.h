@@ -83,7 +83,7 @@ class Core {
                      const std::function<bool(const Job&)>& wanted,
                      const std::function<bool(JobView)>& take) const;
   std::vector<JobView> job_views() const;    // newest first
-  std::vector<NodeView> node_views() const;  // by node id
+  std::vector<NodeView> node_views() const;  // by name
   // "": all targets, sorted by name, "local" first; else only the target with this name, if any.
   std::vector<ComputeView> compute_views(const std::string& name, bool history = false) const;
   // Without names: all, sorted by name. Of an unknown name there is no view.

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/base/natural_order.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/fabric.h"
 #include "launcher/core/in_vain.h"
@@ -244,12 +244,6 @@ std::size_t kept_of(const std::vector<const Node*>& chosen, const History& histo
   return kept;
 }
 
-// "n2" before "n10".
-bool has_lower_name(const Node* a, const Node* b) {
-  const int order = ::strverscmp(a->name.c_str(), b->name.c_str());
-  return order != 0 ? order < 0 : a->id < b->id;
-}
-
 // Node ranks: who was there before keeps its own, the others fill the gaps by name.
 std::vector<const Node*> assign_node_ranks(std::vector<const Node*> chosen,
                                            const History& history) {
@@ -261,7 +255,9 @@ std::vector<const Node*> assign_node_ranks(std::vector<const Node*> chosen,
     by_rank[i] = *it;
     chosen.erase(it);
   }
-  std::sort(chosen.begin(), chosen.end(), has_lower_name);
+  std::sort(chosen.begin(), chosen.end(), [](const Node* a, const Node* b) {
+    return a->name == b->name ? a->id < b->id : is_named_before(a->name, b->name);
+  });
   auto next = chosen.begin();
   for (const Node*& rank : by_rank)
     if (rank == nullptr) rank = *next++;
