@@ -139,7 +139,9 @@ void Runner::note_network() {
   if (!operators.trouble.empty()) note(operators.trouble);
   if (gang_->network.empty()) return;
   for (const NetworkSetting& one : gang_->network.front())
-    if (!one.warning.empty()) note(fmt::format("{}: {}", one.name, one.warning));
+    if (!one.warning.empty())
+      note(fmt::format("{}: {}; leave the variable out, unless that is meant", one.name,
+                       one.warning));
 }
 
 BootstrapEvents Runner::bootstrap_events() {

@@ -138,8 +138,10 @@ std::string failure_report(const JobView& job) {
   if (!job.attempts.empty()) text += address_lines(job.attempts.back(), report);
   if (!job.attempts.empty() && report.rank) text += ended_before_lines(job.attempts.back(), report);
   for (const NodeClock& clock : report.clocks)
-    text += fmt::format("  the clock of {} is {}; its times are corrected\n", clock.node_name,
-                        in_words(clock.offset));
+    text += fmt::format(
+        "  the clock of {0} is {1}; its times are corrected here, but not in what its programs "
+        "print: `timedatectl set-ntp true` on {0} sets it right\n",
+        clock.node_name, in_words(clock.offset));
   if (!report.terminated_ranks.empty())
     text += fmt::format("  then terminated: rank{} {}\n",
                         report.terminated_ranks.size() == 1 ? "" : "s",

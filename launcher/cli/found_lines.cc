@@ -108,8 +108,9 @@ std::string cause_lines(const JobView& job, const ExitReport& report) {
     text += said_lines(words::say(*report.lost_peer, *report.rank, names));
   if (report.hang)
     text += fmt::format(
-        "  lockstep.on_hang ended it; run it with --on-hang report, and look at its ranks while "
-        "they hang: `lockstep job diagnose {}`\n",
+        "  --on-hang (lockstep.on_hang) ended it; run it with --on-hang report, and look at its "
+        "ranks "
+        "while they hang: `lockstep job diagnose {}`\n",
         in_one_line(job.spec.name));
   return text;
 }

@@ -109,11 +109,22 @@ std::string core_file(const JobView& job, const ExitReport& report) {
   return "  to see where: run it again with --core backtrace (lockstep.core in a job file)\n";
 }
 
+std::string lost_node(const ExitReport& report) {
+  if (report.cause != Cause::node_lost) return "";
+  const std::string node = report.node_name.empty() ? "the node" : report.node_name;
+  return fmt::format(
+      "  see that {0} is on, that the network reaches it and that its lockstep-agent runs "
+      "(`lockstep node show {0}`); with --retry 1 or more (the default is 3) such a job runs again "
+      "by "
+      "itself\n",
+      node);
+}
+
 }  // namespace
 
 std::string remedies(const JobView& job, const ExitReport& report) {
   return memory(job, report) + missing_python(job, report) + missing_module(job, report) +
-         full_disk(report) + core_file(job, report);
+         full_disk(report) + lost_node(report) + core_file(job, report);
 }
 
 }  // namespace lockstep::cli

@@ -88,6 +88,8 @@ class Finding {
   Said not_started() const;
   Said waits() const;
   Said cycle() const;
+  std::string node_of(int number) const;
+  std::string differing_places() const;
   Said dead_lock() const;
   Said stopped() const;
   Said device_wait() const;
@@ -155,7 +157,9 @@ Said Finding::not_started() const {
     what += fmt::format("; {} is in {}", rank, call_text(first()));
   else if (!first().doing.empty() && first().doing != "starts")
     what += fmt::format("; {} {}", rank, activity(first()));
-  if (first().call != "connect" || first().on.empty()) return {what, stacks()};
+  if (first().call != "connect" || first().on.empty())
+    return {what, fmt::format("the others wait for {} there: let {} get to that call sooner; {}",
+                              several_ ? "them" : "it", several_ ? "them" : "it", stacks())};
   return {what, fmt::format("see that {} may reach {} (a firewall, another network) and that a "
                             "rank listens there; {}",
                             node(), shown(first().on), stacks())};
@@ -172,7 +176,11 @@ Said Finding::waits() const {
     what += fmt::format("; {} has launched {} of {}, the others {}",
                         several_ ? fmt::format("rank {}", first().rank) : it(), found_.here,
                         shown(found_.fact), found_.elsewhere);
-  return {what, "nothing is done about it; " + stacks()};
+  std::string mend;
+  if (first().doing == "reads" && !first().on.empty())
+    mend = fmt::format("; if nothing comes on {}, mend who writes there", shown(first().on));
+  return {what,
+          fmt::format("{} may go on, so nothing is done about it; {}{}", it(), stacks(), mend)};
 }
 
 // Either ranks that wait for each other, `waiting` being the rest of them; or one whose own threads
@@ -184,7 +192,9 @@ Said Finding::cycle() const {
   std::string what =
       fmt::format("{} wait for each other{}, and nothing has moved for {}", ranks_text(all),
                   found_.fact.empty() ? "" : " in " + shown(found_.fact), time());
-  for (std::size_t i = 0; i < found_.ranks.size() && i < kMostOfCycle; ++i) {
+  const std::string places = differing_places();
+  what += places;
+  for (std::size_t i = 0; places.empty() && i < found_.ranks.size() && i < kMostOfCycle; ++i) {
     const FoundRank& rank = found_.ranks[i];
     what += fmt::format("{} rank {} on {} {}", i == 0 ? ":" : ";", rank.rank,
                         node_name(about_, rank.node_rank), activity(rank));
@@ -193,19 +203,57 @@ Said Finding::cycle() const {
       fmt::format("`lockstep job stacks {}` shows where each is", shown(about_.job));
   if (found_.verdict != FoundVerdict::hangs)
     return {what, "they may move where it is not seen, so nothing is done about it; " + look};
-  return {what, look + "; lockstep.on_hang: fail ends such a job"};
+  const std::string mend =
+      places.empty()
+          ? ""
+          : fmt::format(
+                "all ranks must make the same collective calls in the same order, and each "
+                "receive needs its send: look for an `if` on the rank near {}; ",
+                shown(first().at));
+  return {what, mend + look + "; --on-hang fail ends such a job"};
+}
+
+std::string Finding::node_of(int number) const {
+  for (const FoundRank& rank : found_.ranks)
+    if (rank.rank == number) return node_name(about_, rank.node_rank);
+  return "";
+}
+
+// ": rank 1 on n1 is at train.py:8; ranks 0 and 2–3 are at train.py:7", the first rank first; "":
+// they are at one place, or some place is not known.
+std::string Finding::differing_places() const {
+  std::vector<std::pair<std::string, std::vector<int>>> places;
+  for (const FoundRank& rank : found_.ranks) {
+    if (rank.at.empty()) return "";
+    const auto place = std::find_if(places.begin(), places.end(),
+                                    [&](const auto& one) { return one.first == rank.at; });
+    if (place == places.end())
+      places.push_back({rank.at, {rank.rank}});
+    else
+      place->second.push_back(rank.rank);
+  }
+  if (places.size() < 2) return "";
+  std::string text;
+  for (std::size_t i = 0; i < places.size() && i < kMostOfCycle; ++i) {
+    auto& [at, ranks] = places[i];
+    const std::string on = ranks.size() == 1 ? " on " + node_of(ranks.front()) : "";
+    text += fmt::format("{} {}{} {} at {}", i == 0 ? ":" : ";", ranks_text(ranks), on,
+                        ranks.size() == 1 ? "is" : "are", shown(at));
+  }
+  return text;
 }
 
 Said Finding::dead_lock() const {
   const std::string at = first().at.empty() ? "" : " at " + shown(first().at);
   return {fmt::format("{} {} waited {}{} for a lock that nobody releases: no thread of {} runs{}",
                       who(), has(), time(), at, several_ ? "theirs" : "it", while_others_wait()),
-          stacks() + "; lockstep.on_hang: fail ends such a job"};
+          "one thread takes the lock twice, or two take two locks in another order: mend it; " +
+              stacks() + "; --on-hang fail ends such a job"};
 }
 
 Said Finding::stopped() const {
-  return {fmt::format("{} {} been stopped for {} (state T){}", who(), has(), time(),
-                      while_others_wait()),
+  return {fmt::format("{} {} been stopped for {} (SIGSTOP, Ctrl-Z or a debugger){}", who(), has(),
+                      time(), while_others_wait()),
           several_
               ? fmt::format("let them go on with `lockstep job signal {} CONT`, which goes to all "
                             "ranks",
@@ -278,12 +326,14 @@ Said Finding::slow() const {
                                                   static_cast<double>(found_.elsewhere)
                                             : static_cast<double>(found_.here) / 1000.0;
   std::string what = fmt::format("{} {} slower than the others", who(), is());
-  if (times > 0) what += fmt::format(": {:.1f} times the median", times);
+  if (times > 0) what += fmt::format(": {:.1f} times the median of all ranks", times);
   what += fmt::format(" for {}", time());
   if (!found_.fact.empty()) what += "; " + shown(found_.fact);
-  return {what, fmt::format("`lockstep node show {0}` shows what else uses the node; `lockstep "
-                            "node drain {0}` gives it no new job",
-                            node())};
+  return {what,
+          fmt::format("`lockstep node show {0}` shows what else uses the node: stop that, or "
+                      "drain it (`lockstep node drain {0}`) and run the job again; if {1} {2} "
+                      "more to do than the others, share the work evenly",
+                      node(), ranks_text(numbers_of(found_.ranks)), has())};
 }
 
 Said Finding::different_versions() const {

@@ -35,8 +35,11 @@ Said say(const LostPeer& peer, int rank, const About& about) {
     said.what += std::string(where) + "all ranks had exited with code 0";
   if (peer.end && peer.end->rank != rank)
     said.remedy =
-        fmt::format("look at the rank that ended before it: `lockstep job logs {} --rank {}`",
-                    shown(about.job), peer.end->rank);
+        fmt::format("look at the rank that ended before it: `lockstep job logs {} --rank {}`{}",
+                    shown(about.job), peer.end->rank,
+                    peer.end->started && peer.end->signal == 0 && peer.end->exit_code == 0
+                        ? "; it must not end before the last collective (had it fewer batches?)"
+                        : "");
   return said;
 }
 

@@ -95,7 +95,9 @@ std::string who_killed(const RankExited& exited) {
   if (exited.killed_by_user) return "sent with `lockstep job signal`";
   if (!exited.kernel.empty())
     return "not sent by Lockstep; the kernel's log says: " + exited.kernel;
-  return "not sent by Lockstep; the log of the node (`journalctl`) may say who sent it";
+  return "not sent by Lockstep; a person or a service of that node sent it: see `journalctl` "
+         "there, "
+         "and run the job again";
 }
 
 RankExit describe_abort(const RankExit& base, const RankAborted& abort, Instant now,

@@ -86,7 +86,7 @@ def test_a_rank_that_is_stopped(pair):
     os.kill(pair.rank_pids("train")[3], signal.SIGSTOP)
     done = run.end(SOON_S)
     assert done.returncode == 124, done
-    judge_from("rank-stopped", screen(pair, done), "hang: rank 3 on local-1 has been stopped", r"state T\); ranks 0–2 wait for it",
+    judge_from("rank-stopped", screen(pair, done), "hang: rank 3 on local-1 has been stopped", r"SIGSTOP, Ctrl-Z or a debugger\); ranks 0–2 wait for it",
                "`lockstep job signal train --rank 3 CONT`", "job train Failed")
 
 

@@ -42,10 +42,10 @@ JobView running(FoundList found = {}) {
 TEST(FoundLines, AFindingIsSaidOnceAndItsEndOnce) {
   FoundLines lines;
   EXPECT_THAT(lines.on_job(running()), IsEmpty());
-  EXPECT_THAT(
-      lines.on_job(running({stopped()})),
-      ElementsAre("train: rank 3 on n2 has been stopped for 130 s (state T); ranks 0–1 wait for it",
-                  "  let it go on with `lockstep job signal train --rank 3 CONT`"));
+  EXPECT_THAT(lines.on_job(running({stopped()})),
+              ElementsAre("train: rank 3 on n2 has been stopped for 130 s (SIGSTOP, Ctrl-Z or a "
+                          "debugger); ranks 0–1 wait for it",
+                          "  let it go on with `lockstep job signal train --rank 3 CONT`"));
   Found later = stopped();
   later.lasting = seconds(300);
   EXPECT_THAT(lines.on_job(running({later})), IsEmpty());
@@ -78,11 +78,14 @@ TEST(FoundLines, ANewAttemptBeginsAnew) {
 
 TEST(JobText, TellsFindingsOnTheFirstScreen) {
   const std::string text = job_text(running({stopped(FoundVerdict::hangs)}), kNoon);
-  EXPECT_THAT(text, HasSubstr("status:       Running\n"
-                              "hang:         rank 3 on n2 has been stopped for 130 s (state T); "
-                              "ranks 0–1 wait for it\n"
-                              "              let it go on with `lockstep job signal train --rank 3 "
-                              "CONT`\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "status:       Running\n"
+          "hang:         rank 3 on n2 has been stopped for 130 s (SIGSTOP, Ctrl-Z or a debugger); "
+          "ranks 0–1 wait for it\n"
+          "              let it go on with `lockstep job signal train --rank 3 "
+          "CONT`\n"));
   JobView failed = running({stopped(FoundVerdict::hangs)});
   failed.status = JobStatus::failed;
   const std::string after = job_text(failed, kNoon);
@@ -105,9 +108,10 @@ TEST(FailureReport, OfAHangSaysHowToLookAtIt) {
   report.hang = stopped(FoundVerdict::hangs);
   EXPECT_THAT(
       failure_report(job),
-      HasSubstr("the ranks hang: rank 3 on n2 has been stopped for 130 s\n"
-                "  lockstep.on_hang ended it; run it with --on-hang report, and look at its "
-                "ranks while they hang: `lockstep job diagnose train`\n"));
+      HasSubstr(
+          "the ranks hang: rank 3 on n2 has been stopped for 130 s\n"
+          "  --on-hang (lockstep.on_hang) ended it; run it with --on-hang report, and look at its "
+          "ranks while they hang: `lockstep job diagnose train`\n"));
 }
 
 TEST(FailureReport, OfACrashHasItsStackOrSaysHowToGetIt) {

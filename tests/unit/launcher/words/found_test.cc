@@ -28,7 +28,10 @@ TEST(FoundWords, ARankThatHasNotStarted) {
   EXPECT_EQ(what(found),
             "ranks 2–3 on n2 and n3 have not reached MPI_Init or the rendezvous for 30 s; rank 2 "
             "computes in setup.py:9");
-  EXPECT_EQ(remedy(found), "`lockstep job stacks train --rank 2` shows where the first is");
+  EXPECT_EQ(
+      remedy(found),
+      "the others wait for them there: let them get to that call sooner; `lockstep job stacks "
+      "train --rank 2` shows where the first is");
 }
 
 TEST(FoundWords, AWaitNamesWhatTheOtherDoesAndIsNoAlarm) {
@@ -38,12 +41,14 @@ TEST(FoundWords, AWaitNamesWhatTheOtherDoesAndIsNoAlarm) {
   EXPECT_EQ(what(found),
             "ranks 0–2 have waited 130 s for rank 3 on n3, which computes in eval.py:88");
   EXPECT_EQ(remedy(found),
-            "nothing is done about it; `lockstep job stacks train --rank 3` shows where it is");
+            "it may go on, so nothing is done about it; `lockstep job stacks train --rank 3` shows "
+            "where it is");
   found.waiting = {0};
   found.ranks = {rank_that(3, "reads", "dataset.py:41", "read", "/data/a.bin")};
   EXPECT_EQ(what(found),
             "rank 0 has waited 130 s for rank 3 on n3, which reads, in read() on /data/a.bin, at "
             "dataset.py:41");
+  EXPECT_THAT(remedy(found), HasSubstr("; if nothing comes on /data/a.bin, mend who writes there"));
 }
 
 TEST(FoundWords, AWaitByTheCountsOfCollectivesSaysThem) {
@@ -62,7 +67,8 @@ TEST(FoundWords, AWaitByTheCountsOfCollectivesSaysThem) {
 TEST(FoundWords, OnlyAHangBeginsWithIt) {
   Found found = finding(FoundKind::stopped, {rank_that(3, "stopped")}, seconds(130), {0, 1, 2});
   EXPECT_EQ(what(found),
-            "rank 3 on n3 has been stopped for 130 s (state T); ranks 0–2 wait for it");
+            "rank 3 on n3 has been stopped for 130 s (SIGSTOP, Ctrl-Z or a debugger); ranks 0–2 "
+            "wait for it");
   found.verdict = FoundVerdict::hangs;
   EXPECT_THAT(what(found), HasSubstr("hang: rank 3 on n3"));
   EXPECT_THAT(say_cause(found, kTrain), Not(HasSubstr("hang: ")));
@@ -79,9 +85,14 @@ TEST(FoundWords, ACircleNamesAllOfItAndWhereTheFirstAre) {
   found.fact = "MPI_Recv";
   EXPECT_EQ(what(found),
             "ranks 0–3 wait for each other in MPI_Recv, and nothing has moved for 130 s: rank 0 on "
-            "n0 waits for a peer at a.py:3; rank 1 on n1 waits for a peer at a.py:9");
+            "n0 is at a.py:3; rank 1 on n1 is at a.py:9");
   found.verdict = FoundVerdict::hangs;
-  EXPECT_THAT(remedy(found), HasSubstr("lockstep.on_hang: fail ends such a job"));
+  EXPECT_THAT(remedy(found), HasSubstr("look for an `if` on the rank near a.py:3; "));
+  EXPECT_THAT(remedy(found), HasSubstr("--on-hang fail ends such a job"));
+  found.ranks[1].at = "a.py:3";
+  EXPECT_THAT(what(found), HasSubstr(": rank 0 on n0 waits for a peer at a.py:3; rank 1 on n1 "
+                                     "waits for a peer at a.py:3"));
+  EXPECT_THAT(remedy(found), Not(HasSubstr("an `if` on the rank")));
   found.verdict = FoundVerdict::waits;  // they spin on shared memory, where no movement is seen
   EXPECT_THAT(remedy(found), HasSubstr("nothing is done about it"));
   Found locked =
@@ -119,9 +130,9 @@ TEST(FoundWords, NumbersThatDiffer) {
   slow.here = 1'800;
   slow.elsewhere = 1'000;
   slow.fact = "cpu quota 40 %";
-  EXPECT_EQ(
-      what(slow),
-      "rank 1 on n1 is slower than the others: 1.8 times the median for 60 s; cpu quota 40 %");
+  EXPECT_EQ(what(slow),
+            "rank 1 on n1 is slower than the others: 1.8 times the median of all ranks for 60 s; "
+            "cpu quota 40 %");
   Found versions = finding(FoundKind::different_versions, {rank_that(1, "computes")}, seconds(0));
   versions.fact = "NCCL 2.21.5 (the others 2.19.3)";
   EXPECT_EQ(what(versions),

@@ -202,7 +202,7 @@ TEST_F(RunnerCore, OfAKilledRankItIsSaidWhoSentTheSignal) {
     RankExited exited;
     const char* said;
   };
-  const Case cases[] = {{{0, 0, SIGKILL, false}, "not sent by Lockstep; the log of the node"},
+  const Case cases[] = {{{0, 0, SIGKILL, false}, "not sent by Lockstep; a person or a service of that node"},
                         {{0, 0, SIGKILL, false, true}, "sent with `lockstep job signal`"},
                         {{0, 0, SIGKILL, false, false, "Out of memory: Killed process 7 (a)"},
                          "the kernel's log says: Out of memory: Killed process 7 (a)"},
