@@ -76,7 +76,8 @@ std::string Core::Impl::why_not_ready() const {
   if (probe->failures.empty()) return "the probe of the gang's network failed";
   std::string text = describe(probe->failures.front());
   if (probe->broken > 1)
-    text += "; " + std::to_string(probe->broken - 1) + " more of its paths are broken";
+    text += "; " + std::to_string(probe->broken - 1) +
+            (probe->broken == 2 ? " more of its paths is broken" : " more of its paths are broken");
   return text;
 }
 
