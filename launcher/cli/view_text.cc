@@ -498,9 +498,23 @@ std::string rdma_port_text(const RdmaPort& port) {
   return text;
 }
 
+// ", but the launcher has 0.6.0; …" and what to do; "" if both have the same version. A node with a
+// reason may take no jobs.
+std::string version_difference(const NodeView& node, const std::string& launcher_version) {
+  if (!node.other_version) return "";
+  const bool takes_jobs = node.liveness == Liveness::alive && !node.draining &&
+                          !node.waits_for_approval && node.reason.empty();
+  const bool is_known = !launcher_version.empty();
+  return fmt::format("{}{}; install {} on the node and restart lockstep-agent (jobs go on)",
+                     is_known ? ", but the launcher has " + launcher_version
+                              : ", another version than the launcher's (`lockstep status`)",
+                     takes_jobs ? "; jobs still run there" : "",
+                     is_known ? launcher_version : "the launcher's version");
+}
+
 }  // namespace
 
-std::string node_text(const NodeView& node, Instant now) {
+std::string node_text(const NodeView& node, Instant now, const std::string& launcher_version) {
   const Inventory& have = node.inventory;
   Lines lines;
   lines.add("name", node.name);
@@ -513,9 +527,7 @@ std::string node_text(const NodeView& node, Instant now) {
   lines.add("clock", clock_trouble(node));
   if (!node.agent_version.empty())
     lines.add("agent", fmt::format("lockstep-agent {}{}", node.agent_version,
-                                   node.other_version
-                                       ? ", another version than the launcher's (`lockstep status`)"
-                                       : ""));
+                                   version_difference(node, launcher_version)));
   lines.add("host",
             fmt::format("{} ({}, {}, {})", have.hostname, have.os, have.kernel, have.architecture));
   lines.add("glibc", have.glibc);
