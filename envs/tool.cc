@@ -68,24 +68,6 @@ std::string site_in(std::string_view line) {
   return fmt::format("{}{}", line.substr(0, host), authority);
 }
 
-// ": http://host:port, Connection refused", as far as the tool told it.
-std::string unreached(std::string_view tail) {
-  constexpr std::array<std::string_view, 5> kWhy{
-      "Connection refused", "Temporary failure in name resolution", "Name or service not known",
-      "Network is unreachable", "timed out"};
-  std::string site, named, why;
-  for (const std::string_view sign : kWhy)
-    if (why.empty() && tail.find(sign) != tail.npos) why = sign;
-  while (!tail.empty() && site.empty()) {
-    const std::string_view line = next_line(&tail);
-    if (named.empty()) named = site_in(line);
-    if (has_any(line, kNotReached)) site = site_in(line);
-  }
-  if (site.empty()) site = named;
-  if (site.empty() && why.empty()) return "";
-  return fmt::format(": {}{}{}", site, site.empty() || why.empty() ? "" : ", ", why);
-}
-
 // Of a mistake in pip itself its error is enough.
 std::string without_traceback(std::string_view tail) {
   if (tail.find("/pip/_internal/") == tail.npos) return std::string(tail);
@@ -99,7 +81,31 @@ std::string without_traceback(std::string_view tail) {
   return kept;
 }
 
+// ": http://host:port, Connection refused", as far as the tool told it.
+std::string in_words(const Unreached& index) {
+  if (index.site.empty() && index.why.empty()) return "";
+  const bool has_both = !index.site.empty() && !index.why.empty();
+  return fmt::format(": {}{}{}", index.site, has_both ? ", " : "", index.why);
+}
+
 }  // namespace
+
+Unreached unreached_index(std::string_view tail) {
+  constexpr std::array<std::string_view, 5> kWhy{
+      "Connection refused", "Temporary failure in name resolution", "Name or service not known",
+      "Network is unreachable", "timed out"};
+  Unreached index;
+  std::string named;
+  for (const std::string_view sign : kWhy)
+    if (index.why.empty() && tail.find(sign) != tail.npos) index.why = sign;
+  while (!tail.empty() && index.site.empty()) {
+    const std::string_view line = next_line(&tail);
+    if (named.empty()) named = site_in(line);
+    if (has_any(line, kNotReached)) index.site = site_in(line);
+  }
+  if (index.site.empty()) index.site = named;
+  return index;
+}
 
 Error tool_failure(std::string_view what, const Toolbox::Answer& answer) {
   ErrorCode code = ErrorCode::invalid_argument;
@@ -109,7 +115,7 @@ Error tool_failure(std::string_view what, const Toolbox::Answer& answer) {
     why = " (it was killed)";
   } else if (has_any(answer.tail, kNotReached)) {
     code = ErrorCode::unavailable;
-    why = fmt::format(" (the index was not reached{})", unreached(answer.tail));
+    why = fmt::format(" (the index was not reached{})", in_words(unreached_index(answer.tail)));
   } else if (has_any(answer.tail, kRefused)) {
     code = ErrorCode::permission_denied;
     why = " (the index refused access: check its credentials)";

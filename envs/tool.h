@@ -17,6 +17,12 @@ using Words = std::vector<std::string>;
 // corrupt and not_found (credentials, a damaged or missing package) need a fix; invalid_argument
 // would come again.
 Error tool_failure(std::string_view what, const Toolbox::Answer& answer);
+// The index that a tool did not reach, as far as its output tells it.
+struct Unreached {
+  std::string site;  // "http://host:port", without a user and a password
+  std::string why;   // "Connection refused"
+};
+Unreached unreached_index(std::string_view tail);
 // Runs a tool. An error unless it exits with 0.
 Status run_tool(Toolbox& tools, const Words& words, std::string_view what);
 

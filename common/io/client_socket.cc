@@ -169,13 +169,19 @@ Error ClientSocket::Impl::not_sent(Duration timeout) const {
           fmt::format("{} accepted the connection but did not answer within {}; the launcher is "
                       "stopped or overloaded, or another program listens there",
                       endpoint, within));
-    case Dial::no_answer:
-    case Dial::up: break;
+    case Dial::up:
+      return make_error(ErrorCode::unavailable,
+                        fmt::format("the launcher at {} is connected but took no request within "
+                                    "{}; it is overloaded: try again later",
+                                    endpoint, within));
+    case Dial::no_answer: break;
   }
-  return make_error(ErrorCode::unavailable,
-                    fmt::format("{} did not answer within {}; is it running, and does a firewall "
-                                "let us through?",
-                                endpoint, within));
+  return make_error(
+      ErrorCode::unavailable,
+      fmt::format("the launcher at {} did not answer within {}: nothing came back, so its machine "
+                  "is off or overloaded, or a firewall drops our packets; check that lockstepd "
+                  "runs there, and let firewalls pass the launcher's port and the next two",
+                  endpoint, within));
 }
 
 ClientSocket::ClientSocket(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

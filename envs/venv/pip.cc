@@ -8,6 +8,7 @@
 
 #include "common/io/file_system.h"
 #include "envs/venv/failed_build.h"
+#include "envs/venv/pip_remedy.h"
 #include "envs/venv/solved.h"
 #include "envs/venv/wheelhouse.h"
 
@@ -114,8 +115,11 @@ Status Pip::run(const Words& words, std::string_view what) {
     answer.tail += unread_pages(log);
   }
   TRY(io::remove_tree(log));
-  if (answer.exit_code != 0) return tool_failure(what, answer);
-  return {};
+  if (answer.exit_code == 0) return {};
+  Error error = tool_failure(what, answer);
+  if (const std::string remedy = pip_remedy(error.code, answer.tail); !remedy.empty())
+    error.message += (error.message.ends_with('\n') ? "" : "\n") + remedy;
+  return error;
 }
 
 Result<std::string> Pip::version() {

@@ -37,6 +37,18 @@ int list(Context& context, const NodeOptions& options) {
   return print(context, options.format, api::to_json(reply->nodes), node_table(reply->nodes));
 }
 
+// "" if the launcher does not say it.
+std::string launcher_version(Connection& connection) {
+  const auto reply = connection.ask_for<StatusReply>(GetStatus{});
+  return reply ? reply->status.version : "";
+}
+
+std::string shown(Connection& connection, const NodeOptions& options, const NodeView& node) {
+  if (options.fabric) return fabric_text(node);
+  const bool is_compared = node.other_version && options.format == Format::table;
+  return node_text(node, io::SystemClock().now(), is_compared ? launcher_version(connection) : "");
+}
+
 int show(Context& context, const NodeOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -49,8 +61,7 @@ int show(Context& context, const NodeOptions& options) {
                                                      "list`",
                                                      options.name)));
   const NodeView& node = reply->nodes.front();
-  return print(context, options.format, api::to_json(node),
-               options.fabric ? fabric_text(node) : node_text(node, io::SystemClock().now()));
+  return print(context, options.format, api::to_json(node), shown(**connection, options, node));
 }
 
 // The token is a secret: it goes to standard output, for a file that the agent reads.

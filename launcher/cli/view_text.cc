@@ -19,6 +19,7 @@
 #include "launcher/cli/pipeline_view.h"
 #include "launcher/cli/rank_view.h"
 #include "launcher/cli/usage_view.h"
+#include "launcher/words/held_node.h"
 
 namespace lockstep::cli {
 
@@ -300,6 +301,10 @@ std::string children_text(const JobView& job) {
   return fmt::format("{}{}; lockstep job list --parent {}", job.children, open, job.spec.name);
 }
 
+std::string help_while_queued(const JobView& job) {
+  return job.status == JobStatus::queued ? words::help_where_held(job.reason) : "";
+}
+
 }  // namespace
 
 std::string archived_text(const JobView& job) {
@@ -351,6 +356,7 @@ std::string job_text(const JobView& job, Instant now) {
   if (spec.is_child()) lines.add("child of", spec.parent.value);
   lines.add("status", to_string(job.status));
   lines.add("reason", in_one_line(job.reason));
+  lines.add("what to do", help_while_queued(job));
   for (const FoundText& found : found_texts(job)) lines.add(found.label, found.text);
   lines.add("note", silence_text(job.silent));
   if (job.queue_position > 0) lines.add("queue", fmt::format("position {}", job.queue_position));
@@ -406,6 +412,8 @@ std::string explain_text(const ExplainView& explain) {
   if (!explain.job.reason.empty()) text += " (" + in_one_line(explain.job.reason) + ")";
   text += "\n";
   for (const auto& line : explain.lines) text += "  " + in_lines(line, 4) + "\n";
+  if (const std::string help = help_while_queued(explain.job); !help.empty())
+    text += fmt::format("  what to do: {}\n", in_lines(help, 4));
   if (!explain.job.attempts.empty())
     for (const auto& part : explain.job.attempts.back().parts) {
       for (const auto& line : part.notes)
@@ -490,9 +498,23 @@ std::string rdma_port_text(const RdmaPort& port) {
   return text;
 }
 
+// ", but the launcher has 0.6.0; …" and what to do; "" if both have the same version. A node with a
+// reason may take no jobs.
+std::string version_difference(const NodeView& node, const std::string& launcher_version) {
+  if (!node.other_version) return "";
+  const bool takes_jobs = node.liveness == Liveness::alive && !node.draining &&
+                          !node.waits_for_approval && node.reason.empty();
+  const bool is_known = !launcher_version.empty();
+  return fmt::format("{}{}; install {} on the node and restart lockstep-agent (jobs go on)",
+                     is_known ? ", but the launcher has " + launcher_version
+                              : ", another version than the launcher's (`lockstep status`)",
+                     takes_jobs ? "; jobs still run there" : "",
+                     is_known ? launcher_version : "the launcher's version");
+}
+
 }  // namespace
 
-std::string node_text(const NodeView& node, Instant now) {
+std::string node_text(const NodeView& node, Instant now, const std::string& launcher_version) {
   const Inventory& have = node.inventory;
   Lines lines;
   lines.add("name", node.name);
@@ -505,9 +527,7 @@ std::string node_text(const NodeView& node, Instant now) {
   lines.add("clock", clock_trouble(node));
   if (!node.agent_version.empty())
     lines.add("agent", fmt::format("lockstep-agent {}{}", node.agent_version,
-                                   node.other_version
-                                       ? ", another version than the launcher's (`lockstep status`)"
-                                       : ""));
+                                   version_difference(node, launcher_version)));
   lines.add("host",
             fmt::format("{} ({}, {}, {})", have.hostname, have.os, have.kernel, have.architecture));
   lines.add("glibc", have.glibc);

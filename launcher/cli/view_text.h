@@ -22,7 +22,8 @@ std::string node_table(const std::vector<NodeView>& nodes);
 std::string in_words(const ClockOffset& offset);
 // How the node's clock differs from the launcher's; "" if they agree or the difference is unknown.
 std::string clock_trouble(const NodeView& node);
-std::string node_text(const NodeView& node, Instant now);
+// `launcher_version` is shown beside an agent's that differs; "": unknown.
+std::string node_text(const NodeView& node, Instant now, const std::string& launcher_version = "");
 std::string status_text(const LauncherStatus& status, Instant now);
 
 // "0-3,8": sorted ids as ranges; "" when there are none.

@@ -7,6 +7,7 @@
 #include "launcher/core/fabric.h"
 #include "launcher/core/machine_life.h"
 #include "launcher/core/size_check.h"
+#include "launcher/words/held_node.h"
 
 namespace lockstep::launcher {
 
@@ -220,9 +221,12 @@ std::optional<std::string> not_now(const Cluster& cluster, const Node& node, con
     return "is kept for job '" + cluster.kept->job.value + "'";
   if (node.use.parts == 0) return std::nullopt;
   const Inventory& has = node.inventory;
-  const std::string holder = to_string(in_use(cluster.state, node).holder.value());
-  if (node.use.wholes > 0) return "is held as a whole by " + holder;
-  if (shape.whole_node()) return "is used by " + holder + ", but the job asks for the whole node";
+  const AttemptId in_the_way = in_use(cluster.state, node).holder.value();
+  if (node.use.wholes > 0) return words::held_as_a_whole(in_the_way.job);
+  if (shape.whole_node())
+    return fmt::format("is used by job '{}', but the job asks for the whole node",
+                       in_the_way.job.value);
+  const std::string holder = to_string(in_the_way);
   const std::size_t cpus = left(has.cpus.size(), node.use.cpus);
   const std::size_t gpus = left(has.gpus.size(), node.use.gpus);
   if (auto reason = short_of("cpus", cpus, has.cpus.size(), shape.cpus))

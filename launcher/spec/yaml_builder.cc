@@ -111,7 +111,10 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   node.is_plain = tag == "?";
   node.place = place_of(mark);
   if (!quote_is_closed(text_, node.place.offset))
-    return fail(node.place, "bad YAML: this quote is never closed");
+    return fail(
+        node.place,
+        "bad YAML: the quote that opens here is never closed; add the same quote at the end "
+        "of the value");
   finish(std::move(node), anchor, {1, value.size()});
 }
 

@@ -126,8 +126,10 @@ std::string out_of_place(const Source& source, const Place& place) {
   const auto columns = columns_above(source.text, place.line);
   if (columns.count(column) == 0)
     return fmt::format(
-        "this line begins in column {}, but the groups above it begin in column{} {}", column,
-        columns.size() == 1 ? "" : "s", fmt::join(columns, ", "));
+        "this line begins in column {}, but the groups above it begin in column{} {}; indent it to "
+        "{}, because all keys of one mapping begin in the same column",
+        column, columns.size() == 1 ? "" : "s", fmt::join(columns, ", "),
+        columns.size() == 1 ? "that column" : "one of these columns");
   if (is_item(trimmed(line)))
     return "a list item ('- …') is among keys; indent it below the key that it belongs to";
   return fmt::format("'{}' is a key among list items; indent it, or begin it with '- '",
@@ -150,8 +152,10 @@ Error misplaced_colon(const Source& source, const Place& place) {
   const std::string_view before = line_of(source.text, above);
   const Place there{above, static_cast<int>(indentation(before)) + 1, 0, {}};
   if (colon_of(before) == std::string_view::npos)
-    return source.error(there, fmt::format("bad YAML: '{}' has no ': ' between a key and its value",
-                                           shown(before)));
+    return source.error(there,
+                        fmt::format("bad YAML: '{}' has no ': ' between a key and its value; "
+                                    "write 'key: value'",
+                                    shown(before)));
   const Place here{place.line, static_cast<int>(indentation(line)) + 1, 0, {}};
   return source.error(
       here, fmt::format("bad YAML: this line is indented below '{}', which already has a value; if "

@@ -54,9 +54,9 @@ def test_variables_that_steer_the_network(site):
 def test_an_index_that_is_not_reached(site):
     site.write("needs.txt", "--index-url http://127.0.0.1:9/simple\nnumpy\n")
     done = site.run("run", "--name", "train", "--requirements", "needs.txt", "--", "true")
-    lines = [line for line in screen(site, done).splitlines() if "reached" in line]
+    lines = [line for line in screen(site, done).splitlines() if "not reached" in line or "cannot reach" in line]
     assert done.returncode != 0 and lines, done.stderr.decode()
-    judge("index-not-reached", lines[-1] + "\n")
+    judge("index-not-reached", "\n".join(lines[-2:]) + "\n", "correct the index")
 
 
 def test_writes_that_failed_on_a_full_disk_are_shown_after_a_cancel(site):

@@ -84,8 +84,8 @@ def test_an_agent_of_another_version(site, operator):
     wait_until(lambda: states(site) == {"n1": "ALIVE"}, "the node is there", 30)
     shown = [line for line in site.ok("node", "show", "n1").splitlines() if line.startswith(("state", "agent", "reason"))]
     assert f"{changed} (differs)" in site.ok("node", "list")
-    judge("agent-of-another-version", plain(site, "\n".join(shown) + "\n", {changed: "VERSION"}),
-          "VERSION, another version than the launcher's")
+    judge("agent-of-another-version", plain(site, "\n".join(shown) + "\n", {changed: "VERSION", own: "LAUNCHERS"}),
+          "VERSION, but the launcher has LAUNCHERS", "restart lockstep-agent")
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def test_a_requirement_that_no_version_meets(site):
     done = site.run("run", "--name", "train", *SHARE, "--retry", "0", "--requirements", "needs.txt", "--", "true")
     lines = [line for line in screen(site, done).splitlines() if "lockstep-nothing" in line or "exit code" in line]
     assert done.returncode != 0, done.stderr.decode()
-    judge("requirement-not-found", "\n".join(lines) + "\n", "lockstep-nothing==9.9")
+    judge("requirement-not-found", "\n".join(lines) + "\n", "lockstep-nothing==9.9", "correct the name or version")
 
 
 def test_a_program_whose_build_fails(site):

@@ -10,9 +10,11 @@ def test_a_job_that_waits_for_another(site):
     site.submit("--name", "train", "--", "true")
     site.wait_for_status("train", "Queued")
     wait_until(lambda: site.show("train")["reason"], "it says why")
-    shown = [line for line in site.ok("job", "show", "train").splitlines() if line.startswith(("status", "reason"))]
+    shown = [line for line in site.ok("job", "show", "train").splitlines()
+             if line.startswith(("status", "reason", "what to do"))]
     site.ok("job", "cancel", "train", "first")
-    judge("waits-in-queue", plain(site, "\n".join(shown) + "\n"), "Queued", r"local-0 is held as a whole by first\.1")
+    judge("waits-in-queue", plain(site, "\n".join(shown) + "\n"), "Queued",
+          "local-0 is held as a whole by job 'first'", "`lockstep job cancel first`")
 
 
 def test_a_launcher_that_was_started_again(site):

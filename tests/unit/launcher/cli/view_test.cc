@@ -329,9 +329,22 @@ TEST(NodeTable, AnAgentOfAnotherVersionIsMarked) {
   EXPECT_NE(node_table({node}).find("  0.9.1  drained"), std::string::npos) << node_table({node});
   node.other_version = true;
   EXPECT_NE(node_table({node}).find("  0.9.1 (differs)  "), std::string::npos);
-  EXPECT_NE(node_text(node, kNoon).find("lockstep-agent 0.9.1, another version than"),
+  EXPECT_NE(node_text(node, kNoon)
+                .find("lockstep-agent 0.9.1, another version than the launcher's (`lockstep "
+                      "status`); install the launcher's version on the node and restart "),
             std::string::npos)
       << node_text(node, kNoon);
+  EXPECT_NE(node_text(node, kNoon, "0.9.2")
+                .find("lockstep-agent 0.9.1, but the launcher has 0.9.2; install 0.9.2 on "),
+            std::string::npos)
+      << "a node that is drained takes no jobs: " << node_text(node, kNoon, "0.9.2");
+  node.draining = false;
+  node.reason.clear();
+  EXPECT_NE(node_text(node, kNoon, "0.9.2")
+                .find("lockstep-agent 0.9.1, but the launcher has 0.9.2; jobs still run there; "
+                      "install 0.9.2 on the node and restart lockstep-agent (jobs go on)\n"),
+            std::string::npos)
+      << node_text(node, kNoon, "0.9.2");
   EXPECT_EQ(api::to_json(node)["agent_version"], "0.9.1");
   EXPECT_EQ(api::to_json(node)["other_version"], true);
 }

@@ -65,12 +65,12 @@ TEST(Backfill, ExplainNamesNoNodeThatIsKept) {
   const JobId none = launcher.submit(job_spec("none"));
   EXPECT_EQ(explained(launcher, none),
             "position 2 in the queue (priority medium): waits behind job 'pair', which waits for 2 "
-            "nodes: 1 of them is free now (n1 is held as a whole by first.1); starts at "
+            "nodes: 1 of them is free now (n1 is held as a whole by job 'first'); starts at "
             "2023-11-14T22:23:40.000Z at the latest, when job 'first' reaches its time limit\n"
             "ahead of it: job 'pair'\n"
             "with a limits.timeout of at most 10m00s it could start before job 'pair'\n"
             "asks for 1 node; target local:\n"
-            "  n1 is held as a whole by first.1\n"
+            "  n1 is held as a whole by job 'first'\n"
             "  n2 is kept for job 'pair'\n");
 }
 

@@ -256,7 +256,7 @@ TEST(Explain, AnIsolatedJobHoldsTheWholeNode) {
   const JobId second = world.launcher.submit(small);
   EXPECT_EQ(world.explained(second),
             "asks for 1 node of n1 with 1 cpu, 0 gpus; target local:\n"
-            "  n1 is held as a whole by job.1\n"
+            "  n1 is held as a whole by job 'job'\n"
             "  n2 is not among the nodes that the job names\n");
   world.launcher.run_solo(world.nodes[0], attempt(first), node_exit({rank_exit(0)}));
   EXPECT_EQ(world.placed(second), "n1");
@@ -270,8 +270,8 @@ TEST(Explain, PreferredRdmaSaysWhichNodesHaveIt) {
   const JobId job = world.launcher.submit(job_of("rdma=preferred"));
   EXPECT_EQ(world.explained(job),
             "asks for 1 node; target local:\n"
-            "  n1 is held as a whole by both.1\n"
-            "  n2 is held as a whole by both.1\n");
+            "  n1 is held as a whole by job 'both'\n"
+            "  n2 is held as a whole by job 'both'\n");
 }
 
 TEST(Explain, ALabelThatComesLaterLetsTheJobStart) {

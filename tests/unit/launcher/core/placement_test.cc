@@ -27,7 +27,7 @@ TEST(Placement, WithoutARequestAJobGetsTheWholeNode) {
   EXPECT_EQ(all.memory, gibibytes(8));
   const JobId other = launcher.submit(part_of_node("small", 1, mebibytes(1), 0));
   EXPECT_EQ(launcher.status(other), JobStatus::queued);
-  EXPECT_THAT(launcher.view(other).reason, HasSubstr("held as a whole by whole.1"));
+  EXPECT_THAT(launcher.view(other).reason, HasSubstr("held as a whole by job 'whole'"));
 }
 
 TEST(Placement, PartialRequestsShareANodeWithoutOverlap) {
@@ -82,7 +82,7 @@ TEST(Placement, WhatIsPassedOverComesBeforeWhatIsChosen) {
   EXPECT_THAT(launcher.placed_on(attempt(second)), ElementsAre(nodes[1].id));
   const auto& why = launcher.core->state().attempt(attempt(second))->why;
   ASSERT_EQ(why.size(), 2U);
-  EXPECT_EQ(why[1], "skipped: n1 is held as a whole by first.1");
+  EXPECT_EQ(why[1], "skipped: n1 is held as a whole by job 'first'");
 }
 
 TEST(Placement, ABusyNodeThatWasPassedOverIsSaidInFewWords) {
@@ -237,7 +237,7 @@ TEST(Placement, ExplainsItself) {
   const JobId held = launcher.submit(job_spec("held"));
   const JobId pair = launcher.submit(job_spec("pair", 2));
   const auto lines = launcher.core->explain(pair).value().lines;
-  EXPECT_THAT(lines, ::testing::Contains(HasSubstr("n1 is held as a whole by held.1")));
+  EXPECT_THAT(lines, ::testing::Contains(HasSubstr("n1 is held as a whole by job 'held'")));
   EXPECT_THAT(lines, ::testing::Contains(HasSubstr("n2 could run the job now")));
   EXPECT_THAT(launcher.core->explain(held).value().lines,
               ::testing::Contains(HasSubstr("node rank 0: n1 (4 cpus")));

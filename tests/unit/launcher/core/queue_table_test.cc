@@ -68,22 +68,22 @@ const Scenario kScenarios[] = {
      R"(
 first: n1
 pair:
-  position 1 in the queue (priority medium): waits for 2 nodes: 1 of them is free now (n1 is held as a whole by first.1); starts at 2023-11-14T22:43:40.000Z at the latest, when job 'first' reaches its time limit
+  position 1 in the queue (priority medium): waits for 2 nodes: 1 of them is free now (n1 is held as a whole by job 'first'); starts at 2023-11-14T22:43:40.000Z at the latest, when job 'first' reaches its time limit
   asks for 2 nodes; target local:
-    n1 is held as a whole by first.1
-    n2 is held as a whole by quick.1
+    n1 is held as a whole by job 'first'
+    n2 is held as a whole by job 'quick'
 long:
-  position 2 in the queue (priority medium): waits behind job 'pair', which waits for 2 nodes: 1 of them is free now (n1 is held as a whole by first.1); starts at 2023-11-14T22:43:40.000Z at the latest, when job 'first' reaches its time limit
+  position 2 in the queue (priority medium): waits behind job 'pair', which waits for 2 nodes: 1 of them is free now (n1 is held as a whole by job 'first'); starts at 2023-11-14T22:43:40.000Z at the latest, when job 'first' reaches its time limit
   ahead of it: job 'pair'
   asks for 1 node; target local:
-    n1 is held as a whole by first.1
-    n2 is held as a whole by quick.1
+    n1 is held as a whole by job 'first'
+    n2 is held as a whole by job 'quick'
 slow:
-  position 3 in the queue (priority medium): waits behind job 'pair', which waits for 2 nodes: 1 of them is free now (n1 is held as a whole by first.1); starts at 2023-11-14T22:43:40.000Z at the latest, when job 'first' reaches its time limit
+  position 3 in the queue (priority medium): waits behind job 'pair', which waits for 2 nodes: 1 of them is free now (n1 is held as a whole by job 'first'); starts at 2023-11-14T22:43:40.000Z at the latest, when job 'first' reaches its time limit
   ahead of it: job 'pair', job 'long'
   asks for 1 node; target local:
-    n1 is held as a whole by first.1
-    n2 is held as a whole by quick.1
+    n1 is held as a whole by job 'first'
+    n2 is held as a whole by job 'quick'
 quick: n2
 )"},
     {"priority goes before order, and before the head of a lower one",
@@ -95,20 +95,20 @@ quick: n2
      R"(
 running: n1
 low:
-  position 3 in the queue (priority low): waits behind job 'high', which waits for 1 node: 0 of them are free now (n1 is held as a whole by running.1); it is not known when it starts: job 'running' has no limits.timeout
+  position 3 in the queue (priority low): waits behind job 'high', which waits for 1 node: 0 of them are free now (n1 is held as a whole by job 'running'); it is not known when it starts: job 'running' has no limits.timeout
   ahead of it: job 'high' (priority high), job 'medium' (priority medium)
   asks for 1 node; target local:
-    n1 is held as a whole by running.1
+    n1 is held as a whole by job 'running'
 medium:
-  position 2 in the queue (priority medium): waits behind job 'high', which waits for 1 node: 0 of them are free now (n1 is held as a whole by running.1); it is not known when it starts: job 'running' has no limits.timeout
+  position 2 in the queue (priority medium): waits behind job 'high', which waits for 1 node: 0 of them are free now (n1 is held as a whole by job 'running'); it is not known when it starts: job 'running' has no limits.timeout
   ahead of it: job 'high' (priority high)
   asks for 1 node; target local:
-    n1 is held as a whole by running.1
+    n1 is held as a whole by job 'running'
 high:
-  position 1 in the queue (priority high): waits for 1 node: 0 of them are free now (n1 is held as a whole by running.1); it is not known when it starts: job 'running' has no limits.timeout
+  position 1 in the queue (priority high): waits for 1 node: 0 of them are free now (n1 is held as a whole by job 'running'); it is not known when it starts: job 'running' has no limits.timeout
   its nodes are kept until 2023-11-15T22:13:20.000Z, then they are open to other users for a time, as nobody knows when it can start
   asks for 1 node; target local:
-    n1 is held as a whole by running.1
+    n1 is held as a whole by job 'running'
 )"},
     {"the user with the smaller share goes first",
      {{"n1"}, {"n2"}, {"n3"}},
@@ -123,27 +123,27 @@ a1: n1
 a2: n2
 b1: n3
 wide:
-  position 1 in the queue (priority medium): waits for 3 nodes: 0 of them are free now (n1 is held as a whole by a1.1; n2 is held as a whole by a2.1; n3 is held as a whole by b1.1); starts at 2023-11-14T22:23:40.000Z at the latest, when job 'b1' reaches its time limit
+  position 1 in the queue (priority medium): waits for 3 nodes: 0 of them are free now (n1 is held as a whole by job 'a1'; n2 is held as a whole by job 'a2'; n3 is held as a whole by job 'b1'); starts at 2023-11-14T22:23:40.000Z at the latest, when job 'b1' reaches its time limit
   asks for 3 nodes; target local:
-    n1 is held as a whole by a1.1
-    n2 is held as a whole by a2.1
-    n3 is held as a whole by b1.1
+    n1 is held as a whole by job 'a1'
+    n2 is held as a whole by job 'a2'
+    n3 is held as a whole by job 'b1'
 a3:
-  position 3 in the queue (priority medium): waits behind job 'wide', which waits for 3 nodes: 0 of them are free now (n1 is held as a whole by a1.1; n2 is held as a whole by a2.1; n3 is held as a whole by b1.1); starts at 2023-11-14T22:23:40.000Z at the latest, when job 'b1' reaches its time limit
+  position 3 in the queue (priority medium): waits behind job 'wide', which waits for 3 nodes: 0 of them are free now (n1 is held as a whole by job 'a1'; n2 is held as a whole by job 'a2'; n3 is held as a whole by job 'b1'); starts at 2023-11-14T22:23:40.000Z at the latest, when job 'b1' reaches its time limit
   ahead of it: job 'wide', job 'b2'
   user ann has a share of 0.67 of target 'local' (what its jobs hold, and its recent use); within priority medium 1 user with a smaller share goes first
   asks for 1 node; target local:
-    n1 is held as a whole by a1.1
-    n2 is held as a whole by a2.1
-    n3 is held as a whole by b1.1
+    n1 is held as a whole by job 'a1'
+    n2 is held as a whole by job 'a2'
+    n3 is held as a whole by job 'b1'
 b2:
-  position 2 in the queue (priority medium): waits behind job 'wide', which waits for 3 nodes: 0 of them are free now (n1 is held as a whole by a1.1; n2 is held as a whole by a2.1; n3 is held as a whole by b1.1); starts at 2023-11-14T22:23:40.000Z at the latest, when job 'b1' reaches its time limit
+  position 2 in the queue (priority medium): waits behind job 'wide', which waits for 3 nodes: 0 of them are free now (n1 is held as a whole by job 'a1'; n2 is held as a whole by job 'a2'; n3 is held as a whole by job 'b1'); starts at 2023-11-14T22:23:40.000Z at the latest, when job 'b1' reaches its time limit
   ahead of it: job 'wide'
   user bob has a share of 0.33 of target 'local' (what its jobs hold, and its recent use); within priority medium no user with a smaller share waits
   asks for 1 node; target local:
-    n1 is held as a whole by a1.1
-    n2 is held as a whole by a2.1
-    n3 is held as a whole by b1.1
+    n1 is held as a whole by job 'a1'
+    n2 is held as a whole by job 'a2'
+    n3 is held as a whole by job 'b1'
 )"},
     {"a part of a node is kept, the rest is used",
      {{"n1", 8}},
@@ -181,9 +181,9 @@ huge:
 next:
   waits for job 'running' to complete
 last:
-  position 2 in the queue (priority medium): waits for 1 node: 0 of them are free now (n1 is held as a whole by running.1); it is not known when it starts: job 'running' has no limits.timeout
+  position 2 in the queue (priority medium): waits for 1 node: 0 of them are free now (n1 is held as a whole by job 'running'); it is not known when it starts: job 'running' has no limits.timeout
   asks for 1 node; target local:
-    n1 is held as a whole by running.1
+    n1 is held as a whole by job 'running'
 )"},
 };
 

@@ -235,7 +235,7 @@ TEST(WhatWaits, NamesNoJobThatTheCallerMayNotSee) {
   EXPECT_EQ(Viewer(core.state(), bob).cut(behind), behind);
   // An attempt sees no other job of its project: what it may not see is not said to be of another.
   const Caller attempt = AttemptCaller{{JobId("mine"), 1}, "ann", "default"};
-  EXPECT_EQ(Viewer(core.state(), attempt).cut("local-0 is held as a whole by secret-name.1"),
+  EXPECT_EQ(Viewer(core.state(), attempt).cut("local-0 is held as a whole by job 'secret-name'"),
             "local-0 is held as a whole by another job");
   EXPECT_EQ(Viewer(core.state(), attempt).cut(behind),
             "waits behind another job, which needs 1 node with 2 cpus");

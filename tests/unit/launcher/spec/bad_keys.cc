@@ -39,11 +39,13 @@ std::vector<BadInput> bad_keys() {
       {"unclosed_quote",
        "command: \"x\nname: y\n",
        {},
-       "job.yml:1:10: bad YAML: this quote is never closed"},
+       "job.yml:1:10: bad YAML: the quote that opens here is never closed; add the same quote at "
+       "the end of the value"},
       {"unclosed_single_quote",
        "name: &n 'it''s\ncommand: x\n",
        {},
-       "job.yml:1:7: bad YAML: this quote is never closed"},
+       "job.yml:1:7: bad YAML: the quote that opens here is never closed; add the same quote at "
+       "the end of the value"},
       {"unclosed_list",
        "command: x\ntags: [a, 'b]', \"]\" # ]\n",
        {},
@@ -62,7 +64,8 @@ std::vector<BadInput> bad_keys() {
        "command: x\nresources:\n  instance_count: 2\n shm_size: 2g\n",
        {},
        "job.yml:4:2: bad YAML: this line begins in column 2, but the groups above it begin in "
-       "columns 1, 3"},
+       "columns 1, 3; indent it to one of these columns, because all keys of one mapping begin in "
+       "the same column"},
       {"item_among_keys",
        "command: x\n- y\n",
        {},
@@ -81,11 +84,13 @@ std::vector<BadInput> bad_keys() {
       {"no_colon",
        "command x\nname: y\n",
        {},
-       "job.yml:1:1: bad YAML: 'command x' has no ': ' between a key and its value"},
+       "job.yml:1:1: bad YAML: 'command x' has no ': ' between a key and its value; write "
+       "'key: value'"},
       {"no_space_behind_the_colon",
        "# a job\ncommand:x\n\nname: y\n",
        {},
-       "job.yml:2:1: bad YAML: 'command:x' has no ': ' between a key and its value"},
+       "job.yml:2:1: bad YAML: 'command:x' has no ': ' between a key and its value; write "
+       "'key: value'"},
       {"two_colons",
        "command: echo a: b\n",
        {},
