@@ -369,11 +369,13 @@ TEST_F(AgentLoopTest, CarriesFramesOfAttachmentsAndGoesOnAfterRestartsOfBothSide
   EXPECT_EQ(launcher_.attached<AttachData>()->bytes, "typed");
 
   launcher_.frames.clear();
+  std::size_t sessions = launcher_.sessions.size();
   launcher_.restart();
-  ASSERT_TRUE(until([&] { return launcher_.attached<AttachAlive>() != nullptr; }))
-      << "the new launcher must learn where the attachment is";
+  ASSERT_TRUE(until([&] {
+    return launcher_.attached<AttachAlive>() != nullptr && launcher_.sessions.size() > sessions;
+  })) << "the new launcher must learn where the attachment is";
 
-  const std::size_t sessions = launcher_.sessions.size();
+  sessions = launcher_.sessions.size();
   start_agent();
   ASSERT_TRUE(until([&] { return launcher_.sessions.size() > sessions; }));
   ASSERT_TRUE(is_opened()) << "the new agent learns of it by the opening";
