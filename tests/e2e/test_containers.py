@@ -161,6 +161,8 @@ def test_a_killed_agent_finds_its_containers_again(there):
     there.write("go", "no\n")
     name = there.submit("-N", "2", "--image", "base:1", "--", "sh", "-c", "until [ -e /tmp/go ]; do sleep 0.1; done; echo went")
     there.wait_for_status(name, "Running")
+    # The engine may still be removing that of the job before.
+    wait_until(lambda: len(there.engine.containers()) == 2, "each node has a container of this job")
     before = sorted(there.engine.containers())
     there.kill(there.agent_pids())
     there.ok("up", "--nodes", "2", env=there.engine.environment)
