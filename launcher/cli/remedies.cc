@@ -114,9 +114,8 @@ std::string lost_node(const ExitReport& report) {
   const std::string node = report.node_name.empty() ? "the node" : report.node_name;
   return fmt::format(
       "  see that {0} is on, that the network reaches it and that its lockstep-agent runs "
-      "(`lockstep node show {0}`); with --retry 1 or more (the default is 3) such a job runs again "
-      "by "
-      "itself\n",
+      "(`lockstep node show {0}`); with --retry 1 or more (lockstep.retry.max in a job file; the "
+      "default is 3) such a job runs again by itself\n",
       node);
 }
 

@@ -87,9 +87,13 @@ TEST(FailureReport, NamesBothWhoMayHaveBeenFirstAndTheClocksThatAreOff) {
             "    | Traceback:\n"
             "    |   boom?[31m\n"
             "  the clock of local-0 is 0.20 s behind the launcher's (known to 1.0 ms); its times "
-            "are corrected\n"
+            "are corrected here, but not in what its programs print: `timedatectl set-ntp true` on "
+            "local-0 "
+            "sets it right\n"
             "  the clock of local-1 is 1m15s ahead of the launcher's (known to 2.0 ms); its times "
-            "are corrected\n"
+            "are corrected here, but not in what its programs print: `timedatectl set-ntp true` on "
+            "local-1 "
+            "sets it right\n"
             "  then terminated: ranks 0-2\n"
             "  look at it with: lockstep job logs gray_pig --rank 3\n");
 }

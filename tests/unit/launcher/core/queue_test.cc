@@ -37,7 +37,7 @@ TEST(Queue, AJobThatWaitsForBusyNodesBlocksLaterOnes) {
   const JobId small = launcher.submit(job_spec("small"));
   EXPECT_EQ(launcher.status(pair), JobStatus::queued);
   EXPECT_EQ(launcher.status(small), JobStatus::queued) << "n2 is free, but it is not its turn";
-  EXPECT_THAT(launcher.view(pair).reason, ::testing::HasSubstr("first.1"));
+  EXPECT_THAT(launcher.view(pair).reason, ::testing::HasSubstr("by job 'first'"));
   EXPECT_THAT(launcher.view(small).reason, ::testing::HasSubstr("waits behind job 'pair'"));
   launcher.run_solo(n1, attempt(first), node_exit({rank_exit(0)}));
   EXPECT_EQ(launcher.status(pair), JobStatus::preparing);
