@@ -48,6 +48,8 @@ void Runner::look_at_memory_limit(int rank, int pid) {
   const bool holds =
       setup_.isolation.cgroups->limits_memory_of(pid, rank - assignment.first_rank());
   if (holds || !lines.empty()) return;
+  const auto who = io::identify(pid);
+  if (!who || !io::is_alive(*who)) return;  // it has ended, and is in no cgroup any more
   lines.push_back(memory_not_limited(assignment.allotment.memory,
                                      fmt::format("rank {} is not in its cgroup", rank)));
   spdlog::warn("{}", lines.back());

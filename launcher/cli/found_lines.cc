@@ -23,8 +23,10 @@ std::string key_of(const Found& found) {
 
 // Of a job without attempts nobody is named.
 words::About names_of_last(const JobView& job) {
-  if (job.attempts.empty()) return {job.spec.name, {}};
-  return api::names_in(job.spec.name, job.attempts.back());
+  words::About about{job.spec.name};
+  if (!job.attempts.empty()) about = api::names_in(job.spec.name, job.attempts.back());
+  about.ends_on_hang = job.spec.hang.on == OnHang::fail || job.spec.hang.on == OnHang::retry;
+  return about;
 }
 
 std::string stack_lines(const ExitReport& report) {

@@ -246,7 +246,7 @@ std::string node_in_words(Cause cause, const std::string& node, const std::strin
     case Cause::environment_failed:
       return with_detail("the environment could not be created on node " + node, detail);
     case Cause::disk_limit: return with_detail("the job was ended on node " + node, detail);
-    case Cause::hang: return with_detail("the ranks of the job hang", detail);
+    case Cause::hang: return "the ranks of the job hang";
     case Cause::no_rdma:
       return with_detail("lockstep.rdma is required, but not used on node " + node, detail);
     case Cause::account_missing:

@@ -88,6 +88,7 @@ class Finding {
   Said not_started() const;
   Said waits() const;
   Said cycle() const;
+  std::string how_it_ends() const;
   std::string node_of(int number) const;
   std::string differing_places() const;
   Said dead_lock() const;
@@ -190,7 +191,8 @@ Said Finding::cycle() const {
   std::vector<int> all = numbers_of(found_.ranks);
   all.insert(all.end(), found_.waiting.begin(), found_.waiting.end());
   std::string what =
-      fmt::format("{} wait for each other{}, and nothing has moved for {}", ranks_text(all),
+      fmt::format("{} {}{}, and nothing has moved for {}", ranks_text(all),
+                  found_.verdict == FoundVerdict::hangs ? "wait for each other" : "all wait",
                   found_.fact.empty() ? "" : " in " + shown(found_.fact), time());
   const std::string places = differing_places();
   what += places;
@@ -202,7 +204,10 @@ Said Finding::cycle() const {
   const std::string look =
       fmt::format("`lockstep job stacks {}` shows where each is", shown(about_.job));
   if (found_.verdict != FoundVerdict::hangs)
-    return {what, "they may move where it is not seen, so nothing is done about it; " + look};
+    return {
+        what,
+        "they may move where it is not seen, or wait for a server, so nothing is done about it; " +
+            look};
   const std::string mend =
       places.empty()
           ? ""
@@ -210,7 +215,13 @@ Said Finding::cycle() const {
                 "all ranks must make the same collective calls in the same order, and each "
                 "receive needs its send: look for an `if` on the rank near {}; ",
                 shown(first().at));
-  return {what, mend + look + "; --on-hang fail ends such a job"};
+  return {what, mend + look + how_it_ends()};
+}
+
+// Only a hang ends a job, and where it does so already nobody need be told how.
+std::string Finding::how_it_ends() const {
+  const bool may_end = found_.verdict == FoundVerdict::hangs && !about_.ends_on_hang;
+  return may_end ? "; --on-hang fail (lockstep.on_hang) ends such a job" : "";
 }
 
 std::string Finding::node_of(int number) const {
@@ -248,7 +259,7 @@ Said Finding::dead_lock() const {
   return {fmt::format("{} {} waited {}{} for a lock that nobody releases: no thread of {} runs{}",
                       who(), has(), time(), at, several_ ? "theirs" : "it", while_others_wait()),
           "one thread takes the lock twice, or two take two locks in another order: mend it; " +
-              stacks() + "; --on-hang fail ends such a job"};
+              stacks() + how_it_ends()};
 }
 
 Said Finding::stopped() const {

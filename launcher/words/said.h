@@ -22,6 +22,7 @@ struct Said {
 struct About {
   std::string job;                               // its name, in commands
   std::function<std::string(int)> node_of = {};  // a node's name by its rank in the gang
+  bool ends_on_hang = false;                     // lockstep.on_hang is fail or retry
 };
 
 inline constexpr std::size_t kShownTextBytes = 160;  // of one text of somebody else

@@ -219,6 +219,13 @@ void Comparison::update_cases(EvidenceList evidence, Instant now) {
     if (!one.may_hang) kept.confirmed = 0;
     kept.evidence = std::move(one);
   }
+  // Until a hang is sure, what was said of the wait holds on.
+  const bool is_unsure = std::any_of(cases.begin(), cases.end(), [](const auto& each) {
+    return each.second.evidence.is_hidden && each.second.confirmed < kLooksForHang;
+  });
+  for (auto& [key, one] : cases_)
+    if (is_unsure && one.said && one.evidence.found.kind == FoundKind::waits)
+      cases.try_emplace(key, std::move(one));
   cases_ = std::move(cases);
 }
 

@@ -1,9 +1,15 @@
 #include "runner/watch/evidence.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
+
+#include "common/base/cut.h"
 
 namespace lockstep::runner {
 namespace {
@@ -63,7 +69,14 @@ struct Stuck {
   Ranks live, waiting, locked, stopped, left, failed, lost;
   bool only_peers = true;  // none of them may wait for its own GPU
   bool surely = true;      // each that waits would be seen to move
+  bool for_ranks = true;   // each that waits is not known to wait for something else than a rank
 };
+
+// Its stack shows no call of a library in which ranks wait for each other: at the other end of its
+// connection may be a server on a node of the gang.
+bool waits_in_own_code(const RankStanding& standing) {
+  return standing.by_stack && standing.within.empty();
+}
 
 std::optional<Stuck> all_stuck(const GangNow& gang) {
   Stuck stuck;
@@ -86,6 +99,7 @@ std::optional<Stuck> all_stuck(const GangNow& gang) {
     else
       stuck.waiting.push_back(rank);
     if (one.role == Role::waits && !is_surely_still(*one.standing)) stuck.surely = false;
+    if (one.role == Role::waits && waits_in_own_code(*one.standing)) stuck.for_ranks = false;
     if (one.role == Role::waits_gpu || one.role == Role::on_gpu) stuck.only_peers = false;
   }
   if (stuck.live.empty()) return std::nullopt;
@@ -144,6 +158,18 @@ std::optional<Evidence> unequal_counts(const GangNow& gang, const Stuck& stuck, 
   return std::nullopt;
 }
 
+// "MPI_Barrier", "barrier and all_reduce": of the ranks in this order.
+std::string calls_of(const GangNow& gang, const Ranks& ranks) {
+  constexpr std::size_t kMostCalls = 3;
+  std::vector<std::string_view> calls;
+  for (const int rank : ranks) {
+    const std::string& call = gang[static_cast<std::size_t>(rank)].standing->within;
+    const bool is_known = std::find(calls.begin(), calls.end(), call) != calls.end();
+    if (!call.empty() && !is_known && calls.size() < kMostCalls) calls.push_back(call);
+  }
+  return cut(fmt::format("{}", fmt::join(calls, " and ")), kMaxFoundTextBytes - 4);
+}
+
 // Every live rank waits for a peer of the gang: then some wait in a circle, whichever these are.
 std::optional<Evidence> circle_of_all(const GangNow& gang, const Stuck& stuck, Duration lasting) {
   if (!stuck.only_peers || stuck.live.size() < 2) return std::nullopt;
@@ -153,9 +179,9 @@ std::optional<Evidence> circle_of_all(const GangNow& gang, const Stuck& stuck, D
   Ranks rest(named.begin() + static_cast<std::ptrdiff_t>(evidence.found.ranks.size()), named.end());
   std::sort(rest.begin(), rest.end());
   evidence.found.waiting = first_of(rest, kMaxFoundWaiting);
-  evidence.found.fact = gang[static_cast<std::size_t>(named.front())].standing->within;
-  evidence.may_hang = evidence.is_hidden = stuck.surely;
-  if (!stuck.surely) evidence.found.verdict = FoundVerdict::waits;
+  evidence.found.fact = calls_of(gang, named);
+  evidence.may_hang = evidence.is_hidden = stuck.surely && stuck.for_ranks;
+  if (!evidence.may_hang) evidence.found.verdict = FoundVerdict::waits;
   return evidence;
 }
 
@@ -220,6 +246,7 @@ std::optional<Evidence> nobody_goes_on(const GangNow& gang, Duration after) {
                                              : stuck->failed;
   if (!gone.empty() && any_waits) {
     const bool has_left = &gone == &stuck->left;
+    if (has_left && !stuck->for_ranks) return std::nullopt;
     if (lasting < kSayLeftAfter || (!has_left && !is_long)) return std::nullopt;
     Evidence evidence = evidence_of(has_left ? FoundKind::left_early : FoundKind::peer_gone, gang,
                                     gone, stuck->waiting, lasting);

@@ -82,18 +82,22 @@ TEST(FoundWords, ACircleNamesAllOfItAndWhereTheFirstAre) {
   Found found =
       finding(FoundKind::cycle, {rank_that(0, "waits", "a.py:3"), rank_that(1, "waits", "a.py:9")},
               seconds(130), {2, 3});
+  found.verdict = FoundVerdict::hangs;
   found.fact = "MPI_Recv";
-  EXPECT_EQ(what(found),
-            "ranks 0–3 wait for each other in MPI_Recv, and nothing has moved for 130 s: rank 0 on "
-            "n0 is at a.py:3; rank 1 on n1 is at a.py:9");
+  EXPECT_EQ(
+      what(found),
+      "hang: ranks 0–3 wait for each other in MPI_Recv, and nothing has moved for 130 s: rank 0 on "
+      "n0 is at a.py:3; rank 1 on n1 is at a.py:9");
   found.verdict = FoundVerdict::hangs;
   EXPECT_THAT(remedy(found), HasSubstr("look for an `if` on the rank near a.py:3; "));
-  EXPECT_THAT(remedy(found), HasSubstr("--on-hang fail ends such a job"));
+  EXPECT_THAT(remedy(found), HasSubstr("--on-hang fail (lockstep.on_hang) ends such a job"));
   found.ranks[1].at = "a.py:3";
   EXPECT_THAT(what(found), HasSubstr(": rank 0 on n0 waits for a peer at a.py:3; rank 1 on n1 "
                                      "waits for a peer at a.py:3"));
   EXPECT_THAT(remedy(found), Not(HasSubstr("an `if` on the rank")));
   found.verdict = FoundVerdict::waits;  // they spin on shared memory, where no movement is seen
+  EXPECT_THAT(what(found), HasSubstr("ranks 0–3 all wait in MPI_Recv, and nothing has moved"));
+  EXPECT_THAT(remedy(found), Not(HasSubstr("--on-hang")));
   EXPECT_THAT(remedy(found), HasSubstr("nothing is done about it"));
   Found locked =
       finding(FoundKind::cycle, {rank_that(2, "locks", "pool.py:12")}, seconds(130), {0});
