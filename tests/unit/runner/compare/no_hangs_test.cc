@@ -311,5 +311,33 @@ TEST(NoHangs, AsLongAsOneRankMoves) {
   EXPECT_FALSE(gang.was_alarm()) << shown(gang.alarm());
 }
 
+// Their stacks show no call of a library in which ranks wait for each other.
+TEST(NoHangs, RanksThatWaitForAServerOnANodeOfTheGang) {
+  GangWorld gang(kNodes);
+  gang.run(seconds(30));
+  for (int rank = 0; rank < 4; ++rank) {
+    gang.rank(rank).waits_on("10.0.0.1:48123", gang.address_of(rank) + ":50000");
+    gang.rank(rank).now.by_stack = true;
+    gang.rank(rank).now.at = "query.py:4";
+  }
+  gang.run(minutes(10));
+  ASSERT_FALSE(gang.was_alarm()) << shown(gang.alarm());
+  ASSERT_EQ(gang.found().size(), 1U);
+  EXPECT_EQ(gang.found().front().verdict, FoundVerdict::waits);
+}
+
+TEST(NoHangs, WhoWaitsForAServerDoesNotWaitForARankThatHasEnded) {
+  GangWorld gang(kNodes);
+  gang.run(seconds(30));
+  gang.each([](SimRank& one) { one.exits(); });
+  gang.rank(0).waits_on("10.0.0.1:48123", "10.0.0.1:50000");
+  gang.rank(0).now.exit_code = 0;
+  gang.rank(0).now.by_stack = true;
+  gang.rank(0).now.at = "query.py:4";
+  gang.run(minutes(10));
+  EXPECT_FALSE(gang.was_alarm()) << shown(gang.alarm());
+  EXPECT_EQ(gang.find(FoundKind::left_early), nullptr);
+}
+
 }  // namespace
 }  // namespace lockstep::runner
