@@ -109,5 +109,8 @@ def test_without_the_settings_the_second_network_is_taken(cluster):
     done = run(cluster, "-e", "GLOO_SOCKET_IFNAME=docker0", "-e", "TP_SOCKET_IFNAME=docker0", "--timeout", "30s")
     assert done.returncode != 0
     warned = [line for line in screen(cluster.site, done).splitlines() if "SOCKET_IFNAME" in line]
-    # Both nodes say it, and the first is shown.
-    judge("second-network-taken", re.sub(r"note of n\d", "note of NODE", "\n".join(warned)) + "\n", "GLOO_SOCKET_IFNAME: docker0 ")
+    # Both nodes say it, and the first is shown; or one looked before its bridge was up.
+    text = re.sub(r"note of n\d", "note of NODE", "\n".join(warned))
+    text = text.replace("is a bridge inside of this machine and reaches no other", "is down on this node")
+    lines = sorted(set(text.splitlines()))
+    judge("second-network-taken", "\n".join(lines) + "\n", "GLOO_SOCKET_IFNAME: docker0 ")
