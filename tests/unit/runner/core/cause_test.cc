@@ -202,11 +202,12 @@ TEST_F(RunnerCore, OfAKilledRankItIsSaidWhoSentTheSignal) {
     RankExited exited;
     const char* said;
   };
-  const Case cases[] = {{{0, 0, SIGKILL, false}, "not sent by Lockstep; a person or a service of that node"},
-                        {{0, 0, SIGKILL, false, true}, "sent with `lockstep job signal`"},
-                        {{0, 0, SIGKILL, false, false, "Out of memory: Killed process 7 (a)"},
-                         "the kernel's log says: Out of memory: Killed process 7 (a)"},
-                        {{0, 0, SIGSEGV, false}, ""}};
+  const Case cases[] = {
+      {{0, 0, SIGKILL, false}, "not sent by Lockstep; a person or a service of that node"},
+      {{0, 0, SIGKILL, false, true}, "sent with `lockstep job signal`"},
+      {{0, 0, SIGKILL, false, false, "Out of memory: Killed process 7 (a)"},
+       "the kernel's log says: Out of memory: Killed process 7 (a)"},
+      {{0, 0, SIGSEGV, false}, ""}};
   for (const Case& c : cases) {
     core = Core();
     run_solo(part(1, 1));
