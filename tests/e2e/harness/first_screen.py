@@ -17,7 +17,7 @@ from .site import DEADLINE_S, wait_until
 
 FOLDER = pathlib.Path(__file__).parents[1] / "golden" / "troubles"
 # A step that shows only when it took long, or as often as it happened to be looked at.
-PASSING = re.compile(r"^lockstep: (starting a launcher|started a launcher|uploading|capturing|.* node local-\d started|train: (Queued|Preparing|Starting|Running))")
+PASSING = re.compile(r"^lockstep: (starting a launcher|started a launcher|uploading|capturing|.* node local-\d started|train: (Queued|Preparing|Starting|Running|CancelRequested))")
 IS_LONG = os.environ.get("LOCKSTEP_HANGS_LONG") == "1"
 only_long = pytest.mark.skipif(not IS_LONG, reason="LOCKSTEP_HANGS_LONG=1 (scripts/check)")
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="network namespaces need root")
