@@ -114,6 +114,7 @@ def test_a_lost_node_under_tcp(shared_bin):
         hangs.write_programs(site)
         name = submit(site, "lost", "tcp.py", nodes=3, ranks=1, kind="mpi")
         met(site, name)
+        time.sleep(15)  # each runner has looked at its ranks, and told of them
         cluster.nodes[2].link("down")
         found = find(site, name, "peer_gone", "hangs")
         assert names(found) == [2] and found["ranks"][0]["node_name"] == "n3", found
