@@ -27,7 +27,7 @@ class Attributes {
  public:
   Attributes(const void* begin, std::size_t bytes)
       : next_(static_cast<const rtattr*>(begin)), left_(static_cast<int>(bytes)) {}
-  // Null: there is no further one.
+  // The next attribute; null after the last one.
   const rtattr* take() {
     if (!RTA_OK(next_, left_)) return nullptr;
     const rtattr* const taken = next_;

@@ -112,7 +112,7 @@ struct PartReport {
   std::optional<NotKept> not_kept = {};
   // Of node rank 0's part, from running on: all that holds among the ranks of the gang now.
   FoundList found = {};
-  // Of node rank 0's part: what the probe of the gang found. Absent: there was none.
+  // Of node rank 0's part: what the probe of the gang found; nullopt without a probe.
   std::optional<ProbeResult> probe = {};
   NetworkSettings settings = {};         // of this node's first rank, from running on
   SettingOverrides other_settings = {};  // where its other ranks differ from the first

@@ -1,8 +1,8 @@
 #pragma once
-// What a gang finds out about its ranks while they run: who waits for whom, who is stopped, slow or
-// gone. The runner of node rank 0 compares the ranks of all nodes and makes these; the launcher
-// keeps the newest, and launcher/words turns each into text. Numbers and names only: no sentence is
-// made on a node.
+// What a gang has found out about its ranks: which of them wait, for whom, and which are stopped,
+// slow or gone. The runner of node rank 0 compares the ranks of all nodes and makes these; the
+// launcher keeps the newest, and launcher/words turns each into text. Numbers and names only: no
+// sentence is made on a node.
 
 #include <cstdint>
 #include <optional>

@@ -5,11 +5,12 @@
 // clock of the rank's own node, until a runner that takes them has moved them to its own.
 //
 // Moving and doing are separate. A rank that waits in MPI spins and burns a whole cpu, so cpu time
-// of the rank's own process is no movement. What moves: bytes of its log; bytes to and from peers,
-// without the rendezvous's store and keep-alives; bytes read and written; page faults; cpu time of
-// its other processes (workers, compilers) and that they come and go; collective counts; PMIx
-// connects, fences and its end. Whether a spinning rank computes or waits, only its stack tells:
-// `by_stack` says that this was asked (stack_hook.h), and nothing has moved since.
+// of the rank's own process is no movement. A rank moves when one of these changes: bytes of its
+// log; bytes to and from peers, without the rendezvous's store and keep-alives; bytes read and
+// written; page faults; cpu time of its other processes (workers, compilers) and which of them
+// there are; collective counts; PMIx connects, fences and its end. Whether a spinning rank computes
+// or waits, only its stack tells: `by_stack` says that this was asked (stack_hook.h), and nothing
+// has moved since.
 
 #include <cstdint>
 #include <optional>
@@ -111,8 +112,8 @@ struct RankStanding {
   std::optional<Duration> last_received;  // by TCP, of the newest; nullopt: no socket to a peer
   std::int64_t log_bytes = 0, log_lines = 0;
   Hindrances hindrances;
-  // The newest counts, and when RAS said so (Instant{}: never). Counts of an answer that is older
-  // than `taken` by more than a window are no evidence of what the rank does now.
+  // The newest counts, and when RAS said so (Instant{}: never). If that was more than a window
+  // before `taken`, they do not show what the rank does now.
   std::vector<CollectiveCount> collectives;
   Instant counted;
   Instant counts_since;  // they have been the same in all answers since

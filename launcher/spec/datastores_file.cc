@@ -1,13 +1,10 @@
 #include "launcher/spec/datastores_file.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
 #include <filesystem>
 
 #include "common/base/nearest.h"
@@ -15,6 +12,7 @@
 #include "common/domain/access.h"
 #include "common/io/file_system.h"
 #include "launcher/spec/faults.h"
+#include "launcher/spec/operators_file.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
@@ -223,20 +221,10 @@ Result<std::vector<Datastore>> read_datastores(const std::string& name, std::str
 }
 
 Result<std::vector<Datastore>> load_datastores(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) {
-    if (errno == ENOENT) return std::vector<Datastore>();
-    return errno_error(errno, "cannot read " + path);
-  }
   // It decides what root mounts.
-  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0 || (info.st_uid != 0 && info.st_uid != ::geteuid()))
-    return make_error(
-        ErrorCode::permission_denied,
-        fmt::format("{} can be changed by others (owner {}, mode {:04o}), so it is not used: chown "
-                    "it to the launcher's user and chmod go-w it",
-                    path, info.st_uid, info.st_mode & 07777));
-  TRY_ASSIGN(const std::string text, io::read_regular_file(path, Bytes{kMaxFileBytes}));
-  return read_datastores(path, text);
+  TRY_ASSIGN(const std::optional<std::string> text,
+             read_operators_file(path, Bytes{kMaxFileBytes}));
+  return text ? read_datastores(path, *text) : std::vector<Datastore>();
 }
 
 Result<std::vector<Datastore>> with_workspace_datastores(std::vector<Datastore> stores,

@@ -1,13 +1,10 @@
 #include "launcher/spec/fabric_file.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <span>
@@ -17,8 +14,8 @@
 #include "common/domain/compute.h"
 #include "common/domain/ip_network.h"
 #include "common/domain/size.h"
-#include "common/io/file_system.h"
 #include "launcher/spec/faults.h"
+#include "launcher/spec/operators_file.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
@@ -313,20 +310,10 @@ Result<FabricRules> read_fabric_rules(const std::string& name, std::string_view 
 }
 
 Result<FabricRules> load_fabric_rules(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) {
-    if (errno == ENOENT) return FabricRules();
-    return errno_error(errno, "cannot read " + path);
-  }
   // It sets variables of everybody's ranks.
-  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0 || (info.st_uid != 0 && info.st_uid != ::geteuid()))
-    return make_error(
-        ErrorCode::permission_denied,
-        fmt::format("{} can be changed by others (owner {}, mode {:04o}), so it is not used: chown "
-                    "it to the launcher's user and chmod go-w it",
-                    path, info.st_uid, info.st_mode & 07777));
-  TRY_ASSIGN(const std::string text, io::read_regular_file(path, Bytes{kMaxFileBytes}));
-  return read_fabric_rules(path, text);
+  TRY_ASSIGN(const std::optional<std::string> text,
+             read_operators_file(path, Bytes{kMaxFileBytes}));
+  return text ? read_fabric_rules(path, *text) : FabricRules();
 }
 
 OperatorSettings settings_of(const FabricRules& rules, const RuledNode& node) {

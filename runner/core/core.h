@@ -204,7 +204,7 @@ class Core {
   // The gang table in use: the assignment's, or the runner's own if solo; from the first StartRank
   // on, for the shell to make its bootstrap from, with the addresses that the probe chose.
   const SharedGang& gang() const;
-  // What the probe of the gang found, of all nodes. Absent: there was none.
+  // What the probe of the gang found, of all nodes; nullopt without a probe.
   const std::optional<ProbeResult>& probe() const;
 
  private:

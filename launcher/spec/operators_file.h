@@ -1,0 +1,17 @@
+#pragma once
+// Reads a file by which the operator decides for all users of a launcher, as datastores.yml and
+// fabric.yml: nobody but root and the launcher's user may be able to change it.
+
+#include <optional>
+#include <string>
+
+#include "common/base/bytes.h"
+#include "common/base/result.h"
+
+namespace lockstep::spec {
+
+// nullopt: there is no such file. permission_denied: others can change it; the error names the
+// owner, the mode and what to do. Else as io::read_regular_file.
+Result<std::optional<std::string>> read_operators_file(const std::string& path, Bytes at_most);
+
+}  // namespace lockstep::spec
