@@ -131,6 +131,15 @@ const FabricGid* routable_gid(const FabricPort& port) {
   return of_v6;
 }
 
+const FabricGid* link_local_gid(const FabricPort& port) {
+  const auto found = std::find_if(port.gids.begin(), port.gids.end(), [](const FabricGid& gid) {
+    return gid.type == kRoceV2 && is_link_local_gid(gid);
+  });
+  return found == port.gids.end() ? nullptr : &*found;
+}
+
+bool is_software(const FabricPort& port) { return port.driver.empty() && is_roce(port); }
+
 int pkey_index(const FabricPort& port, int pkey) {
   const auto found = std::find(port.pkeys.begin(), port.pkeys.end(), pkey | kFullMember);
   return found == port.pkeys.end() ? -1 : static_cast<int>(found - port.pkeys.begin());

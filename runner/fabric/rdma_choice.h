@@ -31,6 +31,9 @@ bool is_roce(const FabricPort& port);         // else InfiniBand
 // The GID over which a RoCE port is reached through routers: RoCE v2 of an IPv4 address, else of an
 // IPv6 one. Null: it has none.
 const FabricGid* routable_gid(const FabricPort& port);
+// Of RoCE v2, of the link's own IPv6 address, which no router passes on. Null: it has none.
+const FabricGid* link_local_gid(const FabricPort& port);
+bool is_software(const FabricPort& port);  // soft-RoCE: a protocol of the kernel over any interface
 // The place of this partition in the port's table; -1: it is not there with full membership.
 int pkey_index(const FabricPort& port, int pkey);
 

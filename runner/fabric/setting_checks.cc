@@ -200,6 +200,22 @@ std::string check_gid_index(const std::string& value, const CheckedNode& node) {
   return "";
 }
 
+// Over soft-RoCE the link's own GID is the one that works (settings.cc says why).
+std::string check_ucx_gid_index(const std::string& value, const CheckedNode& node) {
+  if (value == "auto") return "";
+  const int index = number_in(value);
+  const auto is_soft = [](const FabricPort* port) {
+    return is_software(*port) && link_local_gid(*port) != nullptr;
+  };
+  const PortList& ports = node.rdma.ports;
+  const auto soft = std::find_if(ports.begin(), ports.end(), is_soft);
+  if (soft == ports.end() || index < 0) return check_gid_index(value, node);
+  const FabricGid& works = *link_local_gid(**soft);
+  if (index == works.index) return "";
+  return fmt::format("UCX's datagrams get through {} (soft-RoCE) only with the link's IPv6 GID, {}",
+                     name_of(**soft), works.index);
+}
+
 std::string check_ucx_pkey(const std::string& value, const CheckedNode& node) {
   const int pkey = number_in(value);
   if (pkey < 0) return "";  // "auto"
@@ -326,7 +342,7 @@ constexpr std::array<Check, 23> kChecks = {{
     {"NCCL_NET", check_nccl_net},
     {"NCCL_IB_HCA", check_hca, true},
     {"NCCL_IB_GID_INDEX", check_gid_index, true},
-    {"UCX_IB_GID_INDEX", check_gid_index, true},
+    {"UCX_IB_GID_INDEX", check_ucx_gid_index, true},
     {"NCCL_IB_PKEY", check_nccl_pkey, true},
     {"UCX_IB_PKEY", check_ucx_pkey, true},
     {"UCX_TLS", check_ucx_tls},

@@ -117,6 +117,7 @@ class RankSettings {
   void set_rdma() {
     set("NCCL_IB_HCA", "=" + names_of(rdma_.ports), rdma_source(), rdma_.why);
     set_gid_index();
+    set_gid_index_of_soft_roce();
     set_partition();
     set_traffic_class();
     set_for_gpus();
@@ -142,6 +143,21 @@ class RankSettings {
     const std::string why = "the GIDs of RoCE v2 have other indexes on other ports";
     set_for_rdma("NCCL_IB_ROCE_VERSION_NUM", "2", why);
     set_for_rdma("NCCL_IB_ADDR_FAMILY", "AF_INET", why);
+  }
+
+  // UCX wires connections up by datagrams. Over soft-RoCE it takes none from an IPv4 GID (seen with
+  // UCX 1.13 on Linux 6.1: "unhandled timeout error"), and all from the link's IPv6 one.
+  void set_gid_index_of_soft_roce() {
+    if (!std::all_of(rdma_.ports.begin(), rdma_.ports.end(),
+                     [](const FabricPort* port) { return is_software(*port); }))
+      return;
+    const auto index = common_value(rdma_.ports, [](const FabricPort& port) {
+      const FabricGid* gid = link_local_gid(port);
+      return gid == nullptr ? -1 : gid->index;
+    });
+    if (index && *index >= 0)
+      set_for_rdma("UCX_IB_GID_INDEX", std::to_string(*index),
+                   "UCX's datagrams get through soft-RoCE only with the link's IPv6 GID");
   }
 
   void set_partition() {

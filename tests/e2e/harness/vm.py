@@ -19,7 +19,8 @@ MODULES = """drivers/virtio/virtio_ring drivers/virtio/virtio drivers/virtio/vir
 drivers/virtio/virtio_pci_modern_dev drivers/virtio/virtio_pci fs/netfs/netfs fs/fscache/fscache net/9p/9pnet
 net/9p/9pnet_virtio fs/9p/9p fs/overlayfs/overlay""".split()
 # What these need, they say themselves; but rdma_rxe looks for a crc32 by name, which nobody loads for it here.
-RDMA = "virtio_net crc32_generic ib_uverbs rdma_ucm rdma_rxe".split()
+# tcp_diag answers for a connection's bytes; a kernel with modprobe loads it when it is asked.
+RDMA = "virtio_net crc32_generic ib_uverbs rdma_ucm rdma_rxe tcp_diag".split()
 
 
 class Unavailable(Exception):
@@ -60,8 +61,10 @@ def in_order(wanted, modules):
 def kernel():
     """The directory with vmlinuz, the modules and the order of those for RDMA; from Debian's package, unpacked
     but not installed."""
-    if (CACHE / "vmlinuz").exists():
+    wanted = " ".join([*MODULES, *RDMA])
+    if (CACHE / "wanted").exists() and (CACHE / "wanted").read_text() == wanted:
         return CACHE
+    shutil.rmtree(CACHE, ignore_errors=True)
     depends = _run("apt-cache", "depends", "linux-image-amd64")
     package = re.search(r"Depends: (linux-image-\S+)", depends)
     if not package:
@@ -85,6 +88,7 @@ def kernel():
             shutil.copy(modules[name], ready / f"{name}.ko")
         (ready / "rdma-order").write_text("".join(f"{name}\n" for name in order))
         shutil.copy(next((work / "all/boot").glob("vmlinuz-*")), ready / "vmlinuz")
+        (ready / "wanted").write_text(wanted)
         ready.rename(CACHE)
     finally:
         shutil.rmtree(work)
