@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "common/fabric/settings.h"
 #include "launcher/cli/labelled_lines.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/view_text.h"
@@ -90,6 +91,28 @@ std::string setting_lines(const NetworkSetting& one, std::size_t width) {
   return text;
 }
 
+std::string setting_list(const NetworkSettings& settings) {
+  std::size_t width = 0;
+  for (const NetworkSetting& one : settings) width = std::max(width, one.name.size());
+  std::string text;
+  for (const NetworkSetting& one : settings) text += setting_lines(one, width);
+  return text;
+}
+
+// Of the first rank of an MPI job of two nodes that holds all GPUs of this one. Nobody knows the
+// other node yet, so the interface is that of the default route.
+NetworkSettings expected_settings(const NodeFabric& fabric) {
+  JobSpec spec;
+  spec.resources.instance_count = 2;
+  spec.distribution = {Distribution::Kind::mpi, std::max(1, static_cast<int>(fabric.gpus.size()))};
+  RankPlace place;
+  for (const FabricGpu& gpu : fabric.gpus) place.gpus.push_back(gpu.index);
+  place.has_rdma_device = !fabric.ports.empty();
+  for (const FabricInterface& one : fabric.interfaces)
+    if (one.default_route && place.route_interface.empty()) place.route_interface = one.name;
+  return settings_for(fabric, nullptr, OperatorSettings(), spec, place);
+}
+
 }  // namespace
 
 std::string fabric_text(const NodeView& node) {
@@ -127,7 +150,13 @@ std::string fabric_text(const NodeView& node) {
   lines.add("driver", fabric.nvidia_driver);
   lines.add("memlock", memlock_text(fabric.memlock_bytes));
   lines.add("machine", fabric.virtual_machine ? "virtual" : "");
-  return lines.text();
+  return lines.text() +
+         "\nWhat rank 0 of an MPI job of two nodes gets here, before the nodes' probe, the "
+         "launcher's "
+         "fabric.yml and the\njob's own variables; `lockstep job explain NAME --env` says what a "
+         "job "
+         "got:\n" +
+         setting_list(expected_settings(fabric));
 }
 
 std::string settings_text(const std::string& job, const SettingsView& view) {
@@ -137,9 +166,7 @@ std::string settings_text(const std::string& job, const SettingsView& view) {
                        in_one_line(view.absent));
   std::string text = fmt::format("{}: network settings of rank {} on {}\n", head, view.rank,
                                  in_one_line(view.node_name));
-  std::size_t width = 0;
-  for (const NetworkSetting& one : view.settings) width = std::max(width, one.name.size());
-  for (const NetworkSetting& one : view.settings) text += setting_lines(one, width);
+  text += setting_list(view.settings);
   for (const SettingsView::Elsewhere& other : view.elsewhere)
     text += fmt::format("  rank{} {}: {}={} ({}): {}\n",
                         other.ranks.find_first_of(",-") == std::string::npos ? "" : "s",

@@ -7,7 +7,8 @@
 
 namespace lockstep::cli {
 
-// `node show --fabric`.
+// `node show --fabric`: what it has, and the settings that follow for ranks, as far as they are
+// known before a job has its nodes.
 std::string fabric_text(const NodeView& node);
 
 // `job explain --env`: each variable with its value, who chose it and why.

@@ -223,7 +223,7 @@ void add_node_verbs(VerbTable table) {
   show_verb->add_flag("--history", options->history,
                       "also when it joined, was lost, came back, was drained, …");
   show_verb->add_flag("--fabric", options->fabric,
-                      "its interfaces, RDMA ports and GPUs, and where they are");
+                      "its interfaces, RDMA ports and GPUs, and the settings of ranks that follow");
   add_format(*show_verb, options->format);
   auto* token_verb = add("token", "print a token that lets a node join", token);
   token_verb->callback([table, options, token_verb] {

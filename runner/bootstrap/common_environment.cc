@@ -3,10 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "common/fabric/settings.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/network_settings.h"
 #include "runner/bootstrap/variables.h"
-#include "runner/fabric/settings.h"
 #include "runner/fabric/transport_check.h"
 
 namespace lockstep::runner {

@@ -9,7 +9,7 @@
 #include "common/base/bytes.h"
 #include "common/base/cut.h"
 #include "common/base/printable.h"
-#include "runner/fabric/rdma_choice.h"
+#include "common/fabric/rdma_choice.h"
 
 namespace lockstep::runner {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "runner/fabric/settings.h"
+#include "common/fabric/settings.h"
 
 namespace lockstep::runner {
 namespace {

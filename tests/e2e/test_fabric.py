@@ -25,6 +25,12 @@ def test_a_node_reports_its_fabric_and_lists_leave_it_out(site):
     assert {"address": "127.0.0.1", "prefix": 8} in loopback["addresses"] and not loopback["virtual"]
     text = site.ok("node", "show", listed["name"], "--fabric")
     assert f"interface:    {loopback['name']} 127.0.0.1/8" in text and "memlock:" in text, text
+    rank = text.partition("What rank 0 of an MPI job of two nodes gets here")[2]
+    route = [one["name"] for one in fabric["interfaces"] if one["default_route"]]
+    if route:
+        assert f"NCCL_SOCKET_IFNAME           ={route[0]} (fixed): the route to the other nodes begins there" in rank, text
+    if not fabric["rdma_ports"]:
+        assert "OMPI_MCA_pml                 ob1 (fixed): this node has no RDMA device" in rank, text
 
 
 def test_each_variable_of_a_gang_has_its_value_source_and_reason(site):
@@ -56,7 +62,8 @@ def test_a_warning_is_said_once_in_run(site):
 def test_settings_that_are_not_there_say_why(site):
     site.up(1)
     site.ok("run", "--name", "one", "--", "true")
-    assert settings_of(site, "one", "--rank", "5")["absent"] == "the job has rank 0 only"
+    done = site.run("job", "explain", "one", "--env", "--rank", "5")
+    assert done.returncode == 2 and b"one has no rank 5; its only rank is 0" in done.stderr, done
     done = site.run("job", "explain", "one", "--rank", "1")
     assert done.returncode == 2 and b"--env" in done.stderr, done
     assert "one: no network settings of rank 0: its ranks are on one node" in site.ok("job", "explain", "one", "--env")

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "common/domain/ip_network.h"
-#include "runner/fabric/rdma_choice.h"
-#include "runner/fabric/settings.h"
+#include "common/fabric/rdma_choice.h"
+#include "common/fabric/settings.h"
 #include "tests/unit/fabric/machine.h"
 
 namespace lockstep::runner {

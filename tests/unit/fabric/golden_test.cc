@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "runner/fabric/settings.h"
+#include "common/fabric/settings.h"
 #include "tests/unit/fabric/machine.h"
 
 namespace lockstep::runner {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "runner/fabric/setting_checks.h"
-#include "runner/fabric/settings.h"
+#include "common/fabric/setting_checks.h"
+#include "common/fabric/settings.h"
 #include "tests/unit/fabric/machine.h"
 
 namespace lockstep::runner {
@@ -47,7 +47,8 @@ TEST(Warnings, NameTheMistakeAndWhatIsThere) {
        "this node has no interface eth0; it has eno1, ens1, ens2"},
       {"roce-cluster", "NCCL_SOCKET_IFNAME", "eth,ib",
        "no interface of this node begins with eth; it has eno1, ens1, ens2"},
-      {"laptop", "NCCL_SOCKET_IFNAME", "=enp0s31f6", "enp0s31f6 is down on this node"},
+      {"laptop", "NCCL_SOCKET_IFNAME", "=enp0s31f6",
+       "enp0s31f6 is down on this node and reaches no other node"},
       {"azure-an", "NCCL_SOCKET_IFNAME", "=enP8170s1", "enP8170s1 has no address on this node"},
       {"plain-vm", "NCCL_SOCKET_IFNAME", "=docker0",
        "docker0 is a bridge inside of this machine and reaches no other"},

@@ -1,4 +1,4 @@
-#include "runner/fabric/socket_interface.h"
+#include "common/fabric/socket_interface.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "common/domain/ip_network.h"
 #include "common/domain/probe_messages.h"
 
-namespace lockstep::runner {
+namespace lockstep {
 namespace {
 
 constexpr std::string_view kLoopback = "lo";
@@ -131,4 +131,4 @@ std::optional<SocketInterface> choose_interface(const SocketQuestion& question) 
   return chosen;
 }
 
-}  // namespace lockstep::runner
+}  // namespace lockstep

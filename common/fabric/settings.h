@@ -15,7 +15,7 @@
 #include "common/domain/fabric.h"
 #include "common/domain/job_spec.h"
 
-namespace lockstep::runner {
+namespace lockstep {
 
 struct RankPlace {
   int node_rank = 0;
@@ -40,4 +40,4 @@ std::map<std::string, std::string> variables_of(const NetworkSettings& settings)
 // Where local ranks differ from local rank 0. `all`: by local rank. At most kMaxSettingOverrides.
 SettingOverrides differences(const std::vector<NetworkSettings>& all);
 
-}  // namespace lockstep::runner
+}  // namespace lockstep

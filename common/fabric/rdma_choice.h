@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "common/domain/fabric.h"
-#include "runner/fabric/nearness.h"
+#include "common/fabric/nearness.h"
 
-namespace lockstep::runner {
+namespace lockstep {
 
 struct RdmaChoice {
   PortList ports = {};          // in the order of the fabric; empty: the ranks use no RDMA
@@ -40,4 +40,4 @@ int pkey_index(const FabricPort& port, int pkey);
 inline constexpr int kFullMember = 0x8000;
 inline constexpr int kDefaultPartition = 0x7fff;
 
-}  // namespace lockstep::runner
+}  // namespace lockstep

@@ -7,7 +7,7 @@
 
 #include "common/domain/fabric.h"
 
-namespace lockstep::runner {
+namespace lockstep {
 
 struct Nearness {
   int bridges = 0;  // that both are behind; more is nearer
@@ -26,4 +26,4 @@ PortList nearest_ports(const NodeFabric& fabric, const PortList& ports, const Fa
 // Null: the node's fabric does not have it.
 const FabricGpu* gpu_with_index(const NodeFabric& fabric, int index);
 
-}  // namespace lockstep::runner
+}  // namespace lockstep

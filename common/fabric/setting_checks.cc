@@ -1,4 +1,4 @@
-#include "runner/fabric/setting_checks.h"
+#include "common/fabric/setting_checks.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 
 #include "common/base/trimmed.h"
 #include "common/domain/ip_network.h"
-#include "runner/fabric/socket_interface.h"
+#include "common/fabric/socket_interface.h"
 
-namespace lockstep::runner {
+namespace lockstep {
 namespace {
 
 constexpr std::size_t kMostNamed = 6;  // interfaces and ports in one warning
@@ -73,7 +73,9 @@ bool is_bridge_of_containers(const FabricInterface& interface) {
 
 std::string trouble_of(const FabricInterface& interface, const CheckedNode& node) {
   const std::string& name = interface.name;
-  if (!interface.up) return fmt::format("{} is down on this node", name);
+  if (!interface.up)
+    return fmt::format("{} is down on this node{}", name,
+                       node.several_hosts ? " and reaches no other node" : "");
   if (interface.addresses.empty()) return fmt::format("{} has no address on this node", name);
   if (!node.several_hosts) return "";
   if (interface.loopback) return fmt::format("{} reaches no other machine", name);
@@ -380,4 +382,4 @@ std::string warning_for(const std::string& name, const std::string& value, const
   return "";
 }
 
-}  // namespace lockstep::runner
+}  // namespace lockstep

@@ -1,4 +1,4 @@
-#include "runner/fabric/settings.h"
+#include "common/fabric/settings.h"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "common/base/cut.h"
-#include "runner/fabric/rdma_choice.h"
-#include "runner/fabric/setting_checks.h"
-#include "runner/fabric/socket_interface.h"
+#include "common/fabric/rdma_choice.h"
+#include "common/fabric/setting_checks.h"
+#include "common/fabric/socket_interface.h"
 
-namespace lockstep::runner {
+namespace lockstep {
 namespace {
 
 constexpr std::string_view kLoopbackName = "lo";
@@ -372,4 +372,4 @@ SettingOverrides differences(const std::vector<NetworkSettings>& all) {
   return found;
 }
 
-}  // namespace lockstep::runner
+}  // namespace lockstep

@@ -9,9 +9,9 @@
 
 #include "common/domain/fabric.h"
 #include "common/domain/job_spec.h"
-#include "runner/fabric/rdma_choice.h"
+#include "common/fabric/rdma_choice.h"
 
-namespace lockstep::runner {
+namespace lockstep {
 
 struct CheckedNode {
   const NodeFabric& fabric;
@@ -31,4 +31,4 @@ std::string warning_for(const std::string& name, const std::string& value, const
 // Of a number as NCCL and UCX read it, "3" or "0x8001"; -1: it is none.
 int number_in(std::string_view text);
 
-}  // namespace lockstep::runner
+}  // namespace lockstep

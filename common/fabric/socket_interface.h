@@ -7,7 +7,7 @@
 
 #include "common/domain/fabric.h"
 
-namespace lockstep::runner {
+namespace lockstep {
 
 struct SocketInterface {
   std::string name;
@@ -31,4 +31,4 @@ std::optional<SocketInterface> choose_interface(const SocketQuestion& question);
 // Null: the node has none of this name.
 const FabricInterface* interface_named(const NodeFabric& fabric, const std::string& name);
 
-}  // namespace lockstep::runner
+}  // namespace lockstep

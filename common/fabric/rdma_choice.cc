@@ -1,11 +1,11 @@
-#include "runner/fabric/rdma_choice.h"
+#include "common/fabric/rdma_choice.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
 
-namespace lockstep::runner {
+namespace lockstep {
 namespace {
 
 constexpr std::size_t kMostPortsNamed = 4;  // in one reason
@@ -190,4 +190,4 @@ RdmaChoice choose_rdma(const NodeFabric& fabric, const OperatorSettings& operato
                       by_gpus ? ", nearest to the job's GPUs" : "")};
 }
 
-}  // namespace lockstep::runner
+}  // namespace lockstep

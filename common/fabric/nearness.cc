@@ -1,9 +1,9 @@
-#include "runner/fabric/nearness.h"
+#include "common/fabric/nearness.h"
 
 #include <algorithm>
 #include <string_view>
 
-namespace lockstep::runner {
+namespace lockstep {
 namespace {
 
 // "0000:00:01.0/0000:03:00.0" without its last part, the device itself.
@@ -70,4 +70,4 @@ const FabricGpu* gpu_with_index(const NodeFabric& fabric, int index) {
   return found == fabric.gpus.end() ? nullptr : &*found;
 }
 
-}  // namespace lockstep::runner
+}  // namespace lockstep
