@@ -4,7 +4,8 @@
 usage: LOCKSTEP_BUILD=build tests/bench/mpi_speed.py [--pairs 15] [--seconds 0.1] [--gate 0.98]
 Jobs and mpirun take turns; each size of message from 8 bytes to 64 MiB is sent there and back for so many seconds. The
 table has the medians, and the speed of jobs as a share of mpirun's. Exit code 1: one is below the gate. Two nodes are
-network namespaces of this machine, over TCP. Needs root.
+network namespaces of this machine, over TCP, whose ranks have one core each in both: mpirun would bind both to the first
+core of what it takes for two machines. Needs root.
 """
 import argparse
 import os
@@ -52,13 +53,15 @@ def compare(cluster, where, pairs, seconds):
     """Rows of the table, and the least share."""
     site, first = cluster.site, cluster.nodes[0]
     program = site.install_program("mpi_pingpong")
+    bind = [] if where == "one node" else ["sh", "-c", 'exec taskset -c "$OMPI_COMM_WORLD_RANK" "$@"', "bind"]
     shape, hosts = (("-N", "1", "-n", "2"), "n1:2") if where == "one node" else (("-N", "2", "-n", "1"), "n1:1,n2:1")
     mpirun = first.argv(["mpirun", "--allow-run-as-root", "-np", "2", "--host", hosts, "--mca", "plm_rsh_agent",
-                         remote_shell(cluster), *BEST, site.work / "mpi_pingpong", seconds])
+                         remote_shell(cluster), *BEST, *(["--bind-to", "none"] if bind else []), *bind, site.work / "mpi_pingpong",
+                         seconds])
     ours, theirs = [], []
     for number in range(pairs + 1):
-        turns = [lambda: ours.append(times(site.ok("run", "-q", *shape, "--retry", "0", "--distribution", "mpi", "--", program,
-                                                   str(seconds)))),
+        turns = [lambda: ours.append(times(site.ok("run", "-q", *shape, "--retry", "0", "--distribution", "mpi", "--", *bind,
+                                                   program, str(seconds)))),
                  lambda: theirs.append(times(run(mpirun)))]
         for turn in turns if number % 2 else turns[::-1]:
             turn()
