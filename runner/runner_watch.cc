@@ -95,12 +95,13 @@ NodeWatch::Settings Runner::watch_settings() const {
   return settings;
 }
 
-// With the first rank that starts here. Where ranks are not compared, others still want to know
-// where they stand.
+// With the first rank that starts here. Where ranks are not compared, because the gang has an older
+// runner or the job has hang_after: off, the check of RDMA still has to know what they send.
 void Runner::begin_watch() {
   const bool is_solo = orders_.assignment.nodes() == 1;
-  if (node_watch_ || is_watch_over_ || !is_watched() || !attach_door_) return;
-  if (is_solo && !gang_watch_) make_gang_watch(gang_->gang());
+  const bool is_wanted = is_watched() || orders_.assignment.spec.resources.rdma != Rdma::off;
+  if (node_watch_ || is_watch_over_ || !is_wanted || !attach_door_) return;
+  if (is_solo && is_watched() && !gang_watch_) make_gang_watch(gang_->gang());
   NodeWatch::Doors doors;
   if (setup_.isolation.cgroups && !setup_.container)
     doors.cgroup = [this](int rank) {
