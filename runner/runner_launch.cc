@@ -11,12 +11,12 @@
 
 #include "common/base/cut.h"
 #include "common/domain/container_places.h"
+#include "common/fabric/settings.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "runner/bootstrap/nccl_watch.h"
 #include "runner/bootstrap/network_settings.h"
 #include "runner/container/arguments.h"
-#include "runner/fabric/settings.h"
 #include "runner/runner.h"
 #include "runner/steps/activate.h"
 #include "runner/steps/binding.h"
@@ -138,10 +138,7 @@ void Runner::note_network() {
   const OperatorSettings& operators = orders_.assignment.operator_settings;
   if (!operators.trouble.empty()) note(operators.trouble);
   if (gang_->network.empty()) return;
-  for (const NetworkSetting& one : gang_->network.front())
-    if (!one.warning.empty())
-      note(fmt::format("{}: {}; leave the variable out, unless that is meant", one.name,
-                       one.warning));
+  for (const std::string& text : notes_of_mistakes(gang_->network.front())) note(text);
 }
 
 BootstrapEvents Runner::bootstrap_events() {

@@ -47,7 +47,7 @@ Finding finding_of(const envs::EngineInfo& engine) {
   if (limitations.empty()) return {"node", kContainers, Verdict::ok, engine.name, ""};
   return {"node", kContainers, Verdict::warning, fmt::format("{}: {}", engine.name, limitations),
           engine.mounts_lead_out ? "install podman 5.2.5 or docker; or, if the package has the "
-                                   "mends, set LOCKSTEP_PODMAN_MOUNTS=allow for the agent"
+                                   "fixes, set LOCKSTEP_PODMAN_MOUNTS=allow for the agent"
           : engine.is_rootless   ? "delegate the memory controller of cgroup v2 to the user; set "
                                    "LimitMEMLOCK=infinity for its session"
                                  : "enable the kernel's memory cgroup (cgroup_enable=memory)"};

@@ -39,6 +39,11 @@ std::string_view to_string(OnHang what) {
   return "report";
 }
 
+std::string stacks_file(std::uint32_t attempt, int node_rank) {
+  return "stacks_of_hang_" + std::to_string(attempt) + "_node_" + std::to_string(node_rank) +
+         ".jsonl";
+}
+
 Result<Duration> hang_after_from(const std::string& text) {
   if (text == "off") return Duration::zero();
   const Duration time = parse_duration(text);

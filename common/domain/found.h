@@ -71,6 +71,9 @@ enum class OnHang { report, stacks, fail, retry };
 std::string_view to_string(OnHang what);
 std::optional<OnHang> on_hang_from(std::string_view word);
 
+// With OnHang::stacks: the file in the job's folder of logs that has the stacks of a node's ranks.
+std::string stacks_file(std::uint32_t attempt, int node_rank);
+
 struct HangPolicy {
   Duration after = seconds(120);  // lockstep.hang_after; zero: never look
   OnHang on = OnHang::report;     // lockstep.on_hang

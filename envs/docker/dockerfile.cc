@@ -179,7 +179,7 @@ class Check {
           "{} runs as root here, and lets a --mount other than type=tmpfs reach files of the node "
           "(CVE-2024-1753, CVE-2024-9407, CVE-2024-9675). Leave --mount out; or let the operator "
           "install podman 5.2.5 or docker, run the agent as an ordinary user, or, where the "
-          "package has the mends, set LOCKSTEP_PODMAN_MOUNTS=allow for the agent",
+          "package has the fixes, set LOCKSTEP_PODMAN_MOUNTS=allow for the agent",
           engine_.leaky_mounts));
     for (std::size_t at = 0; at < all.size();) {
       const auto end = all.find(',', at);

@@ -109,7 +109,7 @@ Status AuditLog::take_up(Instant now) {
     if (whole != text.size()) {
       if (io::disk::ftruncate(file.get(), static_cast<off_t>(whole)) != 0)
         return errno_error(errno, "cannot remove the incomplete last entry from " + path);
-      notes.push_back({"mend the log", path,
+      notes.push_back({"fix the log", path,
                        fmt::format("the last entry was not complete when the launcher stopped; its "
                                    "{} bytes were removed",
                                    text.size() - whole)});

@@ -60,7 +60,7 @@ std::string all_that_run(const JobView& job) {
   std::vector<int> all;
   for (const PartView& part : job.attempts.back().parts)
     for (const int rank : running_of(part)) all.push_back(rank);
-  return all.empty() ? "no rank of it runs" : "those that run: " + ranges_of(all);
+  return all.empty() ? "no rank of it runs" : "those that run: " + ranges_in_words(all);
 }
 
 }  // namespace
@@ -87,15 +87,19 @@ Result<JobView> running_job(Connection& connection, const std::string& verb,
   return std::move(reply.job);
 }
 
+Status expect_rank(const std::string& verb, const JobSpec& spec, int rank) {
+  const int world = spec.world_size();
+  if (rank < world) return {};
+  return wrong(ErrorCode::invalid_argument, verb,
+               world == 1 ? fmt::format("{} has no rank {}; its only rank is 0", spec.name, rank)
+                          : fmt::format("{} has no rank {}; its ranks are 0 to {}", spec.name, rank,
+                                        world - 1));
+}
+
 Result<std::vector<NodeRanks>> chosen_ranks(const std::string& verb, const JobView& job,
                                             const RankChoice& choice) {
   const JobSpec& spec = job.spec;
-  if (choice.rank && *choice.rank >= spec.world_size())
-    return wrong(ErrorCode::invalid_argument, verb,
-                 spec.world_size() == 1
-                     ? fmt::format("{} has no rank {}; its only rank is 0", spec.name, *choice.rank)
-                     : fmt::format("{} has no rank {}; its ranks are 0 to {}", spec.name,
-                                   *choice.rank, spec.world_size() - 1));
+  if (choice.rank) TRY(expect_rank(verb, spec, *choice.rank));
   LogSelection node;
   node.node_word = choice.node;
   TRY(find_node(&node, verb, job, 0));
@@ -126,7 +130,7 @@ std::string ranks_text(const std::vector<NodeRanks>& nodes) {
   std::string places;
   std::size_t count = 0;
   for (const NodeRanks& node : nodes) {
-    places += fmt::format("{}{} on {}", places.empty() ? "" : ", ", ranges_of(node.ranks),
+    places += fmt::format("{}{} on {}", places.empty() ? "" : ", ", ranges_in_words(node.ranks),
                           printable(node.node_name));
     count += node.ranks.size();
   }

@@ -35,6 +35,9 @@ struct NodeRanks {
 Result<JobView> running_job(Connection& connection, const std::string& verb,
                             const std::string& word);
 
+// invalid_argument: the job, which is no pipeline, has no such rank. It names the ranks it has.
+Status expect_rank(const std::string& verb, const JobSpec& spec, int rank);
+
 // The nodes of the newest attempt with ranks that run, or the node of the chosen rank with only
 // that one. invalid_argument: there is no such rank or node. conflict: it runs no more.
 Result<std::vector<NodeRanks>> chosen_ranks(const std::string& verb, const JobView& job,
@@ -43,7 +46,7 @@ Result<std::vector<NodeRanks>> chosen_ranks(const std::string& verb, const JobVi
 // kExitUsage of a rank or node that the job does not have, else `otherwise`.
 int exit_code_of_choice(const Error& error, int otherwise = kExitFailure);
 
-// "rank 3 on n2", "7 ranks: 0-3 on n1, 4-6 on n2".
+// "rank 3 on n2", "7 ranks: 0–3 on n1, 4–6 on n2".
 std::string ranks_text(const std::vector<NodeRanks>& nodes);
 
 }  // namespace lockstep::cli

@@ -9,6 +9,7 @@
 #include "launcher/cli/rank_view.h"
 #include "launcher/cli/remedies.h"
 #include "launcher/cli/view_text.h"
+#include "launcher/words/said.h"
 
 namespace lockstep::cli {
 
@@ -72,7 +73,7 @@ std::string first_failure(const ExitReport& report) {
   if (!report.rank || how.empty()) {
     const std::string what =
         report.message.empty() ? std::string(to_string(report.cause)) : in_lines(report.message, 4);
-    // Behind it, it would seem to belong to its last words.
+    // After the message, it would seem to belong to its last lines of output.
     return when.empty() ? fmt::format("  {}\n", what)
                         : fmt::format("  {}: {}\n", when.substr(1), what);
   }
@@ -86,7 +87,7 @@ std::string first_failure(const ExitReport& report) {
 
 constexpr int kShownLastLines = 20;  // the report keeps more: `job show -o json` has them
 
-std::string last_words(const ExitReport& report) {
+std::string last_output(const ExitReport& report) {
   if (report.stderr_tail.empty()) return "";
   std::string text = "  its last lines on stderr:\n";
   std::string_view rest = report.stderr_tail;
@@ -134,7 +135,7 @@ std::string failure_report(const JobView& job) {
       job.attempts.size() > 1 ? fmt::format(" in attempt {}", job.attempts.size()) : "");
   text += first_failure(report);
   text += cause_lines(job, report);
-  text += last_words(report);
+  text += last_output(report);
   if (!job.attempts.empty()) text += address_lines(job.attempts.back(), report);
   if (!job.attempts.empty() && report.rank) text += ended_before_lines(job.attempts.back(), report);
   for (const NodeClock& clock : report.clocks)
@@ -143,9 +144,7 @@ std::string failure_report(const JobView& job) {
         "print: `timedatectl set-ntp true` on {0} sets it right\n",
         clock.node_name, in_words(clock.offset));
   if (!report.terminated_ranks.empty())
-    text += fmt::format("  then terminated: rank{} {}\n",
-                        report.terminated_ranks.size() == 1 ? "" : "s",
-                        ranges_of(report.terminated_ranks));
+    text += fmt::format("  then terminated: {}\n", words::ranks_text(report.terminated_ranks));
   text += remedies(job, report);
   text += other_steps_report(job);
   if (const std::string look = where_to_look(job, report); !look.empty())

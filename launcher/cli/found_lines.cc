@@ -26,6 +26,8 @@ words::About names_of_last(const JobView& job) {
   words::About about{job.spec.name};
   if (!job.attempts.empty()) about = api::names_in(job.spec.name, job.attempts.back());
   about.ends_on_hang = job.spec.hang.on == OnHang::fail || job.spec.hang.on == OnHang::retry;
+  if (job.spec.hang.on == OnHang::stacks && !job.attempts.empty())
+    about.stacks_of_attempt = job.attempts.back().number;
   return about;
 }
 
@@ -39,6 +41,25 @@ std::string stack_lines(const ExitReport& report) {
     rest = newline == std::string_view::npos ? std::string_view() : rest.substr(newline + 1);
   }
   return text;
+}
+
+// What to do about the hang for which the job was ended.
+std::string after_hang(const JobView& job, const Found& hang) {
+  const std::string name = in_one_line(job.spec.name);
+  if (hang.kind != FoundKind::stopped || hang.ranks.empty())
+    return fmt::format(
+        "; run it with --on-hang report, and look at its ranks while they hang: `lockstep job "
+        "diagnose {}`\n",
+        name);
+  std::vector<int> ranks;
+  for (const FoundRank& rank : hang.ranks) ranks.push_back(rank.rank);
+  const bool is_one = ranks.size() == 1;
+  return fmt::format(
+      ": somebody or something stopped {} (kill -STOP, Ctrl-Z, a debugger); find out who, and run "
+      "the job again; with --on-hang report the job is not ended, and `lockstep job signal {}{} "
+      "CONT` lets {} go on\n",
+      words::ranks_text(ranks), name, is_one ? fmt::format(" --rank {}", ranks.front()) : "",
+      is_one ? "the rank" : "all ranks");
 }
 
 std::string said_lines(const words::Said& said) {
@@ -109,11 +130,7 @@ std::string cause_lines(const JobView& job, const ExitReport& report) {
   if (report.lost_peer && report.rank)
     text += said_lines(words::say(*report.lost_peer, *report.rank, names));
   if (report.hang)
-    text += fmt::format(
-        "  --on-hang (lockstep.on_hang) ended it; run it with --on-hang report, and look at its "
-        "ranks "
-        "while they hang: `lockstep job diagnose {}`\n",
-        in_one_line(job.spec.name));
+    text += "  --on-hang (lockstep.on_hang) ended it" + after_hang(job, *report.hang);
   return text;
 }
 

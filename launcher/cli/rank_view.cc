@@ -32,9 +32,9 @@ std::string what_of(const RankView& rank) {
   return "unknown";
 }
 
-// "rank 3", "ranks 4-7".
+// "rank 3", "ranks 4–7".
 std::string who(const std::vector<int>& ranks) {
-  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranges_of(ranks));
+  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranges_in_words(ranks));
 }
 
 struct Group {

@@ -109,21 +109,31 @@ std::string core_file(const JobView& job, const ExitReport& report) {
   return "  to see where: run it again with --core backtrace (lockstep.core in a job file)\n";
 }
 
-std::string lost_node(const ExitReport& report) {
+std::string lost_node(const JobView& job, const ExitReport& report) {
   if (report.cause != Cause::node_lost) return "";
   const std::string node = report.node_name.empty() ? "the node" : report.node_name;
+  const RetryPolicy& retry = job.spec.retry;
+  const bool would_retry =
+      retry.max == 0 && job.spec.terminal == TerminalKind::none &&
+      std::find(retry.on.begin(), retry.on.end(), RetryOn::infrastructure) != retry.on.end();
+  const std::string no_retry =
+      would_retry ? fmt::format(
+                        "; the job has --retry 0 (lockstep.retry.max: 0 in a job file); "
+                        "without that, it runs again by itself after a lost node, up to "
+                        "{} times",
+                        RetryPolicy().max)
+                  : "";
   return fmt::format(
       "  see that {0} is on, that the network reaches it and that its lockstep-agent runs "
-      "(`lockstep node show {0}`); with --retry 1 or more (lockstep.retry.max in a job file; the "
-      "default is 3) such a job runs again by itself\n",
-      node);
+      "(`lockstep node show {0}`){1}\n",
+      node, no_retry);
 }
 
 }  // namespace
 
 std::string remedies(const JobView& job, const ExitReport& report) {
   return memory(job, report) + missing_python(job, report) + missing_module(job, report) +
-         full_disk(report) + lost_node(report) + core_file(job, report);
+         full_disk(report) + lost_node(job, report) + core_file(job, report);
 }
 
 }  // namespace lockstep::cli

@@ -100,6 +100,7 @@ CheckJobFile question_of(const RunArguments& arguments, const RunJob& job) {
 
 Submission submission_of(const RunArguments& arguments, RunJob job) {
   Submission submission;
+  submission.note = held_besides(job.spec.resources);
   submission.spec = std::move(job.spec);
   submission.rebuild = arguments.rebuild;
   submission.quiet = arguments.quiet;

@@ -140,12 +140,10 @@ void sort_groups(StackReport* report) {
 
 namespace {
 
-// "rank 3", "6 ranks (0-2, 4-6)".
+// "rank 3", "6 ranks (0–2, 4–6)".
 std::string who(const std::vector<int>& ranks) {
   if (ranks.size() == 1) return fmt::format("rank {}", ranks.front());
-  std::string spaced;
-  for (const char c : ranges_of(ranks)) spaced.append(c == ',' ? ", " : std::string(1, c));
-  return fmt::format("{} ranks ({})", ranks.size(), spaced);
+  return fmt::format("{} ranks ({})", ranks.size(), ranges_in_words(ranks));
 }
 
 std::string thread_text(const StackThread& thread) {

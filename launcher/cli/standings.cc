@@ -15,6 +15,10 @@ namespace {
 constexpr std::size_t kMostTextBytes = 256;
 constexpr std::size_t kMostCounts = 32;
 constexpr std::size_t kMostInTable = 64;
+constexpr std::string_view kColumns =
+    "(FOR: it has done that so long; NO PROGRESS: nothing of it has moved so long: output, traffic "
+    "with\n other ranks, files, memory, collectives; CPUS: how many it uses; CODE: the line of its "
+    "own code, and\n the call of a library that it is in)\n";
 
 class Reader {
  public:
@@ -185,12 +189,12 @@ std::string standings_table(const std::vector<ShownStanding>& standings) {
         [](const ShownStanding& a, const ShownStanding& b) { return a.still > b.still; });
     shown.resize(kMostInTable);
   }
-  Table table({"RANK", "NODE", "DOES", "FOR", "STILL", "CPUS", "IN", "AT"});
+  Table table({"RANK", "NODE", "DOES", "FOR", "NO PROGRESS", "CPUS", "SYSTEM CALL", "CODE"});
   for (const ShownStanding& one : shown)
     table.add({std::to_string(one.rank), one.node_name, one.doing,
                fmt::format("{:.0f}s", one.doing_for), fmt::format("{:.0f}s", one.still),
                fmt::format("{:.2f}", one.cpus), call_of(one), place_of(one)});
-  std::string text = table.text();
+  std::string text = table.text() + std::string(kColumns);
   if (standings.size() > kMostInTable)
     text += fmt::format("and {} more ranks, which moved later; -o json shows all\n",
                         standings.size() - kMostInTable);

@@ -34,7 +34,8 @@ std::vector<ShownStanding> take_standings(const std::string& node_name,
                                           const std::vector<int>& ranks, std::string* lines);
 
 Json to_json(const ShownStanding& standing);
-// "RANK  NODE  DOES  FOR  STILL  CPUS  IN  AT"; the longest still first when there are many.
+// "RANK  NODE  DOES  FOR  NO PROGRESS  CPUS  SYSTEM CALL  CODE" and what the columns are; those
+// without progress for the longest time first when there are many.
 std::string standings_table(const std::vector<ShownStanding>& standings);
 
 }  // namespace lockstep::cli

@@ -376,8 +376,9 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
                    Submit{key, spec, submission.rebuild, submission.waits, submission.wait_anyway},
                    kSubmitTimeout));
     if (!reply.snapshot_missing) {
-      if (!submission.quiet)
-        for (const std::string& note : reply.notes) context.terminal.print_line(note);
+      if (submission.quiet) return reply.job;
+      if (!submission.note.empty()) context.terminal.print_line(submission.note);
+      for (const std::string& note : reply.notes) context.terminal.print_line(note);
       return reply.job;
     }
     if (captures.all().empty()) break;

@@ -41,7 +41,8 @@ struct Submission {
   // The build context of its image; `spec` does not have its digest yet.
   std::optional<spec::BuildFolder> build = {};
   std::vector<spec::LocalData> data = {};  // to be captured for inputs of `spec`
-  bool quiet = false;                      // does not print the launcher's notes
+  bool quiet = false;                      // does not print `note` and the launcher's notes
+  std::string note = {};                   // printed once the launcher has accepted the job
   bool waits = false;                      // the job's end is waited for
   bool wait_anyway = false;                // taken also where it waits in vain
   // Of the pipeline's steps, in their order; empty: they take nothing from this machine.

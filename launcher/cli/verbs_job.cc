@@ -4,6 +4,7 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/job.h"
+#include "launcher/cli/attach_target.h"
 #include "launcher/cli/fabric_view.h"
 #include "launcher/cli/pipeline_view.h"
 #include "launcher/cli/step_choice.h"
@@ -50,6 +51,9 @@ int explain(Context& context, const JobOptions& options) {
   const auto reply = (*connection)->ask_for<ExplainReply>(question);
   if (!reply) return fail(context.terminal, reply.error());
   const ExplainView& explain = reply->explain;
+  if (const JobSpec& spec = explain.job.spec; options.settings && !spec.is_pipeline())
+    if (const Status known = expect_rank("job explain", spec, options.rank); !known)
+      return fail(context.terminal, known.error(), kExitUsage);
   if (options.settings && !explain.settings)
     return fail(context.terminal,
                 make_error(ErrorCode::permission_denied,

@@ -71,8 +71,6 @@ void say_what_to_know(Context& context, const RunArguments& arguments, const Job
   const ReadSource read = source_reader(arguments.code.empty() ? "." : arguments.code);
   for (const std::string& note : distribution_notes(spec, read, arguments.sbatch))
     context.terminal.print_line(note);
-  if (const std::string held = held_besides(spec.resources); !held.empty())
-    context.terminal.print_line(held);
 }
 
 // The options of a Slurm script, and the script as the command.

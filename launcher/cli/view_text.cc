@@ -130,7 +130,7 @@ std::string part_line(const PartView& part) {
   std::string line = fmt::format(
       "    {}: node rank {}, ranks {}, {}", part.node_name, part.node_rank,
       part.ranks == 1 ? std::to_string(part.first_rank)
-                      : fmt::format("{}-{}", part.first_rank, part.first_rank + part.ranks - 1),
+                      : fmt::format("{}–{}", part.first_rank, part.first_rank + part.ranks - 1),
       to_string(part.state));
   if (!part.progress.empty()) line += " (" + in_one_line(part.progress) + ")";
   line += fmt::format("; cpus {}, memory {}", ranges_of(part.allotment.cpus),
@@ -313,18 +313,26 @@ std::string archived_text(const JobView& job) {
   return "left out of lists; lockstep job restore " + job.spec.name;
 }
 
-std::string ranges_of(std::vector<int> ids) {
+namespace {
+
+std::string ranges_of(std::vector<int> ids, std::string_view comma, std::string_view dash) {
   std::sort(ids.begin(), ids.end());
   std::string text;
   for (std::size_t i = 0; i < ids.size();) {
     std::size_t end = i;
     while (end + 1 < ids.size() && ids[end + 1] == ids[end] + 1) ++end;
-    if (!text.empty()) text += ',';
-    text += end == i ? std::to_string(ids[i]) : fmt::format("{}-{}", ids[i], ids[end]);
+    if (!text.empty()) text += comma;
+    text += end == i ? std::to_string(ids[i]) : fmt::format("{}{}{}", ids[i], dash, ids[end]);
     i = end + 1;
   }
   return text;
 }
+
+}  // namespace
+
+std::string ranges_of(std::vector<int> ids) { return ranges_of(std::move(ids), ",", "-"); }
+
+std::string ranges_in_words(std::vector<int> ids) { return ranges_of(std::move(ids), ", ", "–"); }
 
 std::string job_table(const std::vector<JobView>& jobs, Instant now,
                       std::optional<std::size_t> columns) {
@@ -424,14 +432,14 @@ std::string explain_text(const ExplainView& explain) {
   return printable(text) + environment_paragraph(explain.job);
 }
 
-// "200 ms behind the launcher's (known to 0.4 ms)".
+// "200 ms behind the launcher's (± 0.4 ms)".
 std::string in_words(const ClockOffset& offset) {
   const Duration by = std::chrono::abs(offset.ahead);
   const std::string how_much =
       by < seconds(10) ? fmt::format("{:.2f} s", std::chrono::duration<double>(by).count())
                        : format_duration(std::chrono::floor<seconds>(by));
   const double known = std::chrono::duration<double, std::milli>(offset.uncertainty).count();
-  return fmt::format("{} {} the launcher's (known to {:.1f} ms)", how_much,
+  return fmt::format("{} {} the launcher's (± {:.1f} ms)", how_much,
                      offset.ahead > Duration(0) ? "ahead of" : "behind", known);
 }
 

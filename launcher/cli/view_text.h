@@ -18,7 +18,7 @@ std::string archived_text(const JobView& job);
 std::string job_text(const JobView& job, Instant now);
 std::string explain_text(const ExplainView& explain);
 std::string node_table(const std::vector<NodeView>& nodes);
-// "0.20 s behind the launcher's (known to 0.4 ms)".
+// "0.20 s behind the launcher's (± 0.4 ms)".
 std::string in_words(const ClockOffset& offset);
 // How the node's clock differs from the launcher's; "" if they agree or the difference is unknown.
 std::string clock_trouble(const NodeView& node);
@@ -28,6 +28,8 @@ std::string status_text(const LauncherStatus& status, Instant now);
 
 // "0-3,8": sorted ids as ranges; "" when there are none.
 std::string ranges_of(std::vector<int> ids);
+// "0–3, 8": the same for a sentence, with an en dash.
+std::string ranges_in_words(std::vector<int> ids);
 
 // The report for a job that did not complete: which rank failed first, where, when and how, the end
 // of its stderr, which ranks were then terminated, and where to look. "" for a job that completed.

@@ -12,10 +12,15 @@ Found without_contents(Found found) {
 }
 
 words::About about(const State& state, const Attempt& attempt) {
-  return {attempt.id.job.value, [&state, &attempt](int node_rank) {
-            if (node_rank < 0 || node_rank >= attempt.size()) return std::string();
-            return state.node_name(attempt.parts[static_cast<std::size_t>(node_rank)].node);
-          }};
+  words::About about{
+      attempt.id.job.value, [&state, &attempt](int node_rank) {
+        if (node_rank < 0 || node_rank >= attempt.size()) return std::string();
+        return state.node_name(attempt.parts[static_cast<std::size_t>(node_rank)].node);
+      }};
+  const Job* job = state.job(attempt.id.job);
+  if (job != nullptr && job->spec.hang.on == OnHang::stacks)
+    about.stacks_of_attempt = attempt.id.number;
+  return about;
 }
 
 }  // namespace lockstep::launcher

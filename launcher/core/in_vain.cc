@@ -9,6 +9,7 @@
 #include "launcher/core/instances.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/scaling.h"
+#include "launcher/core/shortage.h"
 
 namespace lockstep::launcher {
 
@@ -50,6 +51,7 @@ struct Count {
   int fitting = 0;  // in the network that has most of them
   bool lacks_label = false, is_small = false, lacks_engine = false, lacks_rdma = false;
   bool is_shared = false, lacks_account = false;
+  Shortage shortage;  // if is_small
 };
 
 Count count(const Cluster& cluster, const std::string& pool, const Shape& shape) {
@@ -60,9 +62,14 @@ Count count(const Cluster& cluster, const std::string& pool, const Shape& shape)
     ++count.all;
     if (!node.session) {
       ++unknown;
-    } else if (!is_chosen(cluster.state, node, shape)) {
+      continue;
+    }
+    if (!is_chosen(cluster.state, node, shape)) {
       count.lacks_label = count.lacks_label || !shape.labels.empty();
-    } else if (too_small(node.inventory, shape)) {
+      continue;
+    }
+    count.shortage.add(node.name, node.inventory, shape);
+    if (too_small(node.inventory, shape)) {
       count.is_small = true;
       count.lacks_engine = shape.in_container && lacks_engine(node.inventory);
     } else if (shape.rdma == Rdma::required && node.inventory.rdma_ports.empty()) {
@@ -95,8 +102,8 @@ std::string remedy(const Cluster& cluster, const std::string& pool, const Shape&
     return fmt::format("install docker or podman on its nodes and restart their lockstep-agent{}",
                        or_more);
   if (count.is_small)
-    return fmt::format(
-        "ask for less (--cpus, --memory, --gpus; lockstep.resources in a job file){}", or_more);
+    return count.shortage.remedy(
+        or_more, is_ours ? "`lockstep down` and `lockstep up`" : "restart its lockstep-agent");
   if (count.lacks_rdma)
     return fmt::format("leave out --rdma (lockstep.rdma in a job file){}", or_more);
   if (count.is_shared)
@@ -122,6 +129,7 @@ std::string who_can(const std::string& pool, int fitting) {
 struct Local {
   int known = 0, present = 0, fitting = 0, without_engine = 0;
   std::string example;  // "local-0 has 0 gpus, 4 asked for"
+  Shortage shortage;
 };
 
 Local count_local(const Cluster& cluster, const Shape& shape) {
@@ -131,6 +139,7 @@ Local count_local(const Cluster& cluster, const Shape& shape) {
     ++local.known;
     if (!node.lost) ++local.present;
     if (lacks_engine(node.inventory)) ++local.without_engine;
+    local.shortage.add(node.name, node.inventory, shape);
     const auto reason = too_small(node.inventory, shape);
     if (!reason) ++local.fitting;
     if (reason && local.example.empty()) local.example = node.name + " " + *reason;
@@ -196,6 +205,7 @@ std::optional<Error> beyond_fixed_nodes(const Cluster& cluster, const Shape& sha
                     local.without_engine, local.known, pool, kNoEngine));
   nodes.is_small = true;
   nodes.fitting = local.fitting;
+  nodes.shortage = local.shortage;
   return refusal(fmt::format("{} ({})", who_can(pool, local.fitting), local.example));
 }
 

@@ -419,9 +419,13 @@ struct State::Applier {
     for (const Found& found : difference.over)
       record(job, Event::Kind::found_over, fact.attempt, node_of(attempt, found),
              words::say_over(found, names));
-    for (const Found& found : difference.fresh)
-      record(job, found.verdict == FoundVerdict::hangs ? Event::Kind::hang : Event::Kind::found,
-             fact.attempt, node_of(attempt, found), words::say(found, names).what);
+    for (const Found& found : difference.fresh) {
+      const bool hangs = found.verdict == FoundVerdict::hangs;
+      std::string text = words::say(found, names).what;
+      if (hangs && names.stacks_of_attempt != 0) text += "; " + words::say_kept_stacks(names);
+      record(job, hangs ? Event::Kind::hang : Event::Kind::found, fact.attempt,
+             node_of(attempt, found), text);
+    }
     attempt.found = fact.found;
   }
   static NodeId node_of(const Attempt& attempt, const Found& found) {

@@ -301,10 +301,9 @@ Result<ComputeType> compute_type(const std::string& word) {
   static constexpr std::array<std::string_view, 5> kKnown{"local", "virtualmachine", "amlcompute",
                                                           "kubernetes", "computeinstance"};
   const std::string near = nearest(low, kKnown);
-  return make_error(
-      ErrorCode::invalid_argument,
-      fmt::format("'{}' is not a type of compute target; {}", word,
-                  near.empty() ? std::string(kTypes) : fmt::format("did you mean '{}'?", near)));
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("'{}' is not a type of compute target; {}{}", word, kTypes,
+                                near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
 }
 
 Result<NodeSource> node_source(ComputeType type, const std::string& word) {

@@ -118,10 +118,9 @@ class KindReader {
     for (const Refused& refused : kRefused)
       if (word == refused.word)
         return not_supported(type.place, fmt::format("type '{}'", word), refused);
-    const std::string near = nearest(word, kTypes);
-    return source_.error(type.place, fmt::format("'type': unknown word '{}'; {}", type.text,
-                                                 near.empty() ? "it must be command or pipeline"
-                                                              : "did you mean '" + near + "'?"));
+    return source_.error(type.place,
+                         fmt::format("'type': unknown word '{}'; {}", type.text,
+                                     expected("command or pipeline", nearest(word, kTypes))));
   }
 
   Error not_supported(const Place& place, std::string_view what, const Refused& refused) const {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.h"
 #include "launcher/spec/yaml_tree.h"
@@ -11,6 +12,11 @@ namespace lockstep::spec {
 
 // With the letters of ASCII in lower case.
 std::string lower_case(std::string text);
+
+// "mpi, pytorch or ray".
+std::string listed(const std::vector<std::string_view>& words);
+// "it must be mpi or ray; did you mean 'ray'?"; `near` may be "".
+std::string expected(std::string_view choices, std::string_view near);
 
 // The word of `node` in lower case: as on Azure, either case is taken. `words_path` is the key's
 // path in the table ("outputs.*.type"), `path` its path in the file ("outputs.model.type").

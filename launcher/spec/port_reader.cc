@@ -126,10 +126,8 @@ class PortReader {
       for (const LiteralType one : kLiterals) words.push_back(to_string(one));
       for (int i = 0; i <= static_cast<int>(InputType::triton_model); ++i)
         words.push_back(to_string(static_cast<InputType>(i)));
-      const std::string near = nearest(word, words);
       fault(type->place, fmt::format("'{}': unknown word '{}'; {}", shown("type"), type->text,
-                                     near.empty() ? fmt::format("it must be {}", kAllTypes)
-                                                  : fmt::format("did you mean '{}'?", near)));
+                                     expected(kAllTypes, nearest(word, words))));
     }
   }
 

@@ -10,6 +10,7 @@
 
 #include "common/base/nearest.h"
 #include "launcher/spec/keys.h"
+#include "launcher/spec/known_word.h"
 
 namespace lockstep::spec {
 
@@ -43,10 +44,8 @@ std::string unknown_word(const std::string& text) {
     words.push_back(known.word);
     choices.append(choices.empty() ? "" : ", ").append(known.word);
   }
-  const std::string near = nearest(text, words);
   return fmt::format("unknown word '{}'; {}", text,
-                     near.empty() ? "it must be an exit code or one of " + choices
-                                  : "did you mean '" + near + "'?");
+                     expected("an exit code or one of " + choices, nearest(text, words)));
 }
 
 // A word or a number; `alone`: nothing else is asked for.

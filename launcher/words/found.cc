@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "common/domain/outputs.h"
+
 namespace lockstep::words {
 
 namespace {
@@ -11,6 +13,7 @@ namespace {
 constexpr std::size_t kMostNodesNamed = 3;
 constexpr std::size_t kMostOfCycle = 3;     // ranks of which is said where they are
 constexpr std::string_view kLock = "lock";  // the fact of a rank that waits for itself
+constexpr std::string_view kRendezvous = "the rendezvous";  // the fact of a gang of PyTorch
 
 struct DoingWords {
   std::string_view doing, one, several;
@@ -84,7 +87,12 @@ class Finding {
   std::string while_others_wait() const;
   std::string command(std::string_view verb, std::string_view rest = "") const;
   std::string stacks() const;
+  std::string cancel() const {
+    return fmt::format("`lockstep job cancel {}` ends the job", shown(about_.job));
+  }
 
+  std::string meeting() const;
+  std::string look_at_writer() const;
   Said not_started() const;
   Said waits() const;
   Said cycle() const;
@@ -150,17 +158,25 @@ std::string Finding::stacks() const {
   return command("stacks") + (several_ ? " shows where the first is" : " shows where it is");
 }
 
+// "the rendezvous (torch's init_process_group)".
+std::string Finding::meeting() const {
+  if (found_.fact == kRendezvous) return "the rendezvous (torch's init_process_group)";
+  return fact("MPI_Init or the rendezvous");
+}
+
 Said Finding::not_started() const {
-  std::string what = fmt::format("{} {} not reached {} for {}", who(), has(),
-                                 fact("MPI_Init or the rendezvous"), time());
+  std::string what = fmt::format("{} {} not reached {} for {}", who(), has(), meeting(), time());
   const std::string rank = several_ ? fmt::format("rank {}", first().rank) : "it";
   if (!first().call.empty())
-    what += fmt::format("; {} is in {}", rank, call_text(first()));
+    what += fmt::format("; {} is in {}{}", rank, call_text(first()),
+                        first().at.empty() ? "" : ", at " + shown(first().at));
   else if (!first().doing.empty() && first().doing != "starts")
     what += fmt::format("; {} {}", rank, activity(first()));
+  const std::string call = found_.fact == kRendezvous ? "init_process_group" : fact("that call");
   if (first().call != "connect" || first().on.empty())
-    return {what, fmt::format("the others wait for {} there: let {} get to that call sooner; {}",
-                              several_ ? "them" : "it", several_ ? "them" : "it", stacks())};
+    return {what, fmt::format("the others wait for {} there: move what rank {} does before {} to "
+                              "after it, or remove it; {}; {}",
+                              several_ ? "them" : "it", first().rank, call, stacks(), cancel())};
   return {what, fmt::format("see that {} may reach {} (a firewall, another network) and that a "
                             "rank listens there; {}",
                             node(), shown(first().on), stacks())};
@@ -177,11 +193,23 @@ Said Finding::waits() const {
     what += fmt::format("; {} has launched {} of {}, the others {}",
                         several_ ? fmt::format("rank {}", first().rank) : it(), found_.here,
                         shown(found_.fact), found_.elsewhere);
-  std::string mend;
-  if (first().doing == "reads" && !first().on.empty())
-    mend = fmt::format("; if nothing comes on {}, mend who writes there", shown(first().on));
-  return {what,
-          fmt::format("{} may go on, so nothing is done about it; {}{}", it(), stacks(), mend)};
+  return {what, fmt::format("{} may go on, so nothing is done about it; {}{}", it(), stacks(),
+                            look_at_writer())};
+}
+
+// Of a rank that reads what does not come.
+std::string Finding::look_at_writer() const {
+  if (first().doing != "reads" || first().on.empty()) return "";
+  const std::string on = shown(first().on);
+  const std::string where =
+      on.starts_with('/')
+          ? fmt::format("look at the file system of {} on {}, or at what should write to the file",
+                        on, node())
+      : on.starts_with("a pipe")
+          ? "look at what should write to the pipe (a data-loader worker or a subprocess that has "
+            "died or waits itself)"
+          : fmt::format("look at what should send on {}", on);
+  return fmt::format("; {}; if that is only slow, wait; else {}", where, cancel());
 }
 
 // Either ranks that wait for each other, `waiting` being the rest of them; or one whose own threads
@@ -208,14 +236,14 @@ Said Finding::cycle() const {
         what,
         "they may move where it is not seen, or wait for a server, so nothing is done about it; " +
             look};
-  const std::string mend =
+  const std::string fix =
       places.empty()
           ? ""
           : fmt::format(
                 "all ranks must make the same collective calls in the same order, and each "
                 "receive needs its send: look for an `if` on the rank near {}; ",
                 shown(first().at));
-  return {what, mend + look + how_it_ends()};
+  return {what, fix + look + how_it_ends()};
 }
 
 // Only a hang ends a job, and where it does so already nobody need be told how.
@@ -258,7 +286,7 @@ Said Finding::dead_lock() const {
   const std::string at = first().at.empty() ? "" : " at " + shown(first().at);
   return {fmt::format("{} {} waited {}{} for a lock that nobody releases: no thread of {} runs{}",
                       who(), has(), time(), at, several_ ? "theirs" : "it", while_others_wait()),
-          "one thread takes the lock twice, or two take two locks in another order: mend it; " +
+          "one thread takes the lock twice, or two take two locks in another order: fix it; " +
               stacks() + how_it_ends()};
 }
 
@@ -291,7 +319,7 @@ Said Finding::peer_gone() const {
                         exited ? "which " + has() + " exited" : "whose node cannot be reached");
   const std::string end =
       fmt::format("`lockstep job cancel {}` ends the others", shown(about_.job));
-  if (exited) return {what + why, command("logs") + " has its last words; " + end};
+  if (exited) return {what + why, command("logs") + " has its last output; " + end};
   return {what + why,
           fmt::format("`lockstep node show {}` says what is known of the node; {}", node(), end)};
 }
@@ -312,7 +340,7 @@ Said Finding::missed_fence() const {
                                        waiting(), waiting_has(), fence, time(), who());
   if (!first().doing.empty()) what += fmt::format(": {} {}", it(), activity(first(), several_));
   return {what, "every rank must make the same calls up to MPI_Finalize; " + command("logs") +
-                    " has its last words"};
+                    " has its last output"};
 }
 
 Said Finding::two_claims() const {
@@ -327,9 +355,15 @@ Said Finding::left_early() const {
   const std::string others = found_.waiting.empty()
                                  ? "others wait"
                                  : waiting() + (found_.waiting.size() == 1 ? " waits" : " wait");
-  return {fmt::format("{} exited with code 0 {} ago, while {} for {}", who(), time(), others,
-                      several_ ? "them" : "it"),
-          command("logs") + " has its last words; a rank must not end before the last collective"};
+  return {
+      fmt::format("{} exited with code 0 {} ago, while {} for {}", who(), time(), others,
+                  several_ ? "them" : "it"),
+      fmt::format(
+          "a rank must not end before the last collective; see why {} left ({}): often it had "
+          "fewer batches than the others (give all ranks the same number), or only this rank "
+          "ran a `return` or sys.exit(); {}{}",
+          it(), command("logs"), cancel(),
+          about_.ends_on_hang ? "" : "; --on-hang fail (lockstep.on_hang) ends a job that hangs")};
 }
 
 Said Finding::slow() const {
@@ -377,8 +411,7 @@ std::string Finding::over() const {
                              : fmt::format("{} no longer {} for {}", waiting(),
                                            found_.waiting.size() == 1 ? "waits" : "wait", who());
   switch (found_.kind) {
-    case FoundKind::not_started:
-      return fmt::format("{} {} reached {}", who(), has(), fact("MPI_Init or the rendezvous"));
+    case FoundKind::not_started: return fmt::format("{} {} reached {}", who(), has(), meeting());
     case FoundKind::waits:
     case FoundKind::peer_gone:
     case FoundKind::missed_fence:
@@ -399,8 +432,20 @@ std::string Finding::over() const {
 
 Said say(const Found& found, const About& about) {
   Said said = Finding(found, about).said();
-  if (found.verdict == FoundVerdict::hangs) said.what = "hang: " + said.what;
+  if (found.verdict != FoundVerdict::hangs) return said;
+  said.what = "hang: " + said.what;
+  if (about.stacks_of_attempt != 0)
+    said.remedy += (said.remedy.empty() ? "" : "; ") + say_kept_stacks(about);
   return said;
+}
+
+std::string say_kept_stacks(const About& about) {
+  if (about.stacks_of_attempt == 0) return "";
+  return fmt::format(
+      "the stacks of all ranks are kept: `lockstep job files {0}` lists them, `lockstep job cat "
+      "{0} "
+      "{1}/{2}` prints those of {3}",
+      shown(about.job), kLogsFolder, stacks_file(about.stacks_of_attempt, 0), node_name(about, 0));
 }
 
 std::string say_over(const Found& found, const About& about) {
@@ -413,66 +458,6 @@ std::string say_cause(const Found& found, const About& about) {
 
 bool is_same(const Found& a, const Found& b) {
   return a.kind == b.kind && a.verdict == b.verdict && numbers_of(a.ranks) == numbers_of(b.ranks);
-}
-
-namespace {
-
-bool holds(const FoundList& list, const Found& found) {
-  return std::any_of(list.begin(), list.end(),
-                     [&](const Found& one) { return is_same(one, found); });
-}
-
-bool is_about(const Found& found, int rank) {
-  return std::any_of(found.ranks.begin(), found.ranks.end(),
-                     [&](const FoundRank& one) { return one.rank == rank; });
-}
-
-// Whether its end is told as the end of a wait.
-bool is_wait(FoundKind kind) {
-  switch (kind) {
-    case FoundKind::waits:
-    case FoundKind::cycle:
-    case FoundKind::peer_gone:
-    case FoundKind::unequal_counts:
-    case FoundKind::missed_fence:
-    case FoundKind::left_early: return true;
-    case FoundKind::not_started:
-    case FoundKind::stopped:
-    case FoundKind::device_wait:
-    case FoundKind::two_claims:
-    case FoundKind::slow:
-    case FoundKind::different_versions: return false;
-  }
-  return false;
-}
-
-// Whether `before` is not over, since `now` holds. A wait goes on when another reason for it is
-// found: that nobody waits any more would be no truth.
-bool goes_on(const Found& before, const Found& now) {
-  const bool waits = is_wait(before.kind) && (is_wait(now.kind) || !now.waiting.empty());
-  if (now.kind != before.kind && !waits) return false;
-  return std::any_of(before.ranks.begin(), before.ranks.end(), [&](const FoundRank& one) {
-    return is_about(now, one.rank) ||
-           (waits && std::binary_search(now.waiting.begin(), now.waiting.end(), one.rank));
-  });
-}
-
-}  // namespace
-
-FoundDifference difference_of(const FoundList& before, const FoundList& now) {
-  FoundDifference difference;
-  for (const Found& found : now)
-    if (!holds(before, found)) difference.fresh.push_back(found);
-  for (const Found& found : before) {
-    if (std::none_of(now.begin(), now.end(), [&](const Found& one) { return goes_on(found, one); }))
-      difference.over.push_back(found);
-  }
-  return difference;
-}
-
-bool say_the_same(const FoundList& a, const FoundList& b) {
-  return a.size() == b.size() &&
-         std::all_of(a.begin(), a.end(), [&](const Found& found) { return holds(b, found); });
 }
 
 }  // namespace lockstep::words

@@ -12,6 +12,10 @@ namespace lockstep::words {
 // with "hang: ".
 Said say(const Found& found, const About& about);
 
+// Where the stacks of a hang are: "the stacks of all ranks are kept: `lockstep job files train` …";
+// "": none are kept.
+std::string say_kept_stacks(const About& about);
+
 // That it does not hold any more: "rank 3 on n3 runs again".
 std::string say_over(const Found& found, const About& about);
 

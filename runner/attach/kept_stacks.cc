@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/found.h"
 #include "common/domain/outputs.h"
 #include "runner/spawn/start_failure.h"
 
@@ -44,13 +45,12 @@ Result<int> KeptStacks::start(const spawn::RankProcess& process, Stdio& stdio) {
 
 Status KeptStacks::open_file(const spawn::RankProcess& rank) {
   AttachProgram order;
-  order.argv = {
-      "/bin/sh",
-      "-c",
-      kWrite,
-      "sh",
-      std::string(kLogsFolder),
-      fmt::format("stacks_of_hang_{}_node_{}.jsonl", facts_.attempt.number, facts_.node_rank)};
+  order.argv = {"/bin/sh",
+                "-c",
+                kWrite,
+                "sh",
+                std::string(kLogsFolder),
+                stacks_file(facts_.attempt.number, facts_.node_rank)};
   TRY_ASSIGN(const spawn::RankProcess process, attached_process(order, rank, "/bin/sh"));
   TRY_ASSIGN(stdio_, open_pipes(true, facts_.uid));
   TRY_ASSIGN(writer_, start(process, stdio_));

@@ -1,10 +1,12 @@
 #include "runner/bootstrap/network_settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "common/fabric/settings.h"
 #include "common/io/file_system.h"
 #include "runner/bootstrap/network.h"
-#include "runner/fabric/settings.h"
 
 namespace lockstep::runner {
 namespace {
@@ -37,6 +39,24 @@ RankPlace place_of(const GangContext& gang) {
   return place;
 }
 
+bool is_ours(const NetworkSetting& setting) {
+  return setting.source == SettingSource::probe || setting.source == SettingSource::fixed;
+}
+
+bool names_interfaces(const std::string& variable) {
+  return variable.ends_with("_IFNAME") || variable.ends_with("_IFACE") ||
+         variable.ends_with("_if_include");
+}
+
+// The interface that Lockstep gave to other libraries of the rank; "": none.
+std::string chosen_interface(const NetworkSettings& settings) {
+  for (const NetworkSetting& one : settings) {
+    if (is_ours(one) && names_interfaces(one.name))
+      return one.value.substr(one.value.starts_with('=') ? 1 : 0);
+  }
+  return "";
+}
+
 NetworkSettings settings_at(const GangContext& gang, const RankPlace& place) {
   return settings_for(gang.fabric, gang.probe ? &*gang.probe : nullptr,
                       gang.assignment.operator_settings, gang.assignment.spec, place);
@@ -51,6 +71,38 @@ std::vector<NetworkSettings> network_of_ranks(const GangContext& gang) {
   const int different = place.gpus.empty() ? 1 : gang.assignment.ranks_here();
   for (; place.local_rank < different; ++place.local_rank) all.push_back(settings_at(gang, place));
   return all;
+}
+
+std::vector<std::string> notes_of_mistakes(const NetworkSettings& settings) {
+  std::vector<NetworkSettings> alike;
+  for (const NetworkSetting& one : settings) {
+    if (one.warning.empty()) continue;
+    const auto same = std::find_if(alike.begin(), alike.end(), [&](const NetworkSettings& others) {
+      const NetworkSetting& other = others.front();
+      return other.warning == one.warning && other.reason == one.reason &&
+             names_interfaces(other.name) == names_interfaces(one.name);
+    });
+    if (same == alike.end())
+      alike.push_back({one});
+    else
+      same->push_back(one);
+  }
+  std::vector<std::string> notes;
+  const std::string chosen = chosen_interface(settings);
+  for (const NetworkSettings& group : alike) {
+    std::vector<std::string_view> names;
+    for (const NetworkSetting& one : group) names.push_back(one.name);
+    const std::string remedy =
+        is_ours(group.front())
+            ? ""
+            : fmt::format("; leave {} out{}", names.size() == 1 ? "it" : "them",
+                          !names_interfaces(group.front().name) ? ", unless that is meant"
+                          : chosen.empty()                      ? ""
+                                                                : ", and the ranks use " + chosen);
+    notes.push_back(fmt::format("{} ({}): {}{}", fmt::join(names, " and "), group.front().reason,
+                                group.front().warning, remedy));
+  }
+  return notes;
 }
 
 NetworkSettings network_of_rank(const GangContext& gang, int local_rank) {

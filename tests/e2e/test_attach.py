@@ -377,7 +377,7 @@ def test_stacks_group_the_ranks_and_name_the_one_that_differs(site):
         return "3 ranks" in text and "all_reduce" in text and text
     first, second = wait_until(read, "all ranks wait").splitlines()[:2]
     assert first.startswith("rank 1: read train.py:2 <- step train.py:4"), first
-    assert second.startswith("3 ranks (0, 2-3): all_reduce train.py:3 <- step train.py:4"), second
+    assert second.startswith("3 ranks (0, 2–3): all_reduce train.py:3 <- step train.py:4"), second
     told = site.json("job", "stacks", "py", "--rank", "2")
     assert [group["ranks"] for group in told["groups"]] == [[2]] and told["unread"] == []
     site.ok("job", "cancel", "py")

@@ -102,7 +102,7 @@ def test_nothing_is_lost_by_kill_9_and_a_cut_entry_is_mended(site, people):  # n
     told = json.loads(site.ok("audit", "verify", "--home", str(home), "-o", "json"))
     assert told["whole"] and "not finished" in told["notes"][0], "a cut entry is no tampering"
     site.ok("up")
-    assert "bytes were removed" in found(site, what="mend the log")[0]["detail"]
+    assert "bytes were removed" in found(site, what="fix the log")[0]["detail"]
     assert site.ok("audit", "verify").startswith("whole: entries 1 to ")
 
 

@@ -168,12 +168,14 @@ def test_what_is_asked_of_a_running_job_must_be_there(up_site):
                 (["shell", "held", "--node", "1"], {USAGE, 1}, ["held has no node 1"]),
                 (["stacks", "held", "--rank", "2"], {USAGE}, ["held has no rank 2"]),
                 (["signal", "held", "TERM", "--rank", "9"], {USAGE}, ["held has no rank 9"]),
+                (["explain", "held", "--env", "--rank", "2"], {USAGE},
+                 ["job explain: held has no rank 2; its ranks are 0 to 1"]),
                 (["update", "held", "--set", "lockstep.hang_after=1m"], {USAGE, 1, REFUSED}, ["hang_after"])):
             done = up_site.run("job", *words)
             said = done.stderr.decode()
             assert done.returncode in codes and all(text in said for text in texts), (words, done)
-        said = up_site.ok("job", "explain", "--env", "--rank", "2", "held")
-        assert "no network settings of rank 2: the job has ranks 0 to 1\n" in said, said
+        said = up_site.ok("job", "explain", "--env", "--rank", "1", "held")
+        assert "no network settings of rank 1: its ranks are on one node" in said, said
     finally:
         up_site.ok("job", "cancel", "held")
         up_site.wait_for_status("held", "Canceled")

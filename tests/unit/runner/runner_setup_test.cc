@@ -97,10 +97,9 @@ TEST(RunnerSetupTest, ReportsTheNetworkSettingsOfItsRanks) {
   EXPECT_EQ(report->settings[1].source, SettingSource::user);
   EXPECT_EQ(report->settings[1].warning, "this node has no interface eth7; it has eth0");
   ASSERT_FALSE(report->notes.empty());
-  EXPECT_EQ(
-      report->notes.back(),
-      "NCCL_SOCKET_IFNAME: this node has no interface eth7; it has eth0; leave the variable out, "
-      "unless that is meant");
+  EXPECT_EQ(report->notes.back(),
+            "NCCL_SOCKET_IFNAME (set by the job or its environment): this node has no interface "
+            "eth7; it has eth0; leave it out");
 }
 
 TEST(RunnerSetupTest, ASecondRunnerIsRefused) {

@@ -106,7 +106,7 @@ TEST_F(Verify, AnEntryThatWasNotFinishedIsNoTampering) {
     EXPECT_THAT(log.findings()[0], HasSubstr("bytes were removed"));
     ASSERT_TRUE(log.write(kThen));
     EXPECT_EQ(problem(), "");
-    EXPECT_EQ(audit_entry(lines_of(path_).back())->what, "mend the log");
+    EXPECT_EQ(audit_entry(lines_of(path_).back())->what, "fix the log");
   }
 }
 

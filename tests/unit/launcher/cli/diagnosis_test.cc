@@ -90,6 +90,7 @@ TEST(Diagnosis, APageHasAllParts) {
   EXPECT_THAT(text, HasSubstr("job gray_pig, attempt 1: Running at 2030-01-01T12:00:00.000Z\n"));
   EXPECT_THAT(text, HasSubstr("found\n  hang: rank 3 on local-1 has been stopped for 130 s"));
   EXPECT_THAT(text, HasSubstr("ranks\nRANK  NODE"));
+  EXPECT_THAT(text, HasSubstr("\n(FOR: it has done that so long; NO PROGRESS: "));
   EXPECT_THAT(text, HasSubstr("poll() on 10.0.0.4:41999  train.py:88 (MPI_Barrier)"));
   EXPECT_THAT(text,
               HasSubstr("  local-1: eth1 10.0.0.4, 94.0 Gbit/s, round trip 1.000 ms, MTU 9000"));

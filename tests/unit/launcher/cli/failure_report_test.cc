@@ -29,7 +29,7 @@ TEST(FailureReport, NamesTheFirstThatFailedAndWhatFollowed) {
             "  its last lines on stderr:\n"
             "    | Traceback:\n"
             "    |   boom?[31m\n"
-            "  then terminated: ranks 0-2\n"
+            "  then terminated: ranks 0–2\n"
             "  look at it with: lockstep job logs gray_pig --rank 3\n");
 }
 
@@ -86,15 +86,15 @@ TEST(FailureReport, NamesBothWhoMayHaveBeenFirstAndTheClocksThatAreOff) {
             "  its last lines on stderr:\n"
             "    | Traceback:\n"
             "    |   boom?[31m\n"
-            "  the clock of local-0 is 0.20 s behind the launcher's (known to 1.0 ms); its times "
+            "  the clock of local-0 is 0.20 s behind the launcher's (± 1.0 ms); its times "
             "are corrected here, but not in what its programs print: `timedatectl set-ntp true` on "
             "local-0 "
             "sets it right\n"
-            "  the clock of local-1 is 1m15s ahead of the launcher's (known to 2.0 ms); its times "
+            "  the clock of local-1 is 1m15s ahead of the launcher's (± 2.0 ms); its times "
             "are corrected here, but not in what its programs print: `timedatectl set-ntp true` on "
             "local-1 "
             "sets it right\n"
-            "  then terminated: ranks 0-2\n"
+            "  then terminated: ranks 0–2\n"
             "  look at it with: lockstep job logs gray_pig --rank 3\n");
 }
 
@@ -111,7 +111,7 @@ TEST(FailureReport, OutOfMemoryNamesTheLimitAndHowToRaiseIt) {
             "  first failure: rank 3 on local-1 at 2030-01-01T12:00:11.000Z: was killed because it "
             "ran out of memory (OOM; exit code 137)\n"
             "  rank 3 (node local-1) was killed: its memory limit was reached\n"
-            "  then terminated: ranks 0-2\n"
+            "  then terminated: ranks 0–2\n"
             "  the job's memory limit is 100.0 MiB on each node, for all its ranks there: ask for "
             "more with "
             "--memory (lockstep.resources.memory in a job file)\n"

@@ -110,8 +110,14 @@ TEST(FailureReport, OfAHangSaysHowToLookAtIt) {
       failure_report(job),
       HasSubstr(
           "the ranks hang: rank 3 on n2 has been stopped for 130 s\n"
-          "  --on-hang (lockstep.on_hang) ended it; run it with --on-hang report, and look at its "
-          "ranks while they hang: `lockstep job diagnose train`\n"));
+          "  --on-hang (lockstep.on_hang) ended it: somebody or something stopped rank 3 (kill "
+          "-STOP, Ctrl-Z, a debugger); find out who, and run the job again; with --on-hang report "
+          "the job is not ended, and `lockstep job signal train --rank 3 CONT` lets the rank go "
+          "on\n"));
+  report.hang->kind = FoundKind::left_early;
+  EXPECT_THAT(cause_lines(job, report),
+              HasSubstr("ended it; run it with --on-hang report, and look at its ranks while they "
+                        "hang: `lockstep job diagnose train`\n"));
 }
 
 TEST(FailureReport, OfACrashHasItsStackOrSaysHowToGetIt) {

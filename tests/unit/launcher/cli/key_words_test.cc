@@ -11,10 +11,13 @@ struct Case {
 
 TEST(KeyWords, OfAFlagAndAKeyTheOneIsSaidThatWasWritten) {
   for (const Case& one : {
-           Case{
-               "ask for less (--cpus, --memory, --gpus; lockstep.resources in a job file), or join",
-               "ask for less (--cpus, --memory, --gpus), or join",
-               "ask for less (lockstep.resources), or join"},
+           Case{"ask for less (--cpus, --memory; lockstep.resources in a job file), or join",
+                "ask for less (--cpus, --memory), or join",
+                "ask for less (lockstep.resources), or join"},
+           Case{"leave out --gpus (lockstep.resources.gpus in a job file), or join",
+                "leave out --gpus, or join", "leave out lockstep.resources.gpus, or join"},
+           Case{"ask for less (--gpus; lockstep.resources.gpus in a job file); if",
+                "ask for less (--gpus); if", "ask for less (lockstep.resources.gpus); if"},
            Case{"use --keep (lockstep.keep in a job file)", "use --keep", "use lockstep.keep"},
            Case{"--links keep (lockstep.links in a job file) takes links",
                 "--links keep takes links", "lockstep.links takes links"},

@@ -50,7 +50,7 @@ TEST(RankStates, ManyRanksThatDoTheSameShareALine) {
   PartView part = part_of(1, 0, 100);
   for (int rank = 0; rank < 99; ++rank) part.ended.push_back(ended(rank, 0, milliseconds(rank)));
   EXPECT_EQ(rank_state_lines(part),
-            "      ranks 0-98: exited with code 0 between 2030-01-01T12:00:00.000Z and "
+            "      ranks 0–98: exited with code 0 between 2030-01-01T12:00:00.000Z and "
             "2030-01-01T12:00:00.098Z\n"
             "      rank 99: running\n");
 }
@@ -88,12 +88,12 @@ TEST(FailedPeers, OfManyTheFirstAreNamed) {
     failure.attempt.parts[2].ended.push_back(ended(rank, 0, milliseconds(rank)));
   const std::string text = ended_before_lines(failure.attempt, failure.report);
   EXPECT_NE(text.find("rank 2 on n3"), std::string::npos) << text;
-  EXPECT_NE(text.find("  and so had ranks 6-51\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  and so had ranks 6–51\n"), std::string::npos) << text;
 }
 
 TEST(FailedPeers, AnAddressOfTheGangIsExplained) {
   Failure failure;
-  EXPECT_EQ(address_lines(failure.attempt, failure.report), "  10.93.0.3 is n3, ranks 2-3\n");
+  EXPECT_EQ(address_lines(failure.attempt, failure.report), "  10.93.0.3 is n3, ranks 2–3\n");
   for (const char* other : {"10.93.0.31", "110.93.0.3", "10.93.0.3.4", "fd00::10.93.0.3"}) {
     failure.report.stderr_tail = std::string("lost ") + other;
     EXPECT_EQ(address_lines(failure.attempt, failure.report), "") << other;
@@ -105,7 +105,7 @@ TEST(FailedPeers, AnAddressOfTheGangIsExplained) {
   }
   failure.attempt.parts[2].addresses = {"fd00::4"};
   failure.report.stderr_tail = "peer [fd00::4]:29500";
-  EXPECT_EQ(address_lines(failure.attempt, failure.report), "  fd00::4 is n3, ranks 2-3\n");
+  EXPECT_EQ(address_lines(failure.attempt, failure.report), "  fd00::4 is n3, ranks 2–3\n");
 }
 
 TEST(FailedPeers, AnAddressOfSeveralNodesIsNobodys) {
@@ -120,7 +120,7 @@ TEST(FailedPeers, AreInTheReport) {
   job.attempts[0].parts[0].ended = {ended(2, 0, seconds(9))};
   job.report->stderr_tail = "closed by 10.1.1.1\n";
   const std::string text = failure_report(job);
-  EXPECT_NE(text.find("  10.1.1.1 is local-1, ranks 2-3\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  10.1.1.1 is local-1, ranks 2–3\n"), std::string::npos) << text;
   EXPECT_NE(text.find("  2.0s before it, rank 2 on local-1 had exited with code 0\n"),
             std::string::npos)
       << text;

@@ -52,7 +52,7 @@ TEST(StackGroups, TheOneThatDiffersComesFirst) {
   EXPECT_THAT(report.groups[1].ranks, ElementsAre(0, 1, 2, 4, 5, 6));
   const std::string text = stacks_text(report);
   EXPECT_THAT(text, HasSubstr("rank 3: read <- next dataset.py:41\n"
-                              "6 ranks (0-2, 4-6): all_reduce <- step train.py:88 <- main "
+                              "6 ranks (0–2, 4–6): all_reduce <- step train.py:88 <- main "
                               "train.py:120\n"));
   EXPECT_THAT(text, HasSubstr("    MainThread 103, holds the GIL\n      read\n"));
 }
@@ -90,7 +90,7 @@ TEST(StackGroups, RanksThatCannotBeReadSayWhy) {
   ASSERT_EQ(report.unread.size(), 1u);
   EXPECT_THAT(report.unread[0].ranks, ElementsAre(4, 5));
   EXPECT_THAT(stacks_text(report),
-              HasSubstr("2 ranks (4-5) on n1: not read: neither eu-stack nor gdb"));
+              HasSubstr("2 ranks (4–5) on n1: not read: neither eu-stack nor gdb"));
   EXPECT_EQ(to_json(report)["unread"][0]["node_name"], "n1");
 }
 

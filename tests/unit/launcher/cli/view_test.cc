@@ -172,7 +172,7 @@ TEST(JobText, SaysAll) {
             "exit code:    7\n"
             "attempt 1: started 2030-01-01T12:00:02.000Z, ended 2030-01-01T12:00:12.000Z "
             "(exit_code)\n"
-            "    local-1: node rank 1, ranks 2-3, finished; cpus 2-3, memory 4.0 GiB\n"
+            "    local-1: node rank 1, ranks 2–3, finished; cpus 2-3, memory 4.0 GiB\n"
             "      output 'model': a: a fifo\n"
             "    ended: rank 3 on local-1 exited with code 7\n");
 }
@@ -377,9 +377,9 @@ TEST(NodeTable, AMeasuredClockIsSaidFromATenthOfASecond) {
   node.reason.clear();
   node.clock_ahead = -milliseconds(200);
   node.clock_uncertainty = std::chrono::microseconds(400);
-  EXPECT_EQ(clock_trouble(node), "its clock is 0.20 s behind the launcher's (known to 0.4 ms)");
+  EXPECT_EQ(clock_trouble(node), "its clock is 0.20 s behind the launcher's (± 0.4 ms)");
   node.clock_ahead = seconds(2);
-  EXPECT_EQ(clock_trouble(node), "its clock is 2.00 s ahead of the launcher's (known to 0.4 ms)");
+  EXPECT_EQ(clock_trouble(node), "its clock is 2.00 s ahead of the launcher's (± 0.4 ms)");
   node.clock_ahead = milliseconds(100);
   EXPECT_EQ(clock_trouble(node), "");
   node.clock_ahead = milliseconds(200);
@@ -445,6 +445,7 @@ TEST(StatusText, CountsWhatThereIs) {
 TEST(Ranges, AreShort) {
   EXPECT_EQ(ranges_of({}), "");
   EXPECT_EQ(ranges_of({8, 0, 1, 2, 5}), "0-2,5,8");
+  EXPECT_EQ(ranges_in_words({8, 0, 1, 2, 5}), "0–2, 5, 8");
 }
 
 }  // namespace

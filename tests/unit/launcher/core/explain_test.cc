@@ -226,8 +226,8 @@ const WaitingCase kWaiting[] = {
      "on=n2+n3 nodes=2 cpus=4",
      "needs 2 nodes of n2, n3 with 4 cpus each, but 1 of the 3 nodes of target 'local' can take it "
      "(n1 is not among the nodes that the job names; n2 has 2 cpus, 4 asked for); only 1 node of "
-     "target 'local' can ever take it; to change that, ask for less (--cpus, --memory, --gpus; "
-     "lockstep.resources in a job file), or join nodes that have it: `lockstep node token "
+     "target 'local' can ever take it; to change that, ask for less (--cpus; "
+     "lockstep.resources.cpus in a job file), or join nodes that have it: `lockstep node token "
      "--compute "
      "local`",
      "asks for 2 nodes of n2, n3 with 4 cpus each; target local:\n"

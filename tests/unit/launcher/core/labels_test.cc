@@ -84,7 +84,8 @@ TEST_F(Labels, OfATargetsFileAreNotAskedForInVain) {
   wanted.resources.gpus = 4;
   const JobId job = launcher.submit(wanted);
   drop_notices();
-  EXPECT_THAT(why_it_waits(job), HasSubstr("ask for less (--cpus"));
+  EXPECT_THAT(why_it_waits(job),
+              HasSubstr("leave out --gpus (lockstep.resources.gpus in a job file), or join"));
 }
 
 TEST_F(Labels, OfAHostThatIsNotAttachedMakeItTheNextMachine) {

@@ -175,7 +175,7 @@ more:
      R"(
 running: n1
 huge:
-  position 1 in the queue (priority high): needs 1 node with 64 cpus, 1.0 GiB memory, 0 gpus, but 0 of the 1 nodes of target 'local' can take it (n1 has 4 cpus, 64 asked for); no node of target 'local' can ever take it; to change that, ask for less (--cpus, --memory, --gpus; lockstep.resources in a job file), or join nodes that have it: `lockstep node token --compute local`
+  position 1 in the queue (priority high): needs 1 node with 64 cpus, 1.0 GiB memory, 0 gpus, but 0 of the 1 nodes of target 'local' can take it (n1 has 4 cpus, 64 asked for); no node of target 'local' can ever take it; to change that, ask for less (--cpus; lockstep.resources.cpus in a job file), or join nodes that have it: `lockstep node token --compute local`
   asks for 1 node with 64 cpus, 1.0 GiB memory, 0 gpus; target local:
     n1 has 4 cpus, 64 asked for
 next:

@@ -71,7 +71,7 @@ TEST(Queue, AWaitInVainIsSaidWithWhatWouldChangeIt) {
   EXPECT_TRUE(launcher.view(bare).in_vain);
   EXPECT_THAT(launcher.view(bare).reason,
               ::testing::HasSubstr("has 0 gpus, 4 asked for); no node of target 'local' can ever "
-                                   "take it; to change that, ask for less (--cpus, "));
+                                   "take it; to change that, leave out --gpus (lock"));
   FakeNode n3 = launcher.join("n3", inventory(4, gibibytes(8), 4));
   EXPECT_EQ(launcher.status(few), JobStatus::preparing);
   EXPECT_FALSE(launcher.view(few).in_vain);
@@ -156,10 +156,12 @@ TEST(Queue, WhoWaitsAnywayIsTakenByAFixedTarget) {
   FakeNode n1 = launcher.join("n1");
   JobSpec gpus = job_spec("gpus");
   gpus.resources.gpus = 4;
-  EXPECT_EQ(launcher.submit_refused(gpus).message,
-            "needs 1 node with 4 gpus, but no node of target 'local' can ever take it (n1 has 0 "
-            "gpus, 4 asked for); to change that, ask for less (--cpus, --memory, --gpus; "
-            "lockstep.resources in a job file)");
+  EXPECT_EQ(
+      launcher.submit_refused(gpus).message,
+      "needs 1 node with 4 gpus, but no node of target 'local' can ever take it (n1 has 0 "
+      "gpus, 4 asked for); to change that, leave out --gpus (lockstep.resources.gpus in a job "
+      "file); if n1 has gpus, Lockstep does not see them: run `nvidia-smi` there, then "
+      "`lockstep down` and `lockstep up`");
   SubmitInput anyway{launcher.next_reply(), "anyway", gpus, ""};
   anyway.wait_anyway = true;
   launcher.send(std::move(anyway));

@@ -276,13 +276,13 @@ std::vector<BadInput> bad_keys() {
       {"output_type",
        "command: x\noutputs: {model: {type: mlflow}}\n",
        {},
-       "job.yml:2:25: 'outputs.model.type': unknown word 'mlflow'; it must be uri_folder or "
-       "uri_file "
-       "or mltable or mlflow_model or custom_model or triton_model"},
+       "job.yml:2:25: 'outputs.model.type': unknown word 'mlflow'; it must be uri_folder, "
+       "uri_file, mltable, mlflow_model, custom_model or triton_model"},
       {"output_mode",
        "command: x\noutputs: {model: {mode: uplaod}}\n",
        {},
-       "job.yml:2:25: 'outputs.model.mode': unknown word 'uplaod'; did you mean 'upload'?"},
+       "job.yml:2:25: 'outputs.model.mode': unknown word 'uplaod'; it must be rw_mount, upload or "
+       "mount; did you mean 'upload'?"},
       {"output_key",
        "command: x\noutputs: {model: {typ: uri_file}}\n",
        {},
@@ -389,7 +389,8 @@ std::vector<BadInput> bad_keys() {
       {"type_of_data",
        "command: x\ninputs: {data: {path: d, type: uri_foldr}}\n",
        {},
-       "job.yml:2:32: 'inputs.data.type': unknown word 'uri_foldr'; did you mean 'uri_folder'?"},
+       "job.yml:2:32: 'inputs.data.type': unknown word 'uri_foldr'; it must be uri_folder, "
+       "uri_file, mltable, mlflow_model, custom_model or triton_model; did you mean 'uri_folder'?"},
       {"mode_of_data",
        "command: x\ninputs: {data: {path: d, mode: eval_mount}}\n",
        {},
@@ -429,13 +430,14 @@ std::vector<BadInput> bad_keys() {
       {"retry_on_lost",
        "command: x\nlockstep: {retry: {on_lost: after_fenc}}\n",
        {},
-       "job.yml:2:29: 'lockstep.retry.on_lost': unknown word 'after_fenc'; did you mean "
-       "'after_fence'?"},
+       "job.yml:2:29: 'lockstep.retry.on_lost': unknown word 'after_fenc'; it must be "
+       "immediately or after_fence; did you mean 'after_fence'?"},
       {"retry_on_word",
        "command: x\nlockstep:\n  retry:\n    on: [node_lost, out_of_memroy]\n",
        {},
-       "job.yml:4:21: 'lockstep.retry.on': unknown word 'out_of_memroy'; did you mean "
-       "'out_of_memory'?"},
+       "job.yml:4:21: 'lockstep.retry.on': unknown word 'out_of_memroy'; it must be an exit "
+       "code or one of infrastructure, node_lost, runner_lost, out_of_memory, signal, timeout, "
+       "exit_code, never; did you mean 'out_of_memory'?"},
       {"retry_on_nothing_near",
        "command: x\nlockstep: {retry: {on: whenever_possible}}\n",
        {},

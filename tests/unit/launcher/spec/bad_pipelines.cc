@@ -173,7 +173,8 @@ std::vector<BadInput> bad_pipelines() {
       {"step_type_misspelt",
        "jobs:\n  a: {type: comand, command: x}\n",
        {},
-       "job.yml:2:13: 'type': unknown word 'comand'; did you mean 'command'?"},
+       "job.yml:2:13: 'type': unknown word 'comand'; it must be command or pipeline; did you mean "
+       "'command'?"},
       {"component_as_a_job",
        "$schema: https://azuremlschemas.azureedge.net/latest/commandComponent.schema.json\n"
        "command: x\n",
@@ -257,7 +258,11 @@ std::vector<BadInput> bad_pipelines() {
        "bounds.yml:4:31: 'inputs.b.default': 1.5 is not a value of type integer (bounds.yml:4:3)\n"
        "bounds.yml:5:26: 'inputs.c.min': only a number or an integer has it, not a string\n"
        "bounds.yml:6:32: 'inputs.d.default': data of type uri_file has none; only literals do\n"
-       "bounds.yml:7:13: 'inputs.e.type': unknown word 'uri_fil'; did you mean 'uri_file'?\n"
+       "bounds.yml:7:13: 'inputs.e.type': unknown word 'uri_fil'; it must be string, number, "
+       "integer, "
+       "boolean, uri_folder, uri_file, mltable, mlflow_model, custom_model or triton_model; did "
+       "you "
+       "mean 'uri_file'?\n"
        "bounds.yml:8:6: 'inputs.f' must say its type; write f: {type: number, default: 3}\n"
        "bounds.yml:9:32: 'inputs.g.optional': 'perhaps' is neither true nor false\n"
        "bounds.yml:10:32: 'inputs.h.enum': x is not of type integer\n"

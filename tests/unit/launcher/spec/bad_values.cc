@@ -34,7 +34,8 @@ std::vector<BadInput> bad_values() {
       {"misspelt_type",
        "command: x\ntype: comand\n",
        {},
-       "job.yml:2:7: 'type': unknown word 'comand'; did you mean 'command'?"},
+       "job.yml:2:7: 'type': unknown word 'comand'; it must be command or pipeline; did you mean "
+       "'command'?"},
       {"workers_of_mpi",
        "command: x\ndistribution: {type: mpi, worker_count: 2}\n",
        {},
@@ -85,13 +86,13 @@ std::vector<BadInput> bad_values() {
       {"binding",
        "command: x\nlockstep: {binding: socket}\n",
        {},
-       "job.yml:2:21: 'lockstep.binding': unknown word 'socket'; it must be auto or none or numa "
-       "or "
+       "job.yml:2:21: 'lockstep.binding': unknown word 'socket'; it must be auto, none, numa or "
        "core"},
       {"misspelt_distribution",
        "command: x\ndistribution: {type: pytroch}\n",
        {},
-       "job.yml:2:22: 'distribution.type': unknown word 'pytroch'; did you mean 'pytorch'?"},
+       "job.yml:2:22: 'distribution.type': unknown word 'pytroch'; it must be mpi, pytorch, "
+       "tensorflow or ray; did you mean 'pytorch'?"},
       {"no_distribution_by_its_name",
        "command: x\ndistribution: {type: none}\n",
        {},
@@ -100,7 +101,7 @@ std::vector<BadInput> bad_values() {
       {"unknown_distribution",
        "command: x\ndistribution: {type: gang}\n",
        {},
-       "job.yml:2:22: 'distribution.type': unknown word 'gang'; it must be mpi or pytorch or "
+       "job.yml:2:22: 'distribution.type': unknown word 'gang'; it must be mpi, pytorch, "
        "tensorflow or ray"},
       {"distribution_without_type",
        "command: x\ndistribution: {process_count_per_instance: 2}\n",
@@ -275,7 +276,8 @@ std::vector<BadInput> bad_values() {
       {"terminal_of_another_kind",
        "command: x\nlockstep:\n  terminal: tty\n",
        {},
-       "job.yml:3:13: 'lockstep.terminal': unknown word 'tty'; did you mean 'pty'?"},
+       "job.yml:3:13: 'lockstep.terminal': unknown word 'tty'; it must be none, pty or stdin; "
+       "did you mean 'pty'?"},
       // hangs and core files
       {"hang_after_is_no_time",
        "command: x\nlockstep: {hang_after: soon}\n",
@@ -297,15 +299,22 @@ std::vector<BadInput> bad_values() {
       {"on_hang_of_another_kind",
        "command: x\nlockstep: {on_hang: fial}\n",
        {},
-       "job.yml:2:21: 'lockstep.on_hang': unknown word 'fial'; did you mean 'fail'?"},
+       "job.yml:2:21: 'lockstep.on_hang': unknown word 'fial'; it must be report, stacks, fail or "
+       "retry; did you mean 'fail'?"},
+      {"on_hang_of_no_kind",
+       "command: x\nlockstep: {on_hang: wait_for_it}\n",
+       {},
+       "job.yml:2:21: 'lockstep.on_hang': unknown word 'wait_for_it'; it must be report, stacks, "
+       "fail or retry"},
       {"core_of_another_kind",
        "command: x\nlockstep: {core: backtrce}\n",
        {},
-       "job.yml:2:18: 'lockstep.core': unknown word 'backtrce'; did you mean 'backtrace'?"},
+       "job.yml:2:18: 'lockstep.core': unknown word 'backtrce'; it must be off, backtrace or keep; "
+       "did you mean 'backtrace'?"},
       {"terminal_of_no_kind",
        "command: x\nlockstep: {terminal: interactive}\n",
        {},
-       "job.yml:2:22: 'lockstep.terminal': unknown word 'interactive'; it must be none or pty or "
+       "job.yml:2:22: 'lockstep.terminal': unknown word 'interactive'; it must be none, pty or "
        "stdin"},
       {"terminal_as_a_list",
        "command: x\nlockstep: {terminal: [pty]}\n",
@@ -325,7 +334,7 @@ std::vector<BadInput> bad_values() {
       {"set_terminal_of_another_kind",
        "command: x\n",
        {"lockstep.terminal=yes"},
-       "--set lockstep.terminal=yes: 'lockstep.terminal': unknown word 'yes'; it must be none or "
+       "--set lockstep.terminal=yes: 'lockstep.terminal': unknown word 'yes'; it must be none, "
        "pty or stdin"},
       // overrides
       {"set_without_value",

@@ -249,7 +249,8 @@ std::vector<BadInput> bad_computes() {
       {"misspelt_type",
        "name: lab\ntype: virtualmashine\n",
        {},
-       "compute.yml:2:7: 'type': 'virtualmashine' is not a type of compute target; did you mean "
+       "compute.yml:2:7: 'type': 'virtualmashine' is not a type of compute target; supported "
+       "types: local, virtualmachine, amlcompute, kubernetes, computeinstance; did you mean "
        "'virtualmachine'?"},
       {"unknown_type",
        "name: lab\ntype: mainframe\n",

@@ -48,10 +48,11 @@ TEST(Queue, ATimeIsADurationOrATimeStamp) {
 TEST(Queue, BadInput) {
   const std::pair<const char*, const char*> kTable[] = {
       {"queue_settings: {priority: urgent}\n",
-       "job.yml:2:28: 'queue_settings.priority': unknown word 'urgent'; it must be low or medium "
+       "job.yml:2:28: 'queue_settings.priority': unknown word 'urgent'; it must be low, medium "
        "or high"},
       {"queue_settings: {priority: mediun}\n",
-       "job.yml:2:28: 'queue_settings.priority': unknown word 'mediun'; did you mean 'medium'?"},
+       "job.yml:2:28: 'queue_settings.priority': unknown word 'mediun'; it must be low, medium or "
+       "high; did you mean 'medium'?"},
       {"queue_settings: {tier: spot}\n", "job.yml:2:18: unknown key 'queue_settings.tier'"},
       {"queue_settings: high\n",
        "job.yml:2:17: 'queue_settings' must be a mapping of keys to values, not a value"},

@@ -28,10 +28,18 @@ TEST(FoundWords, ARankThatHasNotStarted) {
   EXPECT_EQ(what(found),
             "ranks 2–3 on n2 and n3 have not reached MPI_Init or the rendezvous for 30 s; rank 2 "
             "computes in setup.py:9");
-  EXPECT_EQ(
-      remedy(found),
-      "the others wait for them there: let them get to that call sooner; `lockstep job stacks "
-      "train --rank 2` shows where the first is");
+  EXPECT_EQ(remedy(found),
+            "the others wait for them there: move what rank 2 does before that call to after it, "
+            "or remove "
+            "it; `lockstep job stacks train --rank 2` shows where the first is; `lockstep job "
+            "cancel train` ends the job");
+  found.fact = "the rendezvous";
+  found.ranks = {rank_that(3, "sleeps", "train.py:2", "nanosleep")};
+  EXPECT_EQ(what(found),
+            "rank 3 on n3 has not reached the rendezvous (torch's init_process_group) for 30 s; it "
+            "is in nanosleep(), at train.py:2");
+  EXPECT_THAT(remedy(found),
+              HasSubstr("move what rank 3 does before init_process_group to after it"));
 }
 
 TEST(FoundWords, AWaitNamesWhatTheOtherDoesAndIsNoAlarm) {
@@ -48,7 +56,15 @@ TEST(FoundWords, AWaitNamesWhatTheOtherDoesAndIsNoAlarm) {
   EXPECT_EQ(what(found),
             "rank 0 has waited 130 s for rank 3 on n3, which reads, in read() on /data/a.bin, at "
             "dataset.py:41");
-  EXPECT_THAT(remedy(found), HasSubstr("; if nothing comes on /data/a.bin, mend who writes there"));
+  EXPECT_THAT(
+      remedy(found),
+      HasSubstr("; look at the file system of /data/a.bin on n3, or at what should write to "
+                "the file; if that is only slow, wait; else `lockstep job cancel train` "
+                "ends the job"));
+  found.ranks = {rank_that(3, "reads", "train.py:7", "read", "a pipe to process 71")};
+  EXPECT_THAT(remedy(found), HasSubstr("; look at what should write to the pipe (a data-loader"));
+  found.ranks = {rank_that(3, "reads", "train.py:7", "read", "10.0.0.9:443")};
+  EXPECT_THAT(remedy(found), HasSubstr("; look at what should send on 10.0.0.9:443; if that is"));
 }
 
 TEST(FoundWords, AWaitByTheCountsOfCollectivesSaysThem) {
@@ -76,6 +92,19 @@ TEST(FoundWords, OnlyAHangBeginsWithIt) {
   found.ranks.push_back(rank_that(2, "stopped"));
   EXPECT_EQ(remedy(found),
             "let them go on with `lockstep job signal train CONT`, which goes to all ranks");
+}
+
+TEST(FoundWords, AHangSaysWhereItsStacksAreKept) {
+  Found found = finding(FoundKind::stopped, {rank_that(3, "stopped")}, seconds(130), {0, 1, 2});
+  About keeps = kTrain;
+  keeps.stacks_of_attempt = 2;
+  EXPECT_THAT(say(found, keeps).remedy, Not(HasSubstr("stacks"))) << "they are taken of a hang";
+  found.verdict = FoundVerdict::hangs;
+  EXPECT_EQ(say(found, keeps).remedy,
+            "let it go on with `lockstep job signal train --rank 3 CONT`; the stacks of all ranks "
+            "are kept: `lockstep job files train` lists them, `lockstep job cat train "
+            "logs/stacks_of_hang_2_node_0.jsonl` prints those of n0");
+  EXPECT_EQ(say_kept_stacks(kTrain), "");
 }
 
 TEST(FoundWords, ACircleNamesAllOfItAndWhereTheFirstAre) {
@@ -120,6 +149,11 @@ TEST(FoundWords, PeersThatAreGone) {
   EXPECT_THAT(remedy(lost), HasSubstr("`lockstep node show n3`"));
   Found early = finding(FoundKind::left_early, {rank_that(3, "exited")}, seconds(12), {0, 1, 2});
   EXPECT_EQ(what(early), "rank 3 on n3 exited with code 0 12 s ago, while ranks 0–2 wait for it");
+  EXPECT_THAT(remedy(early), HasSubstr("see why it left (`lockstep job logs train --rank 3`): "));
+  EXPECT_THAT(remedy(early), HasSubstr("--on-hang fail (lockstep.on_hang) ends a job that hangs"));
+  About ends = kTrain;
+  ends.ends_on_hang = true;
+  EXPECT_THAT(say(early, ends).remedy, Not(HasSubstr("--on-hang")));
 }
 
 TEST(FoundWords, NumbersThatDiffer) {
