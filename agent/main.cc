@@ -232,6 +232,7 @@ Status prepare_home(const AgentHome& home) {
     TRY_ASSIGN(const std::string mended, io::secure_home(path, 0711));
     if (!mended.empty()) spdlog::warn("{}", mended);
   }
+  io::leave_home_out_of_snapshots(home.path());
   return {};
 }
 

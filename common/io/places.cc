@@ -112,6 +112,11 @@ Result<std::string> secure_home(const std::string& path, int mode) {
                      info.st_mode & 07777, mode);
 }
 
+void leave_home_out_of_snapshots(const std::string& path) {
+  const std::string file = path + "/.gitignore";
+  if (!exists(file)) (void)write_file_atomically(file, "# a home of Lockstep\n*\n", 0644);
+}
+
 namespace {
 
 // Many systems give each account a group of its own, with the account's number, and group-writable

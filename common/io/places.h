@@ -35,6 +35,11 @@ Status make_private_folders(const std::string& path);
 // it belongs to another user, or others can write to it, and so may have changed its content.
 Result<std::string> secure_home(const std::string& path, int mode);
 
+// Writes a .gitignore into the home that leaves out all of it, if none is there: a home inside of a
+// project would be a part of each snapshot of the code, with its keys, and with the snapshots that
+// it keeps itself. That it cannot be written is no error.
+void leave_home_out_of_snapshots(const std::string& path);
+
 // Demands that no other account can change what lies in the folder `path`: it and every folder
 // above it belong to us or to root, and others may write to none of them; above it they may write
 // to a sticky folder such as /tmp. permission_denied names the first folder that is not so. io:

@@ -15,6 +15,7 @@
 #include "common/io/attempt_dir.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
+#include "common/io/places.h"
 #include "launcher/cli/view_text.h"
 
 namespace lockstep::cli {
@@ -80,6 +81,7 @@ bool has_threads(const io::ProcessIdentity& who) {
 
 Result<io::KeyPair> user_keys(const LocalHome& home) {
   TRY(io::make_directories(home.path(), 0700));
+  io::leave_home_out_of_snapshots(home.path());
   TRY(io::make_directories(home.keys(), 0700));
   return io::load_or_create_key_pair(home.user_key());
 }

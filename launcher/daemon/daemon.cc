@@ -446,6 +446,7 @@ Result<io::FileLock> take_home(const LauncherHome& home) {
   TRY(writable(io::make_directories(home.path(), 0700)));
   TRY_ASSIGN(const std::string mended, io::secure_home(home.path(), 0700));
   if (!mended.empty()) spdlog::warn("{}", mended);
+  io::leave_home_out_of_snapshots(home.path());
   TRY(writable(io::make_directories(home.keys(), 0700)));
   for (const char* suffix : {"", "-wal", "-shm"})
     TRY(writable(io::close_to_others(home.journal() + suffix)));

@@ -124,3 +124,10 @@ def test_nodes_are_listed_with_their_inventory(any_site):
     text = json.dumps(shown)
     assert "cgroup" in text or "namespace" in text or "subreaper" in text
     assert os.uname().nodename in text
+
+
+def test_a_home_inside_of_the_code_is_no_part_of_it(site):
+    """Each snapshot would hold the keys, and the snapshots before it."""
+    site.up(1)
+    listed = site.ok("run", "-q", "--code", str(site.home.parent), "--", "ls", "-A").split()
+    assert site.work.name in listed and site.home.name not in listed, listed

@@ -112,6 +112,17 @@ TEST(PlacesTest, AHomeThatOthersMayReadIsMendedAndThatIsSaid) {
   EXPECT_EQ(*secure_home(dir / "home", 0700), "") << "nothing is said twice";
 }
 
+TEST(PlacesTest, AHomeSaysThatNoSnapshotTakesIt) {
+  const TempDir dir;
+  make(dir / "home", 0700);
+  leave_home_out_of_snapshots(dir / "home");
+  EXPECT_EQ(read_file(dir / "home/.gitignore").value_or("none"), "# a home of Lockstep\n*\n");
+  ASSERT_TRUE(write_file_atomically(dir / "home/.gitignore", "logs\n", 0600));
+  leave_home_out_of_snapshots(dir / "home");
+  EXPECT_EQ(read_file(dir / "home/.gitignore").value_or("none"), "logs\n") << "it is the user's";
+  leave_home_out_of_snapshots(dir / "nowhere");
+}
+
 TEST(PlacesTest, ANewHomeGetsItsModeWhateverTheUmask) {
   const TempDir dir;
   const mode_t before = ::umask(077);
