@@ -1,6 +1,8 @@
 // `lockstep`: the command line.
 
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -11,6 +13,13 @@
 namespace {
 
 using namespace lockstep::cli;
+
+// Where standard input is closed, the first descriptor that this program opens would take its
+// place.
+void open_standard_input() {
+  if (::fcntl(STDIN_FILENO, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) > STDIN_FILENO)
+    std::abort();  // open(2) gives the lowest that is free
+}
 
 // What a verb wrote and nobody got is no success.
 int with_output(Terminal& terminal, int exit_code) {
@@ -24,6 +33,7 @@ int with_output(Terminal& terminal, int exit_code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_input();
   ::signal(SIGPIPE, SIG_IGN);  // a closed output is an answer of write(2), and said
   Terminal terminal;
   const auto output = default_output(LocalHome::from_environment());

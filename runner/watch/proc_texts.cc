@@ -1,5 +1,7 @@
 #include "runner/watch/proc_texts.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -87,6 +89,22 @@ std::optional<ThreadStat> parse_thread_stat(std::string_view text) {
 
 int parse_tracer(std::string_view status) {
   return static_cast<int>(number_behind(status, "TracerPid:").value_or(0));
+}
+
+bool catches_wakeups(std::string_view status) {
+  constexpr int kFirstOfUsers = 34;  // glibc keeps the two real-time signals before it to itself
+  std::uint64_t wakes = ~std::uint64_t{0} << (kFirstOfUsers - 1);
+  for (const int signal : {SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGIO})
+    wakes |= std::uint64_t{1} << (signal - 1);
+  bool caught = false;
+  each_proc_line(status, [&](std::string_view line) {
+    constexpr std::string_view kKey = "SigCgt:";
+    if (!line.starts_with(kKey)) return;
+    line.remove_prefix(kKey.size());
+    std::uint64_t mask = 0;
+    caught = read_number(next_field(line), &mask, 16) && (mask & wakes) != 0;
+  });
+  return caught;
 }
 
 // "running", "-1 SP PC", or a number, six arguments, SP and PC.

@@ -32,6 +32,10 @@ std::optional<ThreadStat> parse_thread_stat(std::string_view text);
 
 // The pid of the debugger or profiler that traces the process; 0: none.
 int parse_tracer(std::string_view status);
+// Whether the process catches a signal of a timer or one that is left to users: SIGALRM and its
+// like, SIGUSR1, SIGUSR2, SIGIO, a real-time one. Its handler may go on while all threads are
+// blocked. Not those that libraries catch by themselves: SIGINT, SIGTERM, SIGCHLD, SIGHUP (UCX).
+bool catches_wakeups(std::string_view status);
 
 // /proc/PID/syscall: the call that a thread is in. Unless `in_call`, it runs or is blocked by
 // something else, as a page fault.

@@ -28,6 +28,8 @@ struct ProcessLook {
 struct ThreadCounts {
   int all = 0, running = 0, device = 0;
   int at_peers = 0, at_store = 0, at_locks = 0, at_timers = 0, at_listeners = 0, at_others = 0;
+  // Somebody beside these threads may release a lock: a handler of a signal, another process.
+  bool may_be_freed = false;
   ThreadLook at_peer;  // one of them
   friend bool operator==(const ThreadCounts&, const ThreadCounts&) = default;
 };

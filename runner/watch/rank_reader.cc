@@ -291,6 +291,9 @@ RankLook RankReader::look(int rank, bool closely, const SocketTable* table,
     look.processes.push_back(look_at(stat, source));
     if (!closely) continue;
     count_thread(look.processes.back().main, &counts);
+    const auto status = proc_.text(stat.pid, "status");
+    counts.may_be_freed = counts.may_be_freed || look.processes.back().main.is_shared ||
+                          (status && catches_wakeups(*status));
     if (stat.threads > 1) look_at_threads(stat.pid, source, &counts);
   }
   if (closely) {

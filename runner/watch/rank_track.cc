@@ -52,7 +52,20 @@ bool is_traced(const ProcessLook& process) {
 
 // Whether another thread than the one that waits for a lock may go on by itself, and let it go.
 bool may_be_woken(const ThreadCounts& threads) {
-  return threads.at_timers > 0 || threads.at_others > 0;
+  return threads.at_timers > 0 || threads.at_others > 0 || threads.at_listeners > 0 ||
+         threads.may_be_freed;
+}
+
+// A child that the rank itself stopped, or that somebody stopped while it helped, does not stop the
+// rank; but one that is the rank's program, below the shell that started it, does.
+bool is_stopped(const RankLook& look, const ProcessLook& working) {
+  constexpr std::string_view kShells[] = {"sh",   "bash", "dash",    "zsh",  "ksh",
+                                          "fish", "time", "timeout", "nice", "setsid"};
+  const ThreadStat& top = look.processes[0].stat;
+  if (top.state == 'T') return true;
+  const bool below_shell =
+      std::find(std::begin(kShells), std::end(kShells), top.name) != std::end(kShells);
+  return working.stat.state == 'T' && (below_shell || working.stat.cpu_ticks > top.cpu_ticks);
 }
 
 std::set<std::pair<int, std::uint64_t>> identities(const RankLook& look) {
@@ -257,7 +270,7 @@ void RankTrack::judge(const RankLook& look, const Step& step) {
   const bool is_held =
       thread.state == 'D' && was != nullptr && was->main.state == 'D' && !is_busy(at, kIdleMilli);
   Doing doing = is_busy(at, kBusyMilli) ? Doing::computes : doing_of(look, thread);
-  if (process.stat.state == 'T' || look.processes[0].stat.state == 'T')
+  if (is_stopped(look, process))
     doing = Doing::stopped;
   else if (is_held)
     doing = Doing::device;

@@ -137,6 +137,11 @@ bool is_restart(Machine machine, long number) {
 
 long poll_number(Machine machine) { return machine == Machine::x86_64 ? 7 : -1; }
 
+bool is_private(const SystemCall& call, const std::array<std::uint64_t, 6>& arguments) {
+  constexpr std::uint64_t kPrivate = 128;  // FUTEX_PRIVATE_FLAG of linux/futex.h
+  return call.name == "futex" && (arguments[1] & kPrivate) != 0;
+}
+
 bool ends_by_itself(const SystemCall& call, const std::array<std::uint64_t, 6>& arguments) {
   switch (call.form) {
     case TimeoutForm::none: return false;

@@ -50,5 +50,8 @@ bool is_restart(Machine machine, long number);
 long poll_number(Machine machine);
 // Whether this call, with these arguments, ends by itself. A futex that is only woken does not.
 bool ends_by_itself(const SystemCall& call, const std::array<std::uint64_t, 6>& arguments);
+// Of a futex: whether only threads of its own process can wake it. A semaphore of System V, or a
+// futex whose arguments do not say so, is shared.
+bool is_private(const SystemCall& call, const std::array<std::uint64_t, 6>& arguments);
 
 }  // namespace lockstep::runner

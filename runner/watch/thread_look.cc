@@ -210,6 +210,7 @@ ThreadLook look_at_thread(char state, const std::optional<BlockedCall>& call,
   look.call = known->name;
   look.on = waits_in(known->kind);
   look.has_timeout = ends_by_itself(*known, call->arguments);
+  look.is_shared = known->kind == CallKind::futex && !is_private(*known, call->arguments);
   if (known->kind == CallKind::polls) {
     look_at_polls(*known, *call, source, &look);
   } else if (known->descriptor >= 0) {

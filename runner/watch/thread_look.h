@@ -38,6 +38,7 @@ struct ThreadLook {
   std::string far, near;    // see RankStanding::on and own_end
   std::uint64_t inode = 0;  // of the pipe or socket
   bool has_timeout = false;
+  bool is_shared = false;  // a lock that other processes may release
   friend bool operator==(const ThreadLook&, const ThreadLook&) = default;
 };
 

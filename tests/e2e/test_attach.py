@@ -203,6 +203,13 @@ def test_signals_reach_the_program_and_the_second_one_leaves(held):
     wait_until(lambda: not processes_with("5432"), "what ran in it is gone")
 
 
+def test_a_closed_input_is_an_end_of_input(held):
+    for words in (["job", "shell", "held", "--", "cat"], ["run", "-q", "--stdin", "--", "cat"]):
+        done = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *map(str, held._argv(words))], cwd=held.work,
+                              env=held.environment(), capture_output=True, timeout=DEADLINE_S, check=False)
+        assert (done.returncode, done.stdout) == (0, b""), done
+
+
 def test_a_closed_output_ends_it(held):
     child = held.start("job", "shell", "held", "--", "yes", "6543")
     child.stdout.readline()

@@ -196,11 +196,13 @@ def test_diagnose_says_the_same_on_demand(four):
 # ---- no alarm ----------------------------------------------------------------------------------
 
 SECONDS = {"compile": 600, "load": 300, "evaluate": 300, "sleep": 300}
+FREED = {"alarm": 75, "serve": 75, "helper": 75}
 
 
-def test_what_only_takes_its_time_is_no_alarm(four):
-    seconds = SECONDS if LONG == "real" else dict.fromkeys(SECONDS, 75)
-    jobs = {how: submit(four, f"slow-{how}", "slow.py", how, str(seconds[how])) for how in SECONDS}
+@pytest.mark.parametrize("hows", [SECONDS, FREED], ids=["work", "locks"])
+def test_what_only_takes_its_time_is_no_alarm(four, hows):
+    seconds = hows if LONG == "real" else dict.fromkeys(hows, 75)
+    jobs = {how: submit(four, f"slow-{how}", "slow.py", how, str(seconds[how])) for how in hows}
     end_at = time.monotonic() + max(seconds.values()) + 2 * FOUND_S
     running = set(jobs)
     while running and time.monotonic() < end_at:

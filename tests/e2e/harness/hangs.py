@@ -117,6 +117,44 @@ how, until = sys.argv[1], time.monotonic() + float(sys.argv[2])
 
 MEET
 
+# A lock that is taken for ever as far as the threads tell, and is let go by something else.
+def alarm():
+    import queue, signal
+    def over(*_):
+        raise TimeoutError
+    signal.signal(signal.SIGALRM, over)
+    signal.alarm(int(until - time.monotonic()))
+    try:
+        queue.Queue().get()
+    except TimeoutError:
+        pass
+
+def serve():
+    import http.server, queue, threading
+    asked = queue.Queue()
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.put(1)
+            self.send_response(200)
+            self.end_headers()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    ask = "import sys, time, urllib.request; time.sleep(float(sys.argv[1])); urllib.request.urlopen(sys.argv[2])"
+    later = [sys.executable, "-c", ask, str(until - time.monotonic()), f"http://127.0.0.1:{server.server_port}"]
+    subprocess.run(["sh", "-c", '"$@" &', "sh", *later])  # no child of this rank
+    asked.get()
+
+def helper():
+    import signal
+    stopped = subprocess.Popen(["sleep", "500"])
+    os.kill(stopped.pid, signal.SIGSTOP)
+    time.sleep(0.1)
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(stopped.pid, signal.SIGKILL))
+    signal.alarm(int(until - time.monotonic()))
+    stopped.wait()
+
+FREED = {"alarm": alarm, "serve": serve, "helper": helper}
+
 def work():
     if how == "compile":
         with open("big.c", "w") as code:
@@ -127,6 +165,8 @@ def work():
             data.write(b"x" * (64 << 20))
     if how == "sleep":
         time.sleep(until - time.monotonic())
+    if how in FREED:
+        FREED[how]()
     while time.monotonic() < until:
         if how == "compile":
             subprocess.run(["cc", "-O2", "-x", "c", "-c", "-o", "/dev/null", "big.c"], check=True)

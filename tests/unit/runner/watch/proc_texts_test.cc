@@ -58,6 +58,11 @@ TEST(ProcTexts, ASystemCallHasItsArguments) {
 TEST(ProcTexts, OtherFiles) {
   EXPECT_EQ(parse_tracer("Name:\tx\nTracerPid:\t41\nUid:\t0\n"), 41);
   EXPECT_EQ(parse_tracer("Name:\tTracerPid: 3\n"), 0);
+  for (const char* caught : {"0000000000002000", "0000000000000200", "0000000200000000"})
+    EXPECT_TRUE(catches_wakeups(std::string("Name:\tx\nSigCgt:\t") + caught + "\n")) << caught;
+  for (const char* not_caught : {"0000000180014003", "0000000000000000", "x", ""})
+    EXPECT_FALSE(catches_wakeups(std::string("SigCgt:\t") + not_caught + "\n")) << not_caught;
+  EXPECT_FALSE(catches_wakeups("SigIgn:\t0000000000002000\n"));
   EXPECT_EQ(parse_wait_channel("futex_wait_queue"), "futex_wait_queue");
   EXPECT_EQ(parse_wait_channel("0"), "");
   EXPECT_EQ(parse_wait_channel("a\x1b[31m"), "");

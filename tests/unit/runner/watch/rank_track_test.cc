@@ -176,6 +176,23 @@ TEST(RankTrack, StoppedAndHeldByADevice) {
   EXPECT_EQ(rank.look(20).doing, Doing::computes) << "between two reads it works";
 }
 
+TEST(RankTrack, AStoppedHelperDoesNotStopTheRank) {
+  Follows rank;
+  rank.top().main = blocked(WaitsOn::child, "wait");
+  rank.top().stat.cpu_ticks = 300;
+  rank.top().stat.name = "python3";
+  rank.seen.processes.push_back(process(102, 101, blocked(WaitsOn::file, "execve"), 0));
+  rank.seen.processes[1].stat.state = rank.seen.processes[1].main.state = 'T';
+  rank.look(0);
+  EXPECT_NE(rank.look(5).doing, Doing::stopped);
+  rank.top().stat.name = "bash";
+  EXPECT_EQ(rank.look(10).doing, Doing::stopped) << "a shell only waits for its program";
+  rank.top().stat.name = "launcher";
+  rank.top().stat.cpu_ticks = 1;
+  rank.seen.processes[1].stat.cpu_ticks = 50;
+  EXPECT_EQ(rank.look(15).doing, Doing::stopped);
+}
+
 TEST(RankTrack, WhatABlockedThreadMeans) {
   const auto doing = [](const ThreadLook& main, const std::optional<ThreadCounts>& threads) {
     Follows rank;
@@ -217,6 +234,9 @@ TEST(RankTrack, ALockIsOneForEverOnlyIfNoThreadMayLetItGo) {
   EXPECT_EQ(look(threads).doing, Doing::locks);
   EXPECT_TRUE(look(threads).has_timeout) << "one sleeps for a while";
   threads.at_timers = 0;
+  threads.may_be_freed = true;
+  EXPECT_TRUE(look(threads).has_timeout) << "a handler of a signal does";
+  threads.may_be_freed = false;
   threads.at_store = 1;
   EXPECT_TRUE(look(threads).has_timeout) << "one hears the PMIx server, perhaps for this one";
   threads.at_others = 1;
@@ -242,6 +262,10 @@ TEST(RankTrack, WithItsStackALockOfTheUsersIsNoWait) {
   rank.seen.threads->at_timers = 1;
   rank.until(30);
   EXPECT_TRUE(rank.track.standing().has_timeout);
+  rank.seen.threads->at_timers = 0;
+  rank.seen.threads->at_listeners = 1;
+  rank.until(35);
+  EXPECT_TRUE(rank.track.standing().has_timeout) << "a thread that serves may let it go";
 }
 
 TEST(RankTrack, WhatIsKnownOfASelectIsItsStack) {

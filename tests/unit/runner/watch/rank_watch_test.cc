@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <linux/futex.h>
 #include <sys/syscall.h>
 
 #include "tests/unit/support/temp_dir.h"
@@ -14,10 +15,11 @@ namespace {
 constexpr Instant kStart{1'000'000'000'000};
 constexpr int kSpawn = 50;
 
-std::string call(long number, int first) {
-  return fmt::format("{} {:#x} 0x0 0x0 0x0 0x0 0x0 0x0 0x0\n", number, first);
+std::string call(long number, int first, int second = 0) {
+  return fmt::format("{} {:#x} {:#x} 0x0 0x0 0x0 0x0 0x0 0x0\n", number, first, second);
 }
-const std::string kFutex = call(SYS_futex, 1);
+const std::string kFutex = call(SYS_futex, 1, FUTEX_WAIT_PRIVATE);
+const std::string kSharedFutex = call(SYS_futex, 1, FUTEX_WAIT);
 
 class FakeNode {
  public:
@@ -156,6 +158,24 @@ TEST(RankWatch, AThreadThatSleepsMayLetALockGoAndALoopMayNot) {
   look_until(20, 25);
   EXPECT_EQ(last.doing, Doing::locks);
   EXPECT_TRUE(last.has_timeout);
+}
+
+TEST(RankWatch, AHandlerOrAnotherProcessMayLetALockGo) {
+  const FakeNode node;
+  node.put(101, {kSpawn, 'S', 0, 1, kFutex});
+  node.put(102, {kSpawn, 'S', 0, 1, kSharedFutex});
+  const auto may_be_woken = [&](int pid) {
+    RankWatch watch(node.root().path());
+    RankStanding last;
+    for (int second = 0; second <= 20; second += 5)
+      last = watch.sample(kStart + seconds(second), look_at({rank(0, pid)})).standings[0];
+    EXPECT_EQ(last.doing, Doing::locks);
+    return last.has_timeout;
+  };
+  EXPECT_FALSE(may_be_woken(101));
+  EXPECT_TRUE(may_be_woken(102)) << "a semaphore that other processes know";
+  node.root().file("proc/101/status", "NSpid:\t101\t1\nSigCgt:\t0000000000002000\n");
+  EXPECT_TRUE(may_be_woken(101)) << "SIGALRM is caught";
 }
 
 TEST(RankWatch, APipeWithinARankNamesItsOtherEnd) {

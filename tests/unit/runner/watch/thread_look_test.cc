@@ -145,6 +145,9 @@ TEST(ThreadLook, ACallThatGoesOnIsWhatItWas) {
 
 TEST(ThreadLook, SleepsAndLocks) {
   FakeProcess process;
+  EXPECT_FALSE(look(process, 202, {0x1000, 128}).is_shared);
+  EXPECT_TRUE(look(process, 202, {0x1000, 0}).is_shared);
+  EXPECT_TRUE(look(process, 65, {1}).is_shared) << "a semaphore of System V";
   EXPECT_EQ(look(process, 230).on, WaitsOn::timer);
   EXPECT_TRUE(look(process, 230).has_timeout);
   EXPECT_EQ(look(process, 7, {0, 0, 500}).on, WaitsOn::timer) << "poll() of nothing";
