@@ -201,8 +201,12 @@ Said Finding::waits() const {
 std::string Finding::look_at_writer() const {
   if (first().doing != "reads" || first().on.empty()) return "";
   const std::string on = shown(first().on);
+  const bool is_lock = first().call == "flock" || first().call == "fcntl";
+  if (on.starts_with("/dev/pts/") || on.starts_with("/dev/tty"))
+    return fmt::format("; it waits for what is typed at its terminal; {}", cancel());
   const std::string where =
-      on.starts_with('/')
+      is_lock ? fmt::format("`lslocks` on {} shows who holds the lock of {}", node(), on)
+      : on.starts_with('/')
           ? fmt::format("look at the file system of {} on {}, or at what should write to the file",
                         on, node())
       : on.starts_with("a pipe")

@@ -65,6 +65,11 @@ TEST(FoundWords, AWaitNamesWhatTheOtherDoesAndIsNoAlarm) {
   EXPECT_THAT(remedy(found), HasSubstr("; look at what should write to the pipe (a data-loader"));
   found.ranks = {rank_that(3, "reads", "train.py:7", "read", "10.0.0.9:443")};
   EXPECT_THAT(remedy(found), HasSubstr("; look at what should send on 10.0.0.9:443; if that is"));
+  found.ranks = {rank_that(3, "reads", "train.py:7", "flock", "/shared/lock")};
+  EXPECT_THAT(remedy(found),
+              HasSubstr("; `lslocks` on n3 shows who holds the lock of /shared/lock"));
+  found.ranks = {rank_that(3, "reads", "train.py:7", "read", "/dev/pts/1")};
+  EXPECT_THAT(remedy(found), HasSubstr("; it waits for what is typed at its terminal; `lockstep"));
 }
 
 TEST(FoundWords, AWaitByTheCountsOfCollectivesSaysThem) {
