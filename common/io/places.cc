@@ -114,7 +114,7 @@ Result<std::string> secure_home(const std::string& path, int mode) {
 
 void leave_home_out_of_snapshots(const std::string& path) {
   const std::string file = path + "/.gitignore";
-  if (!exists(file)) (void)write_file_atomically(file, "# a home of Lockstep\n*\n", 0644);
+  if (!exists(file)) (void)write_file_atomically(file, "# a home of Lockstep\n*\n", 0600);
 }
 
 namespace {
