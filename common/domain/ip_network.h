@@ -18,7 +18,7 @@ struct IpNetwork {
 // behind its prefix.
 std::optional<IpNetwork> parse_ip_network(const std::string& text);
 
-// `address` is written without a prefix length. A text that is no address is in no network.
+// `address` is written without a prefix length. False for a text that is not an address.
 bool has_address(const IpNetwork& network, const std::string& address);
 
 // fe80::/10 and 169.254.0.0/16, which no router passes on.

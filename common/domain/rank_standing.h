@@ -5,12 +5,12 @@
 // clock of the rank's own node, until a runner that takes them has moved them to its own.
 //
 // Moving and doing are separate. A rank that waits in MPI spins and burns a whole cpu, so cpu time
-// of the rank's own process is no movement. A rank moves when one of these changes: bytes of its
-// log; bytes to and from peers, without the rendezvous's store and keep-alives; bytes read and
-// written; page faults; cpu time of its other processes (workers, compilers) and which of them
-// there are; collective counts; PMIx connects, fences and its end. Whether a spinning rank computes
-// or waits, only its stack tells: `by_stack` says that this was asked (stack_hook.h), and nothing
-// has moved since.
+// of the rank's own process does not count as movement. A rank moves when one of these changes:
+// bytes of its log; bytes to and from peers, without the rendezvous's store and keep-alives; bytes
+// read and written; page faults; cpu time of its other processes (workers, compilers) and which of
+// them there are; collective counts; PMIx connects, fences and its end. Whether a spinning rank
+// computes or waits, only its stack tells: `by_stack` says that this was asked
+// (runner/watch/stack_ask.h), and nothing has moved since.
 
 #include <cstdint>
 #include <optional>

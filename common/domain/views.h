@@ -300,7 +300,7 @@ struct SettingsView {
   NetworkSettings settings;
   std::vector<Elsewhere> elsewhere;  // another value, not only another reason
   bool more = false;                 // `elsewhere` ended at kMaxElsewhere
-  std::string absent = {};           // why there are no settings; "" if there are
+  std::string absent = {};           // why the settings are missing; "": they are here
   friend bool operator==(const SettingsView&, const SettingsView&) = default;
 };
 inline constexpr std::size_t kMaxElsewhere = 64;

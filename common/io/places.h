@@ -37,7 +37,7 @@ Result<std::string> secure_home(const std::string& path, int mode);
 
 // Writes a .gitignore into the home that leaves out all of it, if none is there: a home inside of a
 // project would be a part of each snapshot of the code, with its keys, and with the snapshots that
-// it keeps itself. That it cannot be written is no error.
+// it keeps itself. A failure to write the file is ignored.
 void leave_home_out_of_snapshots(const std::string& path);
 
 // Demands that no other account can change what lies in the folder `path`: it and every folder

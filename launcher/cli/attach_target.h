@@ -35,7 +35,8 @@ struct NodeRanks {
 Result<JobView> running_job(Connection& connection, const std::string& verb,
                             const std::string& word);
 
-// invalid_argument: the job, which is no pipeline, has no such rank. It names the ranks it has.
+// invalid_argument: the job does not have this rank; the error names those that it has. The job is
+// not a pipeline.
 Status expect_rank(const std::string& verb, const JobSpec& spec, int rank);
 
 // The nodes of the newest attempt with ranks that run, or the node of the chosen rank with only

@@ -10,8 +10,8 @@
 
 namespace lockstep::spec {
 
-// nullopt: there is no such file. permission_denied: others can change it; the error names the
-// owner, the mode and what to do. Else as io::read_regular_file.
+// nullopt: the file does not exist. permission_denied: other users can change the file; the error
+// names its owner, its mode and what to do. Else as io::read_regular_file.
 Result<std::optional<std::string>> read_operators_file(const std::string& path, Bytes at_most);
 
 }  // namespace lockstep::spec

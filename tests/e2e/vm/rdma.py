@@ -15,7 +15,7 @@ SHARED = pathlib.Path("/run/shared")
 COUNTERS = "/sys/class/infiniband/rxe0/ports/1/hw_counters"
 JOIN_S, JOB_S = 180, 150
 PAYLOAD = 1024  # of a packet of soft-RoCE, where Ethernet's MTU is 1500
-# What Open MPI 4 and UCX need for a device that is no Mellanox one, if Lockstep did not say it. GID 0 is that of the
+# What Open MPI 4 and UCX need for a device of another maker than Mellanox, without Lockstep's settings. GID 0 is that of the
 # link's IPv6 address: UCX 1.13 takes no datagram of soft-RoCE that comes from an IPv4 one.
 BY_HAND = ["UCX_IB_GID_INDEX=0", "OMPI_MCA_pml=ucx", "OMPI_MCA_opal_common_ucx_devices=any", "OMPI_MCA_opal_common_ucx_tls=any",
            "UCX_NET_DEVICES=rxe0:1", "UCX_TLS=rc_verbs,ud_verbs,self,sm"]
