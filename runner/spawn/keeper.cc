@@ -37,8 +37,11 @@ void close_all_but(int one, int other) {
   close_range(high + 1, ~0U, 0);
 }
 
-// Where memory is short, what was attached to a rank ends before the rank does.
+// Where memory is short, what was attached to a rank ends before the rank does. Its memory is in
+// small pages: of a process that it killed, Linux gives huge pages back only after it has begun to
+// look for the next one to kill.
 void be_first_to_go() {
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
   const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return;
   [[maybe_unused]] const ssize_t written = write(fd, "1000", 4);

@@ -145,6 +145,12 @@ TEST_P(KeeperTest, ItsProgramHasOnlyItsThreeFilesAndCleanSignals) {
   EXPECT_EQ(out_.read_to_end(), "0 1 2 3 0000000000000000\n1000\n");  // 3 is ls's own
 }
 
+TEST_P(KeeperTest, ItsProgramGetsSmallPages) {
+  start(0, "grep THP_enabled /proc/self/status | cut -f2");
+  ASSERT_TRUE(exited(0));
+  EXPECT_EQ(out_.read_to_end(), "0\n");
+}
+
 TEST_P(KeeperTest, WhatIsLeftOfItEndsWithIt) {
   const std::vector<std::string> kinds = {
       "sleep 600 & exit 5",
