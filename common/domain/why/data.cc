@@ -1,0 +1,205 @@
+#include "common/domain/why/data.h"
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+
+#include "common/base/ids.h"
+#include "common/domain/why/reason.h"
+
+namespace lockstep {
+
+namespace {
+
+// ---- which kind a member is of ------------------------------------------------------------------
+
+template <class T>
+struct IsList : std::false_type {};
+template <class T>
+struct IsList<std::vector<T>> : std::true_type {};
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+// The alternatives of WhyValue that a member may have as they are.
+template <class T>
+inline constexpr bool kIsPlain =
+    std::is_same_v<T, bool> || std::is_same_v<T, double> || std::is_same_v<T, std::string> ||
+    std::is_same_v<T, Bytes> || std::is_same_v<T, Duration> || std::is_same_v<T, Instant>;
+
+// ---- writing ------------------------------------------------------------------------------------
+
+template <class T>
+WhyData record_of(const T& record, std::string_view code);
+
+template <class T>
+WhyValue value_of(const T& member) {
+  if constexpr (kIsPlain<T>) {
+    return {member};
+  } else if constexpr (std::is_enum_v<T>) {
+    return {std::string(to_string(member))};
+  } else if constexpr (std::is_integral_v<T>) {
+    return {static_cast<std::int64_t>(member)};
+  } else if constexpr (std::is_same_v<T, JobId>) {
+    return {member.value};
+  } else if constexpr (std::is_same_v<T, NodeId>) {
+    return {static_cast<std::int64_t>(member.value)};
+  } else if constexpr (std::is_same_v<T, Why>) {
+    return {to_data(member)};
+  } else if constexpr (IsList<T>::value) {
+    WhyList list;
+    for (const auto& item : member) list.push_back(value_of(item));
+    return {std::move(list)};
+  } else {
+    return {record_of(member, "")};
+  }
+}
+
+struct Writer {
+  WhyData& data;
+  template <class T>
+  void operator()(std::string_view name, const T& member) const {
+    if constexpr (IsOptional<T>::value) {
+      if (member) data.fields.push_back({std::string(name), value_of(*member)});
+    } else {
+      data.fields.push_back({std::string(name), value_of(member)});
+    }
+  }
+};
+
+template <class T>
+WhyData record_of(const T& record, std::string_view code) {
+  WhyData data;
+  data.code = code;
+  T::fields(record, Writer{data});
+  return data;
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+template <class T>
+bool read_record(T& record, const WhyData& data);
+
+template <class T>
+bool read_enum(T& member, const std::string& word) {
+  for (int i = 0; i <= static_cast<int>(last_enumerator(T{})); ++i) {
+    if (to_string(static_cast<T>(i)) != word) continue;
+    member = static_cast<T>(i);
+    return true;
+  }
+  return false;
+}
+
+template <class T>
+bool read_value(T& member, const WhyValue& value) {
+  if constexpr (kIsPlain<T>) {
+    const T* found = std::get_if<T>(&value.value);
+    if (found != nullptr) member = *found;
+    return found != nullptr;
+  } else if constexpr (std::is_enum_v<T>) {
+    const auto* word = std::get_if<std::string>(&value.value);
+    return word != nullptr && read_enum(member, *word);
+  } else if constexpr (std::is_integral_v<T>) {
+    const auto* number = std::get_if<std::int64_t>(&value.value);
+    if (number == nullptr) return false;
+    member = static_cast<T>(*number);
+    return static_cast<std::int64_t>(member) == *number;
+  } else if constexpr (std::is_same_v<T, JobId>) {
+    return read_value(member.value, value);
+  } else if constexpr (std::is_same_v<T, NodeId>) {
+    return read_value(member.value, value);
+  } else if constexpr (std::is_same_v<T, Why>) {
+    const auto* data = std::get_if<WhyData>(&value.value);
+    if (data == nullptr) return false;
+    auto why = why_of(*data);
+    if (why) member = *std::move(why);
+    return why.has_value();
+  } else if constexpr (IsList<T>::value) {
+    const auto* list = std::get_if<WhyList>(&value.value);
+    if (list == nullptr) return false;
+    member.clear();
+    return std::all_of(list->begin(), list->end(), [&](const WhyValue& item) {
+      typename T::value_type one{};
+      const bool is_read = read_value(one, item);
+      member.push_back(std::move(one));
+      return is_read;
+    });
+  } else {
+    const auto* data = std::get_if<WhyData>(&value.value);
+    return data != nullptr && read_record(member, *data);
+  }
+}
+
+struct Reader {
+  const WhyData& data;
+  std::string& wrong;  // the first field of another kind
+  template <class T>
+  void operator()(std::string_view name, T& member) const {
+    const auto found = std::find_if(data.fields.begin(), data.fields.end(),
+                                    [&](const auto& field) { return field.name == name; });
+    if (found == data.fields.end()) return;
+    bool is_read = false;
+    if constexpr (IsOptional<T>::value)
+      is_read = read_value(member.emplace(), found->value);
+    else
+      is_read = read_value(member, found->value);
+    if (!is_read && wrong.empty()) wrong = name;
+  }
+};
+
+template <class T>
+bool read_record(T& record, const WhyData& data) {
+  std::string wrong;
+  T::fields(record, Reader{data, wrong});
+  return wrong.empty();
+}
+
+template <std::size_t I = 0>
+Result<Why> read_reason(const WhyData& data) {
+  using Variant = decltype(Reason::value);
+  if constexpr (I == std::variant_size_v<Variant>) {
+    return Why(Unknown{data});
+  } else {
+    using R = std::variant_alternative_t<I, Variant>;
+    if (R::kCode.empty() || R::kCode != data.code) return read_reason<I + 1>(data);
+    if constexpr (!std::is_same_v<R, Unknown>) {
+      R reason;
+      std::string wrong;
+      R::fields(reason, Reader{data, wrong});
+      if (!wrong.empty())
+        return make_error(ErrorCode::corrupt, "the reason " + data.code + " has a field '" + wrong +
+                                                  "' of another kind");
+      return Why(std::move(reason));
+    }
+  }
+}
+
+}  // namespace
+
+WhyData to_data(const Why& why) {
+  if (!why) return {};
+  return std::visit(
+      []<class R>(const R& reason) {
+        if constexpr (std::is_same_v<R, Unknown>)
+          return reason.data;
+        else
+          return record_of(reason, R::kCode);
+      },
+      why.get()->value);
+}
+
+Result<Why> why_of(const WhyData& data) {
+  if (data.code.empty()) return Why();
+  return read_reason(data);
+}
+
+std::vector<std::string_view> all_reason_codes() {
+  std::vector<std::string_view> codes;
+  []<class... R>(std::vector<std::string_view>& all, const std::variant<R...>*) {
+    (all.push_back(R::kCode), ...);
+  }(codes, static_cast<const decltype(Reason::value)*>(nullptr));
+  std::erase(codes, "");
+  return codes;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,33 @@
+#pragma once
+// All reasons. Each is a struct in its group's header with
+//   kCode      its name in JSON, on the wire and in the journal; never given to another reason
+//   fields()   shows a visitor each member with its name, which never changes its meaning
+// and launcher/words has a sentence for each. Names are snake_case; of a number without a type of
+// its own, the name ends with the unit.
+
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "common/domain/why/data.h"
+#include "common/domain/why/list.h"
+#include "common/domain/why/waits.h"
+#include "common/domain/why/why.h"
+
+namespace lockstep {
+
+struct Reason {
+  VariantOf<List<Told, Unknown>, WaitReasons> value;
+  friend bool operator==(const Reason&, const Reason&) = default;
+};
+
+template <class R>
+requires requires { R::kCode; }
+Why::Why(R reason) : Why(Reason{std::move(reason)}) {}
+
+template <class R>
+const R* Why::as() const {
+  return reason_ == nullptr ? nullptr : std::get_if<R>(&reason_->value);
+}
+
+}  // namespace lockstep

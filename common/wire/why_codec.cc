@@ -1,0 +1,123 @@
+#include "common/wire/why_codec.h"
+
+#include "common/domain/why/data.h"
+
+namespace lockstep::pb {
+
+namespace {
+
+// What is left of the bounds of one reason.
+struct Room {
+  int depth = lockstep::kMostWhyDepth;
+  std::size_t values = lockstep::kMostWhyValues;
+  std::size_t bytes = lockstep::kMostWhyBytes;
+
+  Status take(std::size_t size) {
+    if (values == 0 || size > bytes) return bad_field("why", "is too large");
+    --values;
+    bytes -= size;
+    return {};
+  }
+};
+
+void write_data(const lockstep::WhyData& from, Why* to);
+
+struct ValueWriter {
+  WhyValue* to;
+  void operator()(bool value) const { to->set_flag(value); }
+  void operator()(std::int64_t value) const { to->set_number(value); }
+  void operator()(double value) const { to->set_real(value); }
+  void operator()(const std::string& value) const { to->set_text(fitting_text(value)); }
+  void operator()(Bytes value) const { to->set_size_bytes(value.count); }
+  void operator()(Duration value) const { to->set_duration_ns(value.count()); }
+  void operator()(Instant value) const { to->set_time_ns(value.ns); }
+  void operator()(const lockstep::WhyList& value) const {
+    WhyList* list = to->mutable_list();
+    for (const auto& item : value) std::visit(ValueWriter{list->add_values()}, item.value);
+  }
+  void operator()(const lockstep::WhyData& value) const { write_data(value, to->mutable_record()); }
+};
+
+void write_data(const lockstep::WhyData& from, Why* to) {
+  to->set_code(from.code);
+  for (const auto& field : from.fields) {
+    WhyField* one = to->add_fields();
+    one->set_name(field.name);
+    std::visit(ValueWriter{one->mutable_value()}, field.value.value);
+  }
+}
+
+Status read_data(const Why& from, Room& room, lockstep::WhyData* to);
+
+Status read_value(const WhyValue& from, Room& room, lockstep::WhyValue* to) {
+  TRY(room.take(0));
+  switch (from.kind_case()) {
+    case WhyValue::kFlag: to->value = from.flag(); return {};
+    case WhyValue::kNumber: to->value = std::int64_t{from.number()}; return {};
+    case WhyValue::kReal: to->value = from.real(); return {};
+    case WhyValue::kText: {
+      std::string text;
+      TRY(read_text(from.text(), "why.text", &text));
+      TRY(room.take(text.size()));
+      to->value = std::move(text);
+      return {};
+    }
+    case WhyValue::kSizeBytes: to->value = Bytes{from.size_bytes()}; return {};
+    case WhyValue::kDurationNs: to->value = Duration(from.duration_ns()); return {};
+    case WhyValue::kTimeNs: {
+      Instant time;
+      TRY(read_instant(from.time_ns(), "why.time", &time));
+      to->value = time;
+      return {};
+    }
+    case WhyValue::kList: {
+      if (room.depth == 0) return bad_field("why", "is too deep");
+      --room.depth;
+      lockstep::WhyList list;
+      for (const auto& item : from.list().values())
+        TRY(read_value(item, room, &list.emplace_back()));
+      ++room.depth;
+      to->value = std::move(list);
+      return {};
+    }
+    case WhyValue::kRecord: {
+      if (room.depth == 0) return bad_field("why", "is too deep");
+      --room.depth;
+      lockstep::WhyData data;
+      TRY(read_data(from.record(), room, &data));
+      ++room.depth;
+      to->value = std::move(data);
+      return {};
+    }
+    case WhyValue::KIND_NOT_SET: break;
+  }
+  return bad_field("why", "has a value of an unknown kind");
+}
+
+Status read_data(const Why& from, Room& room, lockstep::WhyData* to) {
+  TRY(room.take(from.code().size()));
+  to->code = from.code();
+  for (const auto& field : from.fields()) {
+    TRY(room.take(field.name().size()));
+    auto& one = to->fields.emplace_back();
+    one.name = field.name();
+    TRY(read_value(field.value(), room, &one.value));
+  }
+  return {};
+}
+
+}  // namespace
+
+void to_wire(const lockstep::Why& from, Why* to) { write_data(lockstep::to_data(from), to); }
+
+Status from_wire(const Why& from, lockstep::Why* to) {
+  Room room;
+  lockstep::WhyData data;
+  TRY(read_data(from, room, &data));
+  auto why = lockstep::why_of(data);
+  if (!why) return bad_field("why", why.error().message);
+  *to = *std::move(why);
+  return {};
+}
+
+}  // namespace lockstep::pb

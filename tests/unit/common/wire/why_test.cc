@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "common/wire/why_codec.h"
+#include "tests/unit/support/every_reason.h"
+
+namespace lockstep {
+namespace {
+
+Result<Why> through_the_wire(const Why& why) {
+  pb::Why sent, received;
+  pb::to_wire(why, &sent);
+  EXPECT_TRUE(received.ParseFromString(sent.SerializeAsString()));
+  Why read;
+  TRY(pb::from_wire(received, &read));
+  return read;
+}
+
+TEST(WhyCodec, EveryReasonArrivesAsItWas) {
+  for (const Why& why : testing::every_reason()) {
+    const auto read = through_the_wire(why);
+    ASSERT_TRUE(read) << to_data(why).code << ": " << read.error().message;
+    EXPECT_EQ(*read, why) << to_data(why).code;
+  }
+  const auto none = through_the_wire(Why());
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(*none);
+}
+
+TEST(WhyCodec, CodesAndFieldsHaveNamesOfTheirOwn) {
+  std::set<std::string> codes;
+  for (const Why& why : testing::every_reason()) {
+    const WhyData data = to_data(why);
+    EXPECT_TRUE(codes.insert(data.code).second) << data.code;
+    std::set<std::string> names;
+    for (const WhyField& field : data.fields)
+      EXPECT_TRUE(field.name != "code" && names.insert(field.name).second)
+          << data.code << "." << field.name;
+  }
+}
+
+TEST(WhyCodec, AReasonOfALaterVersionIsKept) {
+  WhyData later{"of_tomorrow", {{"count", {std::int64_t{7}}}, {"what", {std::string("text")}}}};
+  const auto why = why_of(later);
+  ASSERT_TRUE(why);
+  ASSERT_TRUE(why->is<Unknown>());
+  const auto read = through_the_wire(*why);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(to_data(*read), later);
+}
+
+TEST(WhyCodec, FieldsOfLaterAndEarlierVersionsDoNotMatter) {
+  const auto why = why_of({"told", {{"text", {std::string("a")}}, {"new", {true}}}});
+  ASSERT_TRUE(why);
+  EXPECT_EQ(*why, told("a"));
+  const auto without = why_of({"told", {}});
+  ASSERT_TRUE(without);
+  EXPECT_TRUE(without->is<Told>());
+}
+
+TEST(WhyCodec, AFieldOfAnotherKindIsRefused) {
+  const auto why = why_of({"told", {{"text", {std::int64_t{1}}}}});
+  ASSERT_FALSE(why);
+  EXPECT_EQ(why.error().code, ErrorCode::corrupt);
+}
+
+TEST(WhyCodec, WhatIsTooDeepOrTooLargeIsRefused) {
+  pb::Why deep;
+  pb::Why* at = &deep;
+  for (int i = 0; i < 10'000; ++i) {
+    at->set_code("told");
+    at = at->add_fields()->mutable_value()->mutable_record();
+  }
+  Why read;
+  EXPECT_FALSE(pb::from_wire(deep, &read));
+  pb::Why wide;
+  wide.set_code("told");
+  auto* list = wide.add_fields()->mutable_value()->mutable_list();
+  for (std::size_t i = 0; i <= kMostWhyValues; ++i) list->add_values()->set_flag(true);
+  EXPECT_FALSE(pb::from_wire(wide, &read));
+  pb::Why empty;
+  empty.set_code("told");
+  empty.add_fields();
+  EXPECT_FALSE(pb::from_wire(empty, &read));
+}
+
+}  // namespace
+}  // namespace lockstep
