@@ -262,27 +262,30 @@ std::string BulkServer::why_not_read(const PublicKey& key, const JobId& job) {
 namespace {
 
 // As people call it, for the audit log; a new message does not compile until it is here.
-constexpr std::string_view kAsked[] = {"ask which files are missing",
-                                       "answer",
-                                       "send files",
-                                       "answer",
-                                       "fetch files",
-                                       "answer",
-                                       "send logs",
-                                       "answer",
-                                       "resume logs",
-                                       "read logs",
-                                       "answer",
-                                       "read logs",
-                                       "answer",
-                                       "answer",
-                                       "find peers",
-                                       "answer",
-                                       "report a fetch",
-                                       "ask for units",
-                                       "answer",
-                                       "attach to a rank"};
-static_assert(std::size(kAsked) == std::variant_size_v<BulkMessage>);
+struct BulkVerb {
+  std::string_view operator()(const MissingBlobs&) const { return "ask which files are missing"; }
+  std::string_view operator()(const PutBlobs&) const { return "send files"; }
+  std::string_view operator()(const GetBlobs&) const { return "fetch files"; }
+  std::string_view operator()(const LogAppend&) const { return "send logs"; }
+  std::string_view operator()(const LogResume&) const { return "resume logs"; }
+  std::string_view operator()(const LogFollow&) const { return "read logs"; }
+  std::string_view operator()(const LogCredit&) const { return "read logs"; }
+  std::string_view operator()(const FindPeers&) const { return "find peers"; }
+  std::string_view operator()(const FetchReport&) const { return "report a fetch"; }
+  std::string_view operator()(const AskUnits&) const { return "ask for units"; }
+  std::string_view operator()(const AttachFrame&) const { return "attach to a rank"; }
+  std::string_view operator()(const MissingBlobsReply&) const { return kAnswer; }
+  std::string_view operator()(const PutBlobsReply&) const { return kAnswer; }
+  std::string_view operator()(const BlobData&) const { return kAnswer; }
+  std::string_view operator()(const LogAck&) const { return kAnswer; }
+  std::string_view operator()(const LogChunk&) const { return kAnswer; }
+  std::string_view operator()(const LogEnd&) const { return kAnswer; }
+  std::string_view operator()(const BulkRefused&) const { return kAnswer; }
+  std::string_view operator()(const FindPeersReply&) const { return kAnswer; }
+  std::string_view operator()(const UnitsReply&) const { return kAnswer; }
+
+  static constexpr std::string_view kAnswer = "answer";  // which nobody should send to a launcher
+};
 
 std::string object_of(const BulkMessage& message) {
   if (const auto* follow = std::get_if<LogFollow>(&message)) return "job " + follow->job.value;
@@ -417,7 +420,7 @@ bool BulkServer::asks_about_jobs(const Taken& taken) const {
 void BulkServer::take(Taken& taken) {
   auto& [incoming, envelope] = taken;
   handling_ = Handling{incoming.key, std::move(incoming.address),
-                       envelope ? kAsked[envelope->body.index()] : "send a message",
+                       envelope ? std::visit(BulkVerb{}, envelope->body) : "send a message",
                        envelope ? object_of(envelope->body) : "the launcher"};
   handle(incoming, envelope);
   handling_.reset();
