@@ -226,11 +226,7 @@ std::vector<Refusal> refusals_of_nodes(const Cluster& cluster, const JobSpec& sp
         !status)
       found.push_back({status.error()});
   if (!is_there || !judges_all) return found;
-  if (auto error = refused_by_target(cluster, spec)) {
-    const bool is_of_nodes = error->message.starts_with("lockstep.nodes");
-    found.push_back(
-        {*std::move(error), is_of_nodes ? "lockstep.nodes" : "resources.instance_count"});
-  }
+  if (auto refusal = refused_by_target(cluster, spec)) found.push_back(*std::move(refusal));
   auto error = never_possible(cluster, spec);
   if (error && !(how.wait_anyway && error->code == ErrorCode::unsatisfiable))
     found.push_back({*std::move(error), spec.resources.instance_count > 1

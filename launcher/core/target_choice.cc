@@ -188,7 +188,7 @@ bool is_host_to_come(const Cluster& cluster, const std::string& target, const st
 
 }  // namespace
 
-std::optional<Error> refused_by_target(const Cluster& cluster, const JobSpec& spec) {
+std::optional<Refusal> refused_by_target(const Cluster& cluster, const JobSpec& spec) {
   const std::string target = target_of(spec);
   const std::string pool = cluster.state.computes().pool_of(target);
   for (const std::string& name : spec.resources.nodes) {
@@ -196,15 +196,19 @@ std::optional<Error> refused_by_target(const Cluster& cluster, const JobSpec& sp
     if (node != nullptr && node->name == name && node->pool == pool) continue;
     if (is_host_to_come(cluster, pool, name)) continue;
     if (node == nullptr || node->name != name)
-      return make_error(ErrorCode::not_found,
-                        fmt::format("lockstep.nodes: there is no node '{}'; `lockstep node list` "
-                                    "shows all",
-                                    name));
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("lockstep.nodes: node {} belongs to target '{}', but the job "
-                                  "runs on target '{}'; name the node's target with `compute: {}` "
-                                  "or --compute {}",
-                                  name, node->pool, target, node->pool, node->pool));
+      return Refusal{
+          make_error(
+              ErrorCode::not_found,
+              fmt::format("lockstep.nodes: there is no node '{}'; `lockstep node list` shows all",
+                          name)),
+          "lockstep.nodes"};
+    return Refusal{
+        make_error(
+            ErrorCode::invalid_argument,
+            fmt::format("lockstep.nodes: node {} belongs to target '{}', but the job runs on "
+                        "target '{}'; name the node's target with `compute: {}` or --compute {}",
+                        name, node->pool, target, node->pool, node->pool)),
+        "lockstep.nodes"};
   }
   const Size* size = size_of_target(cluster, pool);
   const int nodes = spec.resources.instance_count;
@@ -212,12 +216,15 @@ std::optional<Error> refused_by_target(const Cluster& cluster, const JobSpec& sp
                             nodes > size->max_mpi_nodes &&
                             spec.distribution.kind == Distribution::Kind::mpi;
   if (!is_too_large) return std::nullopt;
-  return make_error(
-      ErrorCode::invalid_argument,
-      fmt::format("resources.instance_count: an MPI job on target '{}' has at most {} nodes, as on "
-                  "Azure (size {}), and this one has {}; an admin raises it with `max_mpi_nodes` "
-                  "in a size of this name (`lockstep size add -f FILE`)",
-                  target, size->max_mpi_nodes, size->name, nodes));
+  return Refusal{
+      make_error(
+          ErrorCode::invalid_argument,
+          fmt::format(
+              "resources.instance_count: an MPI job on target '{}' has at most {} nodes, as on "
+              "Azure (size {}), and this one has {}; an admin raises it with `max_mpi_nodes` "
+              "in a size of this name (`lockstep size add -f FILE`)",
+              target, size->max_mpi_nodes, size->name, nodes)),
+      "resources.instance_count"};
 }
 
 }  // namespace lockstep::launcher

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "launcher/core/placement.h"
+#include "launcher/core/refusal.h"
 
 namespace lockstep::launcher {
 
@@ -26,6 +27,6 @@ std::vector<std::string> submission_notes(const Cluster& cluster, const JobSpec&
 // Why the target refuses the job at submission: the job names nodes that do not exist or belong to
 // another target, or it is an MPI job with more nodes than the target's size allows. Whether the
 // nodes that the target has now suffice is not checked here.
-std::optional<Error> refused_by_target(const Cluster& cluster, const JobSpec& spec);
+std::optional<Refusal> refused_by_target(const Cluster& cluster, const JobSpec& spec);
 
 }  // namespace lockstep::launcher
