@@ -38,14 +38,15 @@ Status LauncherLink::dial_at(const std::string& endpoint) {
   return dial();
 }
 
-void LauncherLink::give_up_after(Duration patience) {
-  if (patience == patience_) return;
-  patience_ = patience;
+void LauncherLink::give_up_after(Duration silence) {
+  if (silence == silence_limit_) return;
+  silence_limit_ = silence;
   if (!is_up_) wait_for_answer();
 }
 
 void LauncherLink::wait_for_answer() {
-  give_up_at_ = patience_ == Duration::max() ? Instant::never() : clock_.now() + patience_;
+  give_up_at_ =
+      silence_limit_ == Duration::max() ? Instant::never() : clock_.now() + silence_limit_;
 }
 
 Status LauncherLink::dial() {

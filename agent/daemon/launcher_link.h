@@ -39,7 +39,7 @@ class LauncherLink {
   // The same at another endpoint, from now on.
   Status dial_at(const std::string& endpoint);
   // After so long without a connection, `unanswered` is called; Duration::max(): never.
-  void give_up_after(Duration patience);
+  void give_up_after(Duration silence);
   // The launcher is silent: closes the connection and dials. Does nothing while it is dialling.
   Status redial();
   // From now on, dials at a random moment within this time after a break; zero: at once.
@@ -66,7 +66,7 @@ class LauncherLink {
   std::optional<io::ClientSocket> socket_;
   bool is_up_ = false;
   Duration spread_{0};
-  Duration patience_ = Duration::max();
+  Duration silence_limit_ = Duration::max();
   Instant redial_at_ = Instant::never();
   Instant give_up_at_ = Instant::never();
 };

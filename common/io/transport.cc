@@ -53,7 +53,7 @@ void Transport::Impl::answer_zap() {
     bool allowed = false;
     if (well_formed) {
       zmq_z85_encode(key, reinterpret_cast<const std::uint8_t*>(frames[6].data()), 32);
-      allowed = gate(frames[2], PublicKey(key));
+      allowed = allow_key(frames[2], PublicKey(key));
       if (!allowed && refused) refused(frames[2], PublicKey(key), frames[3]);
     }
     const std::string request = frames.size() > 1 ? frames[1] : "";
@@ -67,8 +67,8 @@ void Transport::Impl::answer_zap() {
   }
 }
 
-Transport::Transport(EventLoop& loop, Gate gate)
-    : impl_(std::make_unique<Impl>(loop, std::move(gate))) {
+Transport::Transport(EventLoop& loop, AllowKey allow_key)
+    : impl_(std::make_unique<Impl>(loop, std::move(allow_key))) {
   impl_->zap = std::make_unique<Socket>(impl_->context, ZMQ_REP, impl_->open_sockets);
   void* raw = impl_->zap->get();
   CHECK(raw != nullptr, "zmq_socket failed: the process is out of file descriptors");

@@ -36,13 +36,13 @@ Result<KeyPair> load_or_create_key_pair(const std::string& path);
 class Transport {
  public:
   // Called for each CURVE handshake: returns whether this key may use this domain.
-  using Gate = std::function<bool(const std::string& domain, const PublicKey& key)>;
+  using AllowKey = std::function<bool(const std::string& domain, const PublicKey& key)>;
 
-  // Called for each handshake that the gate refused.
+  // Called for each handshake that AllowKey refused.
   using Refused = std::function<void(const std::string& domain, const PublicKey& key,
                                      const std::string& address)>;
 
-  Transport(EventLoop& loop, Gate gate);
+  Transport(EventLoop& loop, AllowKey allow_key);
   ~Transport();
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
@@ -59,7 +59,7 @@ class Transport {
 struct SocketLimits {
   std::int64_t max_message_bytes = 64 << 20;
   int high_water_mark = 10'000;  // messages, each direction and peer
-  // Servers: the gate accepts every key, so a message does not make its connection a proven one
+  // Servers: AllowKey accepts every key, so a message does not make its connection a proven one
   // (admission.h).
   bool open_to_all = false;
   // Servers: returns whether this key's connections have no limit in bytes (backlog.h). Empty: no
@@ -117,7 +117,7 @@ class ClientSocket {
   enum class Link {
     up,       // connected, and our key was accepted
     down,     // the connection broke; libzmq reconnects
-    refused,  // the server's gate refused our key; the next send reconnects
+    refused,  // the server refused our key; the next send reconnects
   };
   // Calls the handler on the loop at each change from now on. Once per socket; the socket must be
   // destroyed on the loop's thread, before the loop.

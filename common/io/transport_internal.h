@@ -119,7 +119,8 @@ class Socket {
 };
 
 struct Transport::Impl {
-  Impl(EventLoop& l, Gate g) : loop(l), gate(std::move(g)), context(zmq_ctx_new()) {
+  Impl(EventLoop& l, AllowKey allow)
+      : loop(l), allow_key(std::move(allow)), context(zmq_ctx_new()) {
     CHECK(context != nullptr, "zmq_ctx_new failed: the process is out of file descriptors");
   }
   ~Impl() {
@@ -131,7 +132,7 @@ struct Transport::Impl {
   void answer_zap();
 
   EventLoop& loop;
-  Gate gate;
+  AllowKey allow_key;
   Refused refused;
   void* context;
   std::atomic<int> open_sockets{0};

@@ -43,11 +43,11 @@ UserView view_of(const User& user) {
 // ---- requests -----------------------------------------------------------------------------------
 
 struct RequestHandler {
-  Service& door;
+  Service& service;
   const Asker& asker;
 
-  void operator()(Submit& m) const { door.submit(asker, std::move(m)); }
-  void operator()(CheckJobFile& m) const { door.check_file(asker, std::move(m)); }
+  void operator()(Submit& m) const { service.submit(asker, std::move(m)); }
+  void operator()(CheckJobFile& m) const { service.check_file(asker, std::move(m)); }
   void operator()(const CancelJob& m) const { feed(CancelInput{expect(), m.job, asker.caller}); }
   void operator()(const ShareJob& m) const {
     feed(ShareInput{expect(), m.job, m.shared, asker.caller});
@@ -70,9 +70,9 @@ struct RequestHandler {
     feed(ShutdownInput{expect(), m.cancel_jobs, asker.caller});
   }
   void operator()(const CreateToken& m) const {
-    auto token = door.ports_.make_token(m);
+    auto token = service.ports_.make_token(m);
     const Instant expires = token.reply.expires;
-    feed(TokenInput{door.expect_reply(asker, std::move(token.reply)), token.secret_hash, expires,
+    feed(TokenInput{service.expect_reply(asker, std::move(token.reply)), token.secret_hash, expires,
                     m.uses, asker.caller, m.approval, m.compute});
   }
   void operator()(const ListTokens& m) const { question(m); }
@@ -80,17 +80,17 @@ struct RequestHandler {
     feed(RevokeTokenInput{expect(), m.id, asker.caller});
   }
   void operator()(const WatchJob& m) const {
-    const Job* job = door.state().job(m.job);
+    const Job* job = service.state().job(m.job);
     if (job != nullptr && !is_final(job->status()))
-      if (const Status added = door.watch(asker, m.job); !added)
-        return door.refuse(asker, added.error().code, added.error().message);
+      if (const Status added = service.watch(asker, m.job); !added)
+        return service.refuse(asker, added.error().code, added.error().message);
     question(m);
   }
   void operator()(const DeleteJobs& m) const {
     feed(DeleteInput{expect(), m.jobs, m.all_final, m.older_than, asker.caller, m.all_users});
   }
-  void operator()(CreateEnvironment& m) const { door.create_environment(asker, std::move(m)); }
-  void operator()(CreateAsset& m) const { door.create_asset(asker, std::move(m)); }
+  void operator()(CreateEnvironment& m) const { service.create_environment(asker, std::move(m)); }
+  void operator()(CreateAsset& m) const { service.create_asset(asker, std::move(m)); }
   void operator()(const ArchiveAsset& m) const {
     feed(ArchiveAssetInput{expect(), m, asker.caller});
   }
@@ -105,19 +105,20 @@ struct RequestHandler {
     feed(DeleteVersionsInput{expect(), m, asker.caller});
   }
   void operator()(const ShowAsset& m) const {
-    door.reply(asker, show_asset(door.state(), asker.caller, m));
+    service.reply(asker, show_asset(service.state(), asker.caller, m));
   }
   void operator()(const ListAssets& m) const {
-    door.reply(asker, list_assets(door.state(), asker.caller, m));
+    service.reply(asker, list_assets(service.state(), asker.caller, m));
   }
   void operator()(const ListDatastores& m) const {
-    door.reply(asker, list_datastores(door.state(), asker.caller, door.ports_.datastores(), m));
+    service.reply(asker,
+                  list_datastores(service.state(), asker.caller, service.ports_.datastores(), m));
   }
   void operator()(const PruneEnvironments& m) const {
     feed(PruneEnvironmentsInput{expect(), m.unused_for, asker.caller});
   }
   void operator()(const ShowEnvironment& m) const {
-    door.reply(asker, door.ports_.show_environment(m.reference, asker.caller));
+    service.reply(asker, service.ports_.show_environment(m.reference, asker.caller));
   }
   void operator()(const ListEnvironments& m) const { question(m); }
   void operator()(const ListJobs& m) const { question(m); }
@@ -126,8 +127,8 @@ struct RequestHandler {
     Asker noted = asker;
     ClientReply reply = answer_of(m, &noted);
     auto* explained = std::get_if<ExplainReply>(&reply);
-    if (explained == nullptr) return door.reply(noted, std::move(reply));
-    door.explain(noted, std::move(*explained));
+    if (explained == nullptr) return service.reply(noted, std::move(reply));
+    service.explain(noted, std::move(*explained));
   }
   void operator()(const ListEvents& m) const { question(m); }
   void operator()(const ListNodes& m) const { question(m); }
@@ -137,28 +138,28 @@ struct RequestHandler {
     feed(PrincipalInput{expect(), m.change, asker.caller});
   }
   void operator()(const SetSecret& m) const {
-    if (const auto low = door.ports_.low_space(); !low.empty())
-      return door.refuse(asker, ErrorCode::resource_exhausted, low);
-    door.change_secrets(asker, m);
+    if (const auto low = service.ports_.low_space(); !low.empty())
+      return service.refuse(asker, ErrorCode::resource_exhausted, low);
+    service.change_secrets(asker, m);
   }
-  void operator()(const RemoveSecret& m) const { door.change_secrets(asker, m); }
-  void operator()(const ListSecrets& m) const { door.change_secrets(asker, m); }
+  void operator()(const RemoveSecret& m) const { service.change_secrets(asker, m); }
+  void operator()(const ListSecrets& m) const { service.change_secrets(asker, m); }
   void operator()(const WhoAmI&) const {
     UsersReply reply;
-    if (const User* user = door.state().principals().user(name_of(asker.caller)))
+    if (const User* user = service.state().principals().user(name_of(asker.caller)))
       reply.users.push_back(view_of(*user));
-    door.reply(asker, std::move(reply));
+    service.reply(asker, std::move(reply));
   }
   void operator()(const ListUsers& m) const {
     UsersReply reply;
-    const std::string wanted = current_user_name(door.state().principals(), m.name);
-    for (const auto& [name, user] : door.state().principals().users())
+    const std::string wanted = current_user_name(service.state().principals(), m.name);
+    for (const auto& [name, user] : service.state().principals().users())
       if (m.name.empty() || wanted == name) reply.users.push_back(view_of(user));
     if (!m.name.empty() && reply.users.empty())
-      return door.refuse(
+      return service.refuse(
           asker, ErrorCode::not_found,
           fmt::format("there is no user '{}'; `lockstep user list` shows all", m.name));
-    door.reply(asker, std::move(reply));
+    service.reply(asker, std::move(reply));
   }
   void operator()(const CreateCompute& m) const { change_compute(m); }
   void operator()(const UpdateCompute& m) const { change_compute(m); }
@@ -169,22 +170,22 @@ struct RequestHandler {
   void operator()(const StopCompute& m) const { switch_instance(m); }
   void operator()(const RestartCompute& m) const { switch_instance(m); }
   void operator()(const ListComputes& m) const {
-    const Viewer viewer(door.state(), asker.caller);
-    ComputesReply reply{viewer.cut(door.ports_.core->compute_views(m.name, m.history))};
+    const Viewer viewer(service.state(), asker.caller);
+    ComputesReply reply{viewer.cut(service.ports_.core->compute_views(m.name, m.history))};
     if (reply.computes.empty()) {
-      const Error error = no_such_compute(door.state(), m.name);
-      return door.refuse(asker, error.code, error.message);
+      const Error error = no_such_compute(service.state(), m.name);
+      return service.refuse(asker, error.code, error.message);
     }
-    door.reply(asker, std::move(reply));
+    service.reply(asker, std::move(reply));
   }
   void operator()(const ReadComputeLog& m) const {
     std::string text;
-    if (check_compute_name(m.name)) text = door.ports_.compute_log(m.name, m.lines);
-    if (text.empty() && !door.state().computes().has(m.name)) {
-      const Error error = no_such_compute(door.state(), m.name);
-      return door.refuse(asker, error.code, error.message);
+    if (check_compute_name(m.name)) text = service.ports_.compute_log(m.name, m.lines);
+    if (text.empty() && !service.state().computes().has(m.name)) {
+      const Error error = no_such_compute(service.state(), m.name);
+      return service.refuse(asker, error.code, error.message);
     }
-    door.reply(asker, ComputeLogReply{std::move(text)});
+    service.reply(asker, ComputeLogReply{std::move(text)});
   }
   void switch_instance(const InstanceInput::Ask& ask) const {
     feed(InstanceInput{expect(), ask, asker.caller});
@@ -198,47 +199,49 @@ struct RequestHandler {
   void operator()(const ListSizes& m) const {
     std::vector<std::string> names;
     if (!m.name.empty()) names.push_back(m.name);
-    SizesReply reply{door.ports_.core->size_views(names), {}};
-    if (names.empty()) reply.series = door.ports_.core->config().catalogue.series;
+    SizesReply reply{service.ports_.core->size_views(names), {}};
+    if (names.empty()) reply.series = service.ports_.core->config().catalogue.series;
     if (reply.sizes.empty() && !names.empty()) {
-      const Error error = no_such_size(door.state(), door.ports_.core->config(), m.name);
-      return door.refuse(asker, error.code, error.message);
+      const Error error = no_such_size(service.state(), service.ports_.core->config(), m.name);
+      return service.refuse(asker, error.code, error.message);
     }
-    door.reply(asker, std::move(reply));
+    service.reply(asker, std::move(reply));
   }
   void change_size(const SizeInput::Ask& ask) const {
     feed(SizeInput{expect(), ask, asker.caller});
   }
   void operator()(const LabelNode& m) const { feed(LabelInput{expect(), m, asker.caller}); }
   void operator()(const GetUsage& m) const {
-    const Viewer viewer(door.state(), asker.caller);
-    door.reply(asker, door.ports_.usage ? usage_of(*door.ports_.usage, *door.ports_.core, viewer, m)
-                                        : UsageReply{});
+    const Viewer viewer(service.state(), asker.caller);
+    service.reply(asker, service.ports_.usage
+                             ? usage_of(*service.ports_.usage, *service.ports_.core, viewer, m)
+                             : UsageReply{});
   }
   void operator()(const ListQuotas& m) const {
-    door.reply(asker, list_quotas(*door.ports_.core, asker.caller, m));
+    service.reply(asker, list_quotas(*service.ports_.core, asker.caller, m));
   }
-  void operator()(const ListProjects&) const { door.reply(asker, projects()); }
+  void operator()(const ListProjects&) const { service.reply(asker, projects()); }
 
   void operator()(const QueryAudit& m) const {
-    if (!door.ports_.audit) return no_audit();
-    door.ports_.audit->query(m, later());
+    if (!service.ports_.audit) return no_audit();
+    service.ports_.audit->query(m, later());
   }
   void operator()(const VerifyAudit& m) const {
-    if (!door.ports_.audit) return no_audit();
-    door.ports_.audit->verify(m, later());
+    if (!service.ports_.audit) return no_audit();
+    service.ports_.audit->verify(m, later());
   }
   void no_audit() const {
-    door.refuse(asker, ErrorCode::unsupported, "this launcher keeps no audit log");
+    service.refuse(asker, ErrorCode::unsupported, "this launcher keeps no audit log");
   }
   std::function<void(ClientReply)> later() const {
-    return
-        [&door = door, asker = asker](ClientReply reply) { door.reply(asker, std::move(reply)); };
+    return [&service = service, asker = asker](ClientReply reply) {
+      service.reply(asker, std::move(reply));
+    };
   }
 
   // Of a project in which the caller has no role they learn nothing, unless they manage users.
   ProjectsReply projects() const {
-    const Principals& principals = door.state().principals();
+    const Principals& principals = service.state().principals();
     const bool all = is_allowed(principals, asker.caller, Permission::manage_users, {});
     ProjectsReply reply;
     const auto add = [&](const std::string& name, const Project& project) {
@@ -260,15 +263,16 @@ struct RequestHandler {
   void question(const Query& query) const {
     Asker noted = asker;
     ClientReply reply = answer_of(query, &noted);
-    door.reply(noted, std::move(reply));
+    service.reply(noted, std::move(reply));
   }
   // `noted`: the asker, to whom is added what they read of others.
   ClientReply answer_of(const Query& query, Asker* noted) const {
-    const Viewer viewer(door.state(), asker.caller);
-    auto reply = launcher::answer(*door.ports_.core, door.ports_.info(), viewer, query);
-    if (auto* nodes = std::get_if<NodesReply>(&reply); nodes && door.ports_.traffic)
-      for (NodeView& node : nodes->nodes) node.blobs = door.ports_.traffic(node.id);
-    if (door.ports_.usage) add_use(*door.ports_.usage, viewer, door.state(), query, &reply);
+    const Viewer viewer(service.state(), asker.caller);
+    auto reply = launcher::answer(*service.ports_.core, service.ports_.info(), viewer, query);
+    if (auto* nodes = std::get_if<NodesReply>(&reply); nodes && service.ports_.traffic)
+      for (NodeView& node : nodes->nodes) node.blobs = service.ports_.traffic(node.id);
+    if (service.ports_.usage)
+      add_use(*service.ports_.usage, viewer, service.state(), query, &reply);
     record_read(viewer, reply, &noted->asked);
     return reply;
   }
@@ -286,8 +290,8 @@ struct RequestHandler {
     asked->reads_others = true;
     asked->detail = fmt::format("of {}", fmt::join(owners, ", "));
   }
-  void feed(const Input& input) const { door.ports_.feed(input); }
-  ReplyTo expect() const { return door.expect_reply(asker); }
+  void feed(const Input& input) const { service.ports_.feed(input); }
+  ReplyTo expect() const { return service.expect_reply(asker); }
 };
 
 Service::Service(Ports ports) : ports_(std::move(ports)) {}

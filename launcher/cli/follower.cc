@@ -417,9 +417,9 @@ bool Follower::Impl::finished() {
   if (!options.until_final) return log_end.has_value();
   if (!is_over || beside_goes_on()) return false;
   if (log_end || options.without_logs || job->attempts.empty()) return true;
-  const Duration patience =
+  const Duration time_limit =
       is_bulk_told && without_bulk_since ? kBulkWithin : options.logs_after_end;
-  if (listening.since(std::max(ended_at, heard_at)) < patience) return false;
+  if (listening.since(std::max(ended_at, heard_at)) < time_limit) return false;
   terminal.print_line("the last log lines did not arrive; see `lockstep job logs " +
                       options.job.value + "`");
   return true;

@@ -10,7 +10,7 @@ namespace lockstep::launcher {
 Attachments::Ports BulkServer::attachment_ports() {
   Attachments::Ports ports;
   ports.core = [this]() -> const Core& { return durable_.core(); };
-  ports.client_of = [this](const PublicKey& key) { return gate_.client_of(key); };
+  ports.client_of = [this](const PublicKey& key) { return keys_.client_of(key); };
   ports.send = [this](const std::string& peer, const AttachFrame& frame) {
     (void)send(peer, 0, frame);
   };

@@ -87,7 +87,7 @@ struct BulkRequests {
     if (const auto why = why_not_write(); !why.empty()) return refuse(why);
     BlobService::From asker = from;
     asker.owner = server.owner_of(caller);
-    server.desk_.handle(std::move(asker), std::move(m));
+    server.blob_service_.handle(std::move(asker), std::move(m));
   }
   void operator()(GetBlobs& m) const { server.get_blobs(from, std::move(m)); }
   // Users send source trees, nodes what their jobs left.
@@ -95,18 +95,18 @@ struct BulkRequests {
     // In the words of a try that found none, so that whoever waits hears one thing.
     const auto low = server.space_.refusal();
     const bool is_full = node && server.space_.level() == DiskMonitor::Level::full;
-    if (is_full || (!node && !low.empty())) server.desk_.give_up(from, m);
+    if (is_full || (!node && !low.empty())) server.blob_service_.give_up(from, m);
     if (is_full)
       return server.refuse(from.peer, from.sequence, {server.blobs_.no_space(), true, true});
     if (!node && !low.empty()) return refuse(low);
     if (const auto why = why_not_write(); !why.empty()) return refuse(why);
     if (const auto over = server.why_no_more_outputs(from, node, m); !over.empty()) {
-      server.desk_.give_up(from, m);
+      server.blob_service_.give_up(from, m);
       return server.refuse(from.peer, from.sequence, {over, true, true});
     }
     BlobService::From sender = from;
     sender.owner = {owner_name(caller), {}, node.has_value()};
-    server.desk_.handle(std::move(sender), std::move(m));
+    server.blob_service_.handle(std::move(sender), std::move(m));
   }
   void operator()(const LogAppend& m) const {
     if (!node) return refuse("only a node may send logs");
@@ -180,7 +180,7 @@ struct BulkRequests {
 BulkServer::BulkServer(Parts parts)
     : loop_(parts.loop),
       durable_(parts.durable),
-      gate_(parts.gate),
+      keys_(parts.keys),
       socket_(parts.socket),
       space_(parts.space),
       blobs_(parts.blobs),
@@ -198,12 +198,11 @@ BulkServer::BulkServer(Parts parts)
       waiting_(std::make_shared<Shares>(bounds_of_questions())),
       tell_node_(std::move(parts.tell_node)),
       attachments_(attachment_ports()),
-      desk_(parts.loop, parts.blobs, parts.ledger,
-            [this](const std::string& peer, std::uint64_t reply_to, const BulkMessage& body) {
-              return send(peer, reply_to, body);
-            }) {
-  desk_.only_to(
-      [this](const PublicKey& key) { return gate_.node_of(key) || gate_.client_of(key); });
+      blob_service_(parts.loop, parts.blobs, parts.ledger,
+                    [this](const std::string& peer, std::uint64_t reply_to,
+                           const BulkMessage& body) { return send(peer, reply_to, body); }) {
+  blob_service_.only_to(
+      [this](const PublicKey& key) { return keys_.node_of(key) || keys_.client_of(key); });
 }
 
 LogIntake::Sinks BulkServer::intake_sinks() {
@@ -250,7 +249,7 @@ Status BulkServer::follow(const BlobService::From& from, const LogFollow& reques
 Decision BulkServer::may_read(const PublicKey& key, const JobId& id) {
   const State& state = durable_.core().state();
   const Job* job = state.job(id);
-  const auto client = gate_.client_of(key);
+  const auto client = keys_.client_of(key);
   if (job == nullptr || !client) return {true, false, ""};
   return may(state.principals(), *client, Permission::read_job, object_of(*job));
 }
@@ -314,8 +313,8 @@ bool BulkServer::is_first_read(const PublicKey& key, const JobId& job) {
 
 void BulkServer::audit(AuditOutcome outcome, std::string detail) {
   if (audit_ == nullptr || !handling_) return;
-  const auto node = gate_.node_of(handling_->key);
-  const auto client = gate_.client_of(handling_->key);
+  const auto node = keys_.node_of(handling_->key);
+  const auto client = keys_.client_of(handling_->key);
   AuditEntry entry;
   entry.who =
       node ? audited_node(durable_.core().state(), *node) : name_of(client.value_or(Nobody{}));
@@ -355,8 +354,8 @@ std::string BulkServer::why_no_more_outputs(const BlobService::From& from,
 }
 
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
-  const auto client = gate_.client_of(incoming.key);
-  if (gate_.node_of(incoming.key) || !client) return decode(std::move(incoming));
+  const auto client = keys_.client_of(incoming.key);
+  if (keys_.node_of(incoming.key) || !client) return decode(std::move(incoming));
   const std::string peer = incoming.peer;
   const std::uint64_t sequence = wire::peek_sequence(incoming.bytes).value_or(0);
   const std::uint64_t bytes = incoming.bytes.size();
@@ -391,7 +390,7 @@ void BulkServer::decode(io::ServerSocket::Incoming incoming) {
       });
     });
   }
-  const auto client = gate_.client_of(taken->incoming.key);
+  const auto client = keys_.client_of(taken->incoming.key);
   if (!client || !asks_about_jobs(*taken)) return take(*taken);
   const auto held = Shares::hold(waiting_, principal_of(*client), 0);
   if (!held)
@@ -404,7 +403,7 @@ void BulkServer::decode(io::ServerSocket::Incoming incoming) {
 
 // Of a key in keys/authorized_users whose facts are not durable yet (LauncherServer).
 bool BulkServer::waits_for_key(const PublicKey& key) const {
-  return !gate_.node_of(key) && !gate_.client_of(key) && gate_.file().lists(key) &&
+  return !keys_.node_of(key) && !keys_.client_of(key) && keys_.file().lists(key) &&
          !durable_.takes_now() && waiting_for_keys_ < kMaxPiecesForKeys;
 }
 
@@ -429,7 +428,7 @@ void BulkServer::take(Taken& taken) {
 void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelope>& envelope) {
   if (!envelope) return refuse(incoming.peer, 0, {envelope.error().message});
   incoming.bytes = {};
-  const auto node = gate_.node_of(incoming.key);
+  const auto node = keys_.node_of(incoming.key);
   const auto caller = caller_of(incoming.key);
   BlobService::From from{std::move(incoming.peer),
                          incoming.key,
@@ -449,8 +448,8 @@ void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelop
 // ---- who may have which blobs ------------------------------------------------------------------
 
 std::optional<Caller> BulkServer::caller_of(const PublicKey& key) {
-  if (const auto node = gate_.node_of(key)) return Caller(NodeCaller{*node});
-  return gate_.client_of(key);
+  if (const auto node = keys_.node_of(key)) return Caller(NodeCaller{*node});
+  return keys_.client_of(key);
 }
 
 BlobOwner BulkServer::owner_of(const Caller& caller) const {
@@ -472,7 +471,7 @@ void BulkServer::check_tree(const Caller& caller, const Digest& root,
   BlobOwner owner = owner_of(caller);
   // What an environment of their project is built from came from a colleague.
   if (sees_context(durable_.core().state(), caller, root)) owner.trees.push_back(root);
-  desk_.check(principal_of(caller), std::move(owner), root, std::move(then));
+  blob_service_.check(principal_of(caller), std::move(owner), root, std::move(then));
 }
 
 bool BulkServer::is_assigned(NodeId node, const Digest& tree) const {
@@ -481,8 +480,8 @@ bool BulkServer::is_assigned(NodeId node, const Digest& tree) const {
 }
 
 bool BulkServer::may_read(const PublicKey& key, const Digest& root, const JobId& id) {
-  if (const auto node = gate_.node_of(key)) return is_assigned(*node, root);
-  const auto client = gate_.client_of(key);
+  if (const auto node = keys_.node_of(key)) return is_assigned(*node, root);
+  const auto client = keys_.client_of(key);
   if (!client) return false;
   if (id.value.empty()) return sees_asset_with(durable_.core().state(), *client, root);
   const Job* job = durable_.core().state().job(id);
@@ -502,11 +501,11 @@ void BulkServer::get_blobs(const BlobService::From& from, GetBlobs request) {
   if (!may_read(from.key, *request.root, request.job))
     return refuse(
         from.peer, from.sequence,
-        {gate_.node_of(from.key)
+        {keys_.node_of(from.key)
              ? "this tree does not belong to an attempt that is assigned to this node"
              : "this tree does not belong to a job, data asset or model whose files this user may "
                "read"});
-  desk_.handle(from, std::move(request));
+  blob_service_.handle(from, std::move(request));
 }
 
 // Assignments, keys, roles and jobs end in many ways: what is being sent is held against them again
@@ -516,9 +515,8 @@ void BulkServer::look_at_rights() {
   if (now - rights_looked_at_ < kLookAtRightsEvery && now >= rights_looked_at_) return;
   rights_looked_at_ = now;
   attachments_.look_again(now);
-  desk_.look_again([this](const BlobService::From& from, const Digest& root, const JobId& job) {
-    return may_read(from.key, root, job);
-  });
+  blob_service_.look_again([this](const BlobService::From& from, const Digest& root,
+                                  const JobId& job) { return may_read(from.key, root, job); });
   const auto ended = peers_.withdraw(now, [this](NodeId node, const FindPeers& ask) {
     return is_assigned(node, ask.lock ? *ask.lock : ask.root);
   });
@@ -576,7 +574,7 @@ void BulkServer::check_followers() {
     const auto& [peer, key] = *it;
     const auto job = followers_.followed_by(peer);
     std::string why;
-    if (job) why = gate_.client_of(key) ? why_not_read(key, *job) : "this key was revoked";
+    if (job) why = keys_.client_of(key) ? why_not_read(key, *job) : "this key was revoked";
     if (!why.empty()) {
       followers_.end(peer);
       refuse(peer, 0, {why});
@@ -600,7 +598,7 @@ void BulkServer::perform(const JobChanged& action) {
 void BulkServer::perform(const MergeOutputs& action) {
   const Job* job = durable_.core().state().job(action.job);
   const std::string submitter = job != nullptr ? job->spec.submitter : "";
-  desk_.merge(
+  blob_service_.merge(
       principal_of_user(submitter), action, [this, job = action.job](Result<MergedTrees> merged) {
         if (!merged) return durable_.feed(OutputsMergedInput{job, {}, merged.error().message});
         durable_.feed(
@@ -620,7 +618,7 @@ void BulkServer::give_up(const SyncBatch& batch, const Error& why) {
 void BulkServer::turn_end() {
   look_at_rights();
   room_.turn_end();
-  desk_.retry();
+  blob_service_.retry();
   auto batch = intake_.turn_end();
   if (!batch) return;
   sync_worker_.run([this, batch = std::make_shared<SyncBatch>(std::move(*batch))] {

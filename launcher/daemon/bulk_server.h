@@ -34,7 +34,7 @@ class BulkServer {
   struct Parts {
     io::EventLoop& loop;
     DurableCore& durable;
-    KeyRegistry& gate;
+    KeyRegistry& keys;
     io::ServerSocket& socket;
     snapshot::BlobStore& blobs;
     BlobLedger& ledger;
@@ -62,20 +62,20 @@ class BulkServer {
   void check_tree(const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then);
   void measure_snapshot(const Caller& caller, const Digest& root,
                         std::function<void(Result<Bytes>)> then) {
-    desk_.measure(principal_of(caller), root, std::move(then));
+    blob_service_.measure(principal_of(caller), root, std::move(then));
   }
   void find_tree(const Caller& caller, TreeQuestion question,
                  std::function<void(Result<snapshot::Subtree>)> then) {
-    desk_.find_tree(principal_of(caller), std::move(question), std::move(then));
+    blob_service_.find_tree(principal_of(caller), std::move(question), std::move(then));
   }
   void compare_trees(const Caller& caller, std::vector<PartChange> changes,
                      std::function<void(std::vector<PartChange>)> then) {
-    desk_.compare(principal_of(caller), std::move(changes), std::move(then));
+    blob_service_.compare(principal_of(caller), std::move(changes), std::move(then));
   }
   // Set when a log could not be made durable; it can then no longer be trusted.
   const std::optional<Error>& failure() const { return failure_; }
   BlobTraffic traffic(NodeId node) const { return peers_.traffic(node); }
-  bool stalled() const { return desk_.stalled(); }
+  bool stalled() const { return blob_service_.stalled(); }
   LogStore& logs() { return logs_; }
   const Attachments& attachments() const { return attachments_; }
 
@@ -128,7 +128,7 @@ class BulkServer {
 
   io::EventLoop& loop_;
   DurableCore& durable_;
-  KeyRegistry& gate_;
+  KeyRegistry& keys_;
   io::ServerSocket& socket_;
   const DiskMonitor& space_;
   const snapshot::BlobStore& blobs_;
@@ -159,7 +159,7 @@ class BulkServer {
   std::function<void(NodeId, AgentReply)> tell_node_;
   PeerDirectory peers_;
   Attachments attachments_;
-  BlobService desk_;
+  BlobService blob_service_;
   Worker sync_worker_;  // last member, so that it is destroyed first
 };
 

@@ -56,27 +56,27 @@ struct Performer {
   }
   void operator()(const JobChanged& action) const { server.service_.perform(action); }
   void operator()(const AllowNode& action) const {
-    server.gate_.allow_node(action.key, action.node);
+    server.keys_.allow_node(action.key, action.node);
   }
   // Other nodes may be sending it files just now.
   void operator()(const RevokeNode& action) const {
-    server.gate_.revoke_node(action.key);
+    server.keys_.revoke_node(action.key);
     for (const auto& [node, link] : server.links_.all())
       if (link.key != action.key)
         server.send_to_session(link.key, link.session, AllowPeers{{}, {}, false, {action.key}});
   }
 
   void operator()(const AllowUser& action) const {
-    server.gate_.allow_user(action.key, action.user, action.from_file);
+    server.keys_.allow_user(action.key, action.user, action.from_file);
   }
   void operator()(const RevokeUser& action) const {
-    server.gate_.revoke_user(action.key);
+    server.keys_.revoke_user(action.key);
     server.service_.perform(action);
   }
   // Whoever has a key of a removed user is told so when they connect.
   void operator()(const UserChanged& action) const {
     const Principals& principals = server.durable_.core().state().principals();
-    if (principals.user(action.user) == nullptr) server.gate_.remove_user(action.user);
+    if (principals.user(action.user) == nullptr) server.keys_.remove_user(action.user);
     server.settings_.secrets->follow(principals);
   }
   void operator()(const ReplySubmitted& action) const { server.service_.perform(action); }

@@ -62,9 +62,9 @@ struct Daemon {
         loop(l),
         durable(d),
         space({h.path(), h.reserve(), o.low_space, o.reserve}),
-        gate(home.authorized_users()),
+        key_registry(home.authorized_users()),
         transport(loop, [this](const std::string& domain, const PublicKey& key) {
-          return gate.lets_in(domain, key);
+          return key_registry.allows(domain, key);
         }) {}
   ~Daemon();
 
@@ -90,7 +90,7 @@ struct Daemon {
   DurableCore& durable;
   DiskMonitor space;
   std::optional<AttemptKeys> attempts;
-  KeyRegistry gate;
+  KeyRegistry key_registry;
   io::Transport transport;
   io::KeyPair keys;
   std::unique_ptr<snapshot::BlobStore> blobs;
@@ -135,11 +135,12 @@ Status Daemon::open() {
   TRY(open_audit());
   TRY(open_attempt_keys());
   TRY_ASSIGN(ledger, BlobLedger::open(home.blobs_sent()));
-  TRY_ASSIGN(sockets,
-             Sockets::bind(transport, keys, options.listen, home.endpoint(),
-                           [this](const PublicKey& key) { return gate.node_of(key).has_value(); }));
+  TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint(),
+                                    [this](const PublicKey& key) {
+                                      return key_registry.node_of(key).has_value();
+                                    }));
   bulk.emplace(BulkServer::Parts{
-      loop, durable, gate, sockets->bulk, *blobs, *ledger, home.logs(), space,
+      loop, durable, key_registry, sockets->bulk, *blobs, *ledger, home.logs(), space,
       [this](NodeId node, AgentReply body) { control->tell_node(node, std::move(body)); },
       &*auditor});
   compactor.emplace(StoreCompactor::Parts{loop,
@@ -203,7 +204,7 @@ Status Daemon::open() {
   settings.heartbeat_interval = options.core.heartbeat_interval;
   secrets->follow(durable.core().state().principals());
   control.emplace(
-      durable, gate, sockets->control, sockets->join,
+      durable, key_registry, sockets->control, sockets->join,
       [this](const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then) {
         bulk->check_tree(caller, root, std::move(then));
       },
@@ -255,7 +256,7 @@ Status Daemon::open_attempt_keys() {
                    [&state](const AttemptId& attempt) { return caller_of(state, attempt); });
   for (const JobId& id : state.unfinished())
     if (const Attempt* last = state.job(id)->last_attempt()) (void)attempts->issue(last->id);
-  gate.add(*attempts);
+  key_registry.add(*attempts);
   return {};
 }
 
@@ -376,7 +377,7 @@ bool Daemon::settle() {
   bool is_over = false;  // everything that was begun is done, and it leaves
   do {
     look_at_space();
-    if (auto lines = gate.file().look()) take_keys(*std::move(lines));
+    if (auto lines = key_registry.file().look()) take_keys(*std::move(lines));
     look_where_it_moves();
     durable.tick();
     tell_of_nodes();

@@ -28,7 +28,7 @@ class KeyRegistry {
   // socket, whose only message carries a secret; a removed node may on the control socket, to be
   // told that it was removed. A key just added to the file may connect before the core knows it;
   // the core learns of it before it gets the key's first message.
-  bool lets_in(const std::string& domain, const PublicKey& key) {
+  bool allows(const std::string& domain, const PublicKey& key) {
     if (domain == kJoinDomain || node_of(key) || client_of(key)) return true;
     return is_revoked(key) ? domain == kControlDomain : file_.lists(key);
   }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxJoining = 10'000;
 constexpr std::size_t kHeadBytes = 64;  // more than peek_sequence() reads
-constexpr std::size_t kMaxPatient = 10'000;
+constexpr std::size_t kMostDiskWaiters = 10'000;
 constexpr std::size_t kMaxWaitingForKeys = 100;
 constexpr Duration kTellWaitingEvery = seconds(1);
 // What users sent and the loop has had no time for.
@@ -61,11 +61,11 @@ struct NodeMessages {
   void operator()(UsageReport& report) const { server.take_usage(from, std::move(report)); }
 };
 
-LauncherServer::LauncherServer(DurableCore& durable, KeyRegistry& gate, io::ServerSocket& control,
+LauncherServer::LauncherServer(DurableCore& durable, KeyRegistry& keys, io::ServerSocket& control,
                                io::ServerSocket& join, CheckSnapshot check_snapshot,
                                Settings settings)
     : durable_(durable),
-      gate_(gate),
+      keys_(keys),
       control_(control),
       join_(join),
       check_snapshot_(std::move(check_snapshot)),
@@ -155,11 +155,11 @@ Result<Datastores> LauncherServer::datastores() const {
 
 void LauncherServer::on_control(io::ServerSocket::Incoming incoming) {
   // A removed node's key is a node's too: the core tells it.
-  if (gate_.node_of(incoming.key) || gate_.is_revoked(incoming.key))
+  if (keys_.node_of(incoming.key) || keys_.is_revoked(incoming.key))
     return on_node({std::move(incoming.peer), incoming.key, 0, std::move(incoming.address)},
                    incoming.bytes);
   // Asked again for each message: a key that was revoked, or whose attempt ended, is out at once.
-  if (const auto client = gate_.client_of(incoming.key))
+  if (const auto client = keys_.client_of(incoming.key))
     return on_client(std::move(incoming), *client);
   if (waits_for_key(incoming)) return;
   const std::string why = why_not_authorised(incoming.key);
@@ -175,7 +175,7 @@ std::string LauncherServer::why_not_authorised(const PublicKey& key) const {
 }
 
 KeyStanding LauncherServer::standing_of(const PublicKey& key) const {
-  if (gate_.client_of(key) || gate_.node_of(key)) return {KeyStanding::Kind::valid, "", {}, ""};
+  if (keys_.client_of(key) || keys_.node_of(key)) return {KeyStanding::Kind::valid, "", {}, ""};
   const KeyStanding* ended = durable_.core().state().principals().ended(key);
   return ended == nullptr ? KeyStanding{} : *ended;
 }
@@ -183,7 +183,7 @@ KeyStanding LauncherServer::standing_of(const PublicKey& key) const {
 // Whether this is a message of a key in keys/authorized_users whose facts are not durable yet. It
 // is taken afterwards: an input that waits, then facts that are written.
 bool LauncherServer::waits_for_key(const io::ServerSocket::Incoming& incoming) {
-  const bool may_become_known = gate_.file().lists(incoming.key) && !durable_.takes_now();
+  const bool may_become_known = keys_.file().lists(incoming.key) && !durable_.takes_now();
   if (!may_become_known || waiting_for_keys_ >= kMaxWaitingForKeys) return false;
   ++waiting_for_keys_;
   const auto waits = std::make_shared<io::ServerSocket::Incoming>(incoming);
@@ -200,7 +200,7 @@ void LauncherServer::on_node(Request request, const std::string& bytes) {
   auto envelope = wire::decode_envelope<AgentMessage>(bytes);
   if (envelope) {
     request.sequence = envelope->sequence;
-    const auto node = gate_.node_of(request.key);
+    const auto node = keys_.node_of(request.key);
     if (node) return reports_.take(*node, std::move(request), std::move(envelope->body));
     return std::visit(NodeMessages{*this, request}, envelope->body);
   }
@@ -218,7 +218,7 @@ void LauncherServer::on_node(Request request, const std::string& bytes) {
 // Of the node's present session only; another one, of a cloned image or a late message, counts for
 // nothing.
 void LauncherServer::take_usage(const Request& from, UsageReport report) {
-  const auto node = gate_.node_of(from.key);
+  const auto node = keys_.node_of(from.key);
   if (!node) return;
   const auto current = links_.current(*node);
   if (!current || current->session != report.session || report.node != *node) return;
@@ -286,7 +286,7 @@ void LauncherServer::serve_users() {
 }
 
 void LauncherServer::decode(io::ServerSocket::Incoming incoming) {
-  const auto caller = gate_.client_of(incoming.key);
+  const auto caller = keys_.client_of(incoming.key);
   if (!caller)
     return refuse(incoming, Nobody{}, ErrorCode::permission_denied,
                   "this key is not authorised any more");
@@ -304,7 +304,7 @@ void LauncherServer::decode(io::ServerSocket::Incoming incoming) {
       Instant::never(), envelope->takes_waits};
   if (envelope->deadline_ms > 0)
     asker.deadline = durable_.now() + milliseconds(envelope->deadline_ms);
-  if (asker.takes_waits) remember_patient(asker.connection);
+  if (asker.takes_waits) note_disk_waiter(asker.connection);
   // The launcher's status is told at once: it says what the disk does.
   if (std::holds_alternative<GetStatus>(envelope->body))
     return service_.handle(std::move(asker), std::move(envelope->body));
@@ -318,7 +318,7 @@ void LauncherServer::decode(io::ServerSocket::Incoming incoming) {
 }
 
 void LauncherServer::serve(WaitingRequest one) {
-  if (gate_.client_of(one.asker.key) != one.asker.caller)
+  if (keys_.client_of(one.asker.key) != one.asker.caller)
     return refuse(one.asker.connection, one.asker.sequence, ErrorCode::permission_denied,
                   "this key is not authorised any more");
   if (one.asker.deadline >= durable_.now())
@@ -327,11 +327,11 @@ void LauncherServer::serve(WaitingRequest one) {
 
 // ---- requests that wait for the disk ------------------------------------------------------------
 
-void LauncherServer::remember_patient(const std::string& connection) {
-  if (patient_.size() >= kMaxPatient)
-    std::erase_if(patient_, [this](const std::string& one) { return control_.is_gone(one); });
-  if (patient_.size() >= kMaxPatient) patient_.clear();
-  patient_.insert(connection);
+void LauncherServer::note_disk_waiter(const std::string& connection) {
+  if (disk_waiters_.size() >= kMostDiskWaiters)
+    std::erase_if(disk_waiters_, [this](const std::string& one) { return control_.is_gone(one); });
+  if (disk_waiters_.size() >= kMostDiskWaiters) disk_waiters_.clear();
+  disk_waiters_.insert(connection);
 }
 
 // The client waits on from here, so its request is not late either.
@@ -351,7 +351,7 @@ void LauncherServer::tell_waiting() {
   waiting_.each([&](WaitingRequest& one) { tell(one.asker); });
   service_.each_pending(tell);
   outbox_.each_held_reply([&](const std::string& connection, std::uint64_t sequence) {
-    if (patient_.count(connection) != 0) put(connection, sequence);
+    if (disk_waiters_.count(connection) != 0) put(connection, sequence);
   });
 }
 
@@ -431,7 +431,7 @@ void LauncherServer::on_join(io::ServerSocket::Incoming incoming) {
   if (std::holds_alternative<AskAboutKey>(envelope->body))
     return outbox_.put(join_, request.peer, request.sequence, JoinReply(standing_of(request.key)));
   const auto& join = std::get<JoinRequest>(envelope->body);
-  if (gate_.client_of(request.key))
+  if (keys_.client_of(request.key))
     return refuse_join("this key belongs to a user or a job; a node needs a key of its own");
   if (const auto low = settings_.space->refusal(); !low.empty()) return refuse_join(low);
   if (joining_.size() >= kMaxJoining) joining_.erase(joining_.begin());

@@ -76,7 +76,7 @@ class LauncherServer {
   // on the loop.
   using CheckSnapshot = ReportCheck::CheckTree;
 
-  LauncherServer(DurableCore& durable, KeyRegistry& gate, io::ServerSocket& control,
+  LauncherServer(DurableCore& durable, KeyRegistry& keys, io::ServerSocket& control,
                  io::ServerSocket& join, CheckSnapshot check_snapshot, Settings settings);
 
   void on_control(io::ServerSocket::Incoming incoming);
@@ -147,7 +147,7 @@ class LauncherServer {
     ClientRequest request;
   };
   void serve(WaitingRequest one);
-  void remember_patient(const std::string& connection);
+  void note_disk_waiter(const std::string& connection);
   void refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code, std::string message);
   // nullopt: the reply is not for a join, or nobody waits for it any more.
   std::optional<Joining> take_joining(const ReplyTo& to);
@@ -160,7 +160,7 @@ class LauncherServer {
   void send_all();
 
   DurableCore& durable_;
-  KeyRegistry& gate_;
+  KeyRegistry& keys_;
   io::ServerSocket& control_;
   io::ServerSocket& join_;
   CheckSnapshot check_snapshot_;
@@ -174,7 +174,7 @@ class LauncherServer {
   TurnQueue<io::ServerSocket::Incoming> messages_;  // of users, not decoded yet
   TurnQueue<WaitingRequest> waiting_;               // until the core takes requests
   std::shared_ptr<Shares> unanswered_;              // users' requests, wherever they wait
-  std::set<std::string> patient_;                   // connections whose client knows WaitsForDisk
+  std::set<std::string> disk_waiters_;              // connections whose client knows WaitsForDisk
   std::size_t waiting_for_keys_ = 0;
   Instant tell_at_;  // not before: WaitsForDisk
   std::map<std::uint64_t, Joining> joining_;

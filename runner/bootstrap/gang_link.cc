@@ -95,7 +95,7 @@ class TreeLink final : public GangLink {
   io::EventLoop& loop_;
   Events events_;
   io::KeyPair keys_;
-  std::map<PublicKey, int> child_of_key_;  // whom the gate lets in
+  std::map<PublicKey, int> child_of_key_;  // whose connections are accepted
   io::Transport transport_;
   std::optional<io::ServerSocket> server_;
   std::optional<io::ClientSocket> client_;

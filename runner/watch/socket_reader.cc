@@ -40,8 +40,8 @@ std::uint64_t inode_of(const std::string& path) {
 
 io::Fd open_diag_here() {
   io::Fd fd(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
-  const timeval patience{1, 0};
-  if (fd) ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const timeval time_limit{1, 0};
+  if (fd) ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &time_limit, sizeof time_limit);
   return fd;
 }
 

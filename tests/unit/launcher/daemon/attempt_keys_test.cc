@@ -81,12 +81,12 @@ TEST_F(Keys, OfAnAttemptIsNotThatOfAUserWhoTakesIt) {
   const PublicKey key = public_of(all.issue(attempt("train", 1)));
   KeyRegistry registry("/nonexistent");
   registry.add(all);
-  EXPECT_TRUE(registry.lets_in(kControlDomain, key));
+  EXPECT_TRUE(registry.allows(kControlDomain, key));
   registry.allow_user(key, "mallory", false);
   EXPECT_EQ(registry.client_of(key), Caller(AttemptCaller{attempt("train", 1), "ann", "default"}));
   current.clear();
   registry.revoke_user(key);
-  EXPECT_FALSE(registry.lets_in(kControlDomain, key));
+  EXPECT_FALSE(registry.allows(kControlDomain, key));
   EXPECT_FALSE(registry.client_of(key));
 }
 

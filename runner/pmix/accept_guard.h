@@ -15,9 +15,9 @@ namespace lockstep::pmix {
 
 // From now on. `turned_away`: called from any thread, after the 1st, 2nd, 4th, 8th … refusal, with
 // the count and that refusal's reason.
-Status guard_door(std::function<void(std::uint64_t count, const std::string& why)> turned_away);
+Status guard_accept(std::function<void(std::uint64_t count, const std::string& why)> turned_away);
 
 // Proves that each TCP port on which this process listens is guarded, by connecting to it.
-Status prove_door();
+Status prove_accept();
 
 }  // namespace lockstep::pmix

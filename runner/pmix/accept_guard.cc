@@ -1,4 +1,4 @@
-#include "runner/pmix/door.h"
+#include "runner/pmix/accept_guard.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ struct Guard {
   uid_t account;
   std::function<void(std::uint64_t, const std::string&)> turned_away;
   std::atomic<std::uint64_t> refused{0};
-  // The port, in network order, from which prove_door() connects; 0: none, or it has been seen.
+  // The port, in network order, from which prove_accept() connects; 0: none, or it has been seen.
   std::atomic<std::uint32_t> proof{0};
 };
 
@@ -136,13 +136,13 @@ Status prove(Guard& guard, const Listener& listener) {
 
 }  // namespace
 
-Status guard_door(std::function<void(std::uint64_t, const std::string&)> turned_away) {
+Status guard_accept(std::function<void(std::uint64_t, const std::string&)> turned_away) {
   TRY_ASSIGN(const PeerOwners owners, PeerOwners::find_out());
   the_guard = new Guard{owners, ::geteuid(), std::move(turned_away)};
   return {};
 }
 
-Status prove_door() {
+Status prove_accept() {
   const std::vector<Listener> listeners = tcp_listeners();
   if (listeners.empty()) return make_error(ErrorCode::internal, "libpmix listens on no TCP port");
   for (const Listener& listener : listeners) TRY(prove(*the_guard.load(), listener));
