@@ -10,14 +10,21 @@
 #include <variant>
 
 #include "common/domain/why/data.h"
+#include "common/domain/why/fit.h"
 #include "common/domain/why/list.h"
+#include "common/domain/why/nodes.h"
+#include "common/domain/why/placement.h"
+#include "common/domain/why/settings.h"
+#include "common/domain/why/vain.h"
 #include "common/domain/why/waits.h"
 #include "common/domain/why/why.h"
 
 namespace lockstep {
 
 struct Reason {
-  VariantOf<List<Told, Unknown>, WaitReasons> value;
+  VariantOf<List<Told, Unknown>, WaitReasons, NodeReasons, FitReasons, PlacementReasons,
+            VainReasons, SettingReasons>
+      value;
   friend bool operator==(const Reason&, const Reason&) = default;
 };
 
