@@ -24,6 +24,7 @@
 #include "common/domain/outputs.h"
 #include "common/domain/queue_settings.h"
 #include "common/domain/stop_policy.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep {
 
@@ -167,8 +168,8 @@ struct JobSpec {
   std::vector<std::string> keep = {};  // patterns of further files to collect: see keep.h
   // The first attempt begins with the newest checkpoint of this job; "": with an empty folder.
   JobId from_checkpoint_of = {};
-  // Why the launcher chose this target; "": the submission named it. A client cannot set it.
-  std::string compute_why = {};
+  // Why the launcher chose this target; none: the submission named it. A client cannot set it.
+  Why compute_why = {};
   QueueSettings queue = {};
   std::vector<DataInput> data = {};  // their names differ from those of `inputs`
   // A pipeline has no command: its steps are jobs with their own specs.

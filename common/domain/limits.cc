@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
+
 namespace lockstep {
 
 namespace {
@@ -17,10 +19,6 @@ Status at_least(const char* key, const std::optional<Bytes>& asked, Bytes least)
 }
 
 Bytes smaller(Bytes asked, Bytes cap) { return cap.count == 0 ? asked : std::min(asked, cap); }
-
-std::string refusal(const std::string& allowed, const std::string& asked, const char* flag) {
-  return "allows a job " + allowed + ", " + asked + " requested (lockstep-agent " + flag + ")";
-}
 
 }  // namespace
 
@@ -41,17 +39,14 @@ Status validate(const LimitRequest& asked) {
   return at_least("lockstep.limits.disk", asked.disk, kLeastDiskLimit);
 }
 
-std::optional<std::string> beyond(const LimitRequest& asked, const LimitCaps& caps) {
+Why beyond(const LimitRequest& asked, const LimitCaps& caps) {
   if (asked.pids && caps.pids != 0 && *asked.pids > caps.pids)
-    return refusal("at most " + with_commas(caps.pids) + " processes a rank",
-                   with_commas(*asked.pids), "--max-pids-limit");
+    return NodeAllowsFewerProcesses{caps.pids, *asked.pids};
   if (asked.log && caps.log.count != 0 && *asked.log > caps.log)
-    return refusal("at most " + to_string(caps.log) + " of logs", to_string(*asked.log),
-                   "--max-log-limit");
+    return NodeAllowsLessLog{caps.log, *asked.log};
   if (asked.disk && caps.disk.count != 0 && *asked.disk > caps.disk)
-    return refusal("at most " + to_string(caps.disk) + " of disk", to_string(*asked.disk),
-                   "--max-disk-limit");
-  return std::nullopt;
+    return NodeAllowsLessDisk{caps.disk, *asked.disk};
+  return {};
 }
 
 std::string with_commas(long long number) {

@@ -9,6 +9,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/result.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep {
 
@@ -51,8 +52,8 @@ Limits limits_of(const LimitRequest& asked, const LimitCaps& caps);
 // Errors begin with the key: "lockstep.limits.pids: ".
 Status validate(const LimitRequest& asked);
 
-// Why a node with these caps cannot take a job with this request; nullopt when it can.
-std::optional<std::string> beyond(const LimitRequest& asked, const LimitCaps& caps);
+// Why a node with these caps cannot take a job with this request; none when it can.
+Why beyond(const LimitRequest& asked, const LimitCaps& caps);
 
 // 4096 -> "4,096".
 std::string with_commas(long long number);

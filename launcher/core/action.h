@@ -88,7 +88,7 @@ struct ReportRefused {
 struct ReplySubmitted {
   ReplyTo to;
   JobId job;
-  std::vector<std::string> notes = {};  // for the person who submitted it
+  std::vector<Why> notes = {};  // for the person who submitted it
 };
 struct ReplyJoined {
   ReplyTo to;

@@ -11,6 +11,7 @@
 #include "launcher/core/reports.h"
 #include "launcher/core/sessions.h"
 #include "launcher/core/shared_machine.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -47,12 +48,16 @@ const Node* known_speaker(Context& core, const PublicKey& key, NodeId claimed, S
 void refuse_both(Context& core, const Node& node, const PublicKey& key, SessionId stale) {
   NodeWatch& watch = core.watches.at(node.id);
   const std::optional<SessionId> live = watch.live;
-  const std::string reason = refuse_clones(node, watch, stale);
+  const std::string reason = words::text_of(refuse_clones(node, watch, stale));
   core.act(RefuseSession{key, stale, reason});
   if (live) core.act(RefuseSession{key, *live, reason});
   if (watch.liveness != Liveness::alive) return;
   watch.liveness = Liveness::unknown;
   arm_node_timer(core, node.id);
+}
+
+void refuse_again(Context& core, const PublicKey& key, SessionId session, const NodeWatch& watch) {
+  core.act(RefuseSession{key, session, words::text_of(watch.refused.at(session))});
 }
 
 void take_leftovers(const State& state, NodeWatch& watch, NodeId node, const SessionOpen& open) {
@@ -107,8 +112,8 @@ void compare_parts(Context& core, const Node& node, const SessionOpen& open) {
 }
 
 void host_changed(Context& core, const Node& node, const std::string& before) {
-  if (const auto why = claims_anothers(core, node))
-    core.act(ReportRefused{node.id, "node " + node.name, "it " + *why});
+  if (const Why why = claims_anothers(core, node))
+    core.act(ReportRefused{node.id, "node " + node.name, "it " + words::text_of(why)});
   const std::set<NodeId> left = core.state.nodes_on_host(before);
   if (!left.empty()) machine_changed(core, *left.begin());
 }
@@ -164,9 +169,7 @@ void react(Context& core, const SessionInput& input) {
   if (node == nullptr) return;
   NodeWatch& watch = core.watches.at(node->id);
   switch (identify_open(*node, watch, open, core.clock.polled(), core.config.node_lost_timeout)) {
-    case Speaker::refused:
-      core.act(RefuseSession{input.key, open.session, watch.refused.at(open.session)});
-      return;
+    case Speaker::refused: refuse_again(core, input.key, open.session, watch); return;
     case Speaker::cloned: refuse_both(core, *node, input.key, open.session); return;
     case Speaker::stale: return;
     case Speaker::live:
@@ -205,9 +208,7 @@ void react(Context& core, const HeartbeatInput& input) {
   NodeWatch& watch = core.watches.at(node->id);
   switch (
       identify(*node, watch, beat.session, core.clock.polled(), core.config.node_lost_timeout)) {
-    case Speaker::refused:
-      core.act(RefuseSession{input.key, beat.session, watch.refused.at(beat.session)});
-      return;
+    case Speaker::refused: refuse_again(core, input.key, beat.session, watch); return;
     case Speaker::cloned: refuse_both(core, *node, input.key, beat.session); return;
     case Speaker::stale: return;
     case Speaker::unknown: core.act(AskForSession{input.key, beat.session}); return;
@@ -257,9 +258,7 @@ void react(Context& core, const ObservedInput& input) {
   NodeWatch& watch = core.watches.at(node->id);
   switch (identify(*node, watch, observed.session, core.clock.polled(),
                    core.config.node_lost_timeout)) {
-    case Speaker::refused:
-      core.act(RefuseSession{input.key, observed.session, watch.refused.at(observed.session)});
-      return;
+    case Speaker::refused: refuse_again(core, input.key, observed.session, watch); return;
     case Speaker::cloned: refuse_both(core, *node, input.key, observed.session); return;
     case Speaker::stale: return;
     case Speaker::unknown: core.act(AskForSession{input.key, observed.session}); return;

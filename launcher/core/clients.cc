@@ -93,7 +93,7 @@ Status check_priority(const Cluster& cluster, const Caller& caller, const JobSpe
 
 // The target of a job that names none. What the client says of a choice counts for nothing.
 void settle_target(const Cluster& cluster, JobSpec& spec) {
-  spec.compute_why.clear();
+  spec.compute_why = {};
   if (spec.is_pipeline() || !validate(spec)) return;
   auto choice = choose_target(cluster, spec);
   if (!choice) return;
@@ -290,8 +290,8 @@ void react(Context& core, const SubmitInput& input) {
     core.emit(JobShared{job, true, name_of(input.caller)});
   if (input.rebuild) rebuild_environment(core, job, name_of(input.caller));
   inherit_locks(core, job);
-  std::vector<std::string> notes = submission_notes(core.cluster(), core.state.job(job)->spec);
-  if (held) notes.push_back(*held + ": it starts when that has ended");
+  std::vector<Why> notes = submission_notes(core.cluster(), core.state.job(job)->spec);
+  if (held) notes.push_back(told(*held + ": it starts when that has ended"));
   core.act(ReplySubmitted{input.reply, job, std::move(notes)});
 }
 

@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "common/domain/why/reason.h"
+
 namespace lockstep::launcher {
 
 namespace {
@@ -73,19 +75,17 @@ bool has_active_port(const Inventory& inventory) {
                      [](const RdmaPort& port) { return port.active(); });
 }
 
-std::optional<std::string> why_no_rdma(const Inventory& inventory, bool alone) {
-  if (inventory.rdma_ports.empty()) return "has no RDMA device";
+Why why_no_rdma(const Inventory& inventory, bool alone) {
+  if (inventory.rdma_ports.empty()) return NodeHasNoRdma{};
   if (!has_active_port(inventory)) {
-    std::vector<std::string> ports;
+    RdmaPortsAreDown reason;
     for (const RdmaPort& port : inventory.rdma_ports)
-      if (ports.size() < kMaxNamedPorts)
-        ports.push_back(fmt::format("{}:{} is {}", port.device, port.port, port.state));
-    return fmt::format("has no active RDMA port ({})", fmt::join(ports, ", "));
+      if (reason.ports.size() < kMaxNamedPorts)
+        reason.ports.push_back({port.device, port.port, port.state});
+    return reason;
   }
-  if (!alone && fabrics_of(inventory).empty())
-    return "is a full member of no InfiniBand partition (pkey), so other nodes cannot reach it by "
-           "RDMA";
-  return std::nullopt;
+  if (!alone && fabrics_of(inventory).empty()) return NodeIsInNoPartition{};
+  return {};
 }
 
 }  // namespace lockstep::launcher

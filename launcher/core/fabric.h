@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/domain/node.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep::launcher {
 
@@ -21,7 +22,7 @@ bool has_active_port(const Inventory& inventory);
 GangFabric shared_fabric(const std::vector<const Inventory*>& nodes);
 
 // Why the node cannot be one of several that reach each other by RDMA, or (`alone`) a single node
-// that has it; nullopt: it can.
-std::optional<std::string> why_no_rdma(const Inventory& inventory, bool alone);
+// that has it; none: it can.
+Why why_no_rdma(const Inventory& inventory, bool alone);
 
 }  // namespace lockstep::launcher

@@ -105,7 +105,7 @@ struct PartPlacement {
 struct AttemptPlaced {  // index in parts = node rank
   AttemptId attempt;
   std::vector<PartPlacement> parts;
-  std::vector<std::string> why;
+  std::vector<Why> why;
   std::optional<CheckpointSource> checkpoint = {};  // from which its ranks start
   // For a conda definition: the virtual packages that all these nodes had then (EnvironmentPlan).
   std::vector<std::string> virtual_packages = {};

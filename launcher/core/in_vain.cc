@@ -1,15 +1,14 @@
 #include "launcher/core/in_vain.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
-#include "launcher/core/counted.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/instances.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/scaling.h"
 #include "launcher/core/shortage.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -87,48 +86,34 @@ Count count(const Cluster& cluster, const std::string& pool, const Shape& shape)
   return count;
 }
 
-// Further nodes of a machine of ours are no larger than those that it has, and have no labels.
-std::string remedy(const Cluster& cluster, const std::string& pool, const Shape& shape,
-                   const Count& count) {
-  const bool is_ours = cluster.config.fixed_nodes && pool == kLocalCompute;
-  const std::string more =
-      is_ours ? fmt::format("start more nodes with `lockstep up --nodes {}`", shape.nodes)
-              : fmt::format("join nodes that have it: `lockstep node token --compute {}`", pool);
-  const std::string or_more = is_ours ? "" : ", or " + more;
-  if (count.lacks_label)
-    return fmt::format("give a node the label: `lockstep node label NODE {}`{}",
-                       labels_text(shape.labels), or_more);
-  if (count.lacks_engine)
-    return fmt::format("install docker or podman on its nodes and restart their lockstep-agent{}",
-                       or_more);
-  if (count.is_small)
-    return count.shortage.remedy(
-        or_more, is_ours ? "`lockstep down` and `lockstep up`" : "restart its lockstep-agent");
-  if (count.lacks_rdma)
-    return fmt::format("leave out --rdma (lockstep.rdma in a job file){}", or_more);
-  if (count.is_shared)
-    return fmt::format(
-        "leave out --isolated (lockstep.isolated in a job file){}",
-        is_ours ? ", or start one node alone with `lockstep up --nodes 1`" : or_more);
-  if (count.lacks_account)
-    return fmt::format("create the account {} on a node and restart that node's lockstep-agent",
-                       shape.run_as);
-  if (count.fitting > 0)
-    return fmt::format("ask for at most {} (-N; resources.instance_count in a job file), or {}",
-                       counted(static_cast<std::size_t>(count.fitting), "node"), more);
-  return more;
+NodesLack first_lack(const Count& count) {
+  if (count.lacks_label) return NodesLack::label;
+  if (count.lacks_engine) return NodesLack::engine;
+  if (count.is_small) return NodesLack::amounts;
+  if (count.lacks_rdma) return NodesLack::rdma;
+  if (count.is_shared) return NodesLack::isolation;
+  if (count.lacks_account) return NodesLack::account;
+  return NodesLack::number;
 }
 
-std::string who_can(const std::string& pool, int fitting) {
-  return fitting == 0 ? fmt::format("no node of target '{}' can ever take it", pool)
-                      : fmt::format("only {} of target '{}' can ever take it",
-                                    counted(static_cast<std::size_t>(fitting), "node"), pool);
+NodesNeverFit never_fit(const Cluster& cluster, const std::string& pool, const Shape& shape,
+                        const Count& count) {
+  NodesNeverFit reason;
+  reason.target = pool;
+  reason.fitting = count.fitting;
+  reason.is_local = cluster.config.fixed_nodes && pool == kLocalCompute;
+  reason.wanted = shape.nodes;
+  reason.lack = first_lack(count);
+  if (reason.lack == NodesLack::label) reason.labels = asked_for(shape).labels;
+  if (reason.lack == NodesLack::amounts) reason.short_of = count.shortage.total();
+  if (reason.lack == NodesLack::account) reason.account = shape.run_as;
+  return reason;
 }
 
 // What the nodes of target local have that have reported.
 struct Local {
   int known = 0, present = 0, fitting = 0, without_engine = 0;
-  std::string example;  // "local-0 has 0 gpus, 4 asked for"
+  std::optional<NodePassedOver> example;
   Shortage shortage;
 };
 
@@ -140,9 +125,9 @@ Local count_local(const Cluster& cluster, const Shape& shape) {
     if (!node.lost) ++local.present;
     if (lacks_engine(node.inventory)) ++local.without_engine;
     local.shortage.add(node.name, node.inventory, shape);
-    const auto reason = too_small(node.inventory, shape);
-    if (!reason) ++local.fitting;
-    if (reason && local.example.empty()) local.example = node.name + " " + *reason;
+    Why why = too_small(node.inventory, shape);
+    if (!why) ++local.fitting;
+    if (why && !local.example) local.example = NodePassedOver{node.name, std::move(why)};
   }
   return local;
 }
@@ -161,23 +146,17 @@ bool could_take(const State& state, const Node& node, const Shape& shape) {
   return !node.session || (is_chosen(state, node, shape) && !too_small(node.inventory, shape));
 }
 
-std::optional<std::string> in_vain(const Cluster& cluster, const std::string& pool,
-                                   const Shape& shape) {
-  if (may_grow(cluster, pool) || why_off(cluster, pool)) return std::nullopt;
-  if (is_deserted(cluster, pool))
-    return fmt::format(
-        "target '{0}' has no nodes; to change that, join some: `lockstep node token "
-        "--compute {0}`",
-        pool);
-  if (!is_complete(cluster, pool)) return std::nullopt;
+Why in_vain(const Cluster& cluster, const std::string& pool, const Shape& shape) {
+  if (may_grow(cluster, pool) || why_off(cluster, pool)) return {};
+  if (is_deserted(cluster, pool)) return NobodyJoins{pool};
+  if (!is_complete(cluster, pool)) return {};
   const bool names_removed = std::any_of(
       shape.names.begin(), shape.names.end(),
       [&](const std::string& name) { return cluster.state.node_called(name) == nullptr; });
-  if (names_removed) return std::nullopt;  // one of that name may come back
+  if (names_removed) return {};  // one of that name may come back
   const Count nodes = count(cluster, pool, shape);
-  if (nodes.fitting >= shape.nodes) return std::nullopt;
-  return fmt::format("{}; to change that, {}", who_can(pool, nodes.fitting),
-                     remedy(cluster, pool, shape, nodes));
+  if (nodes.fitting >= shape.nodes) return {};
+  return never_fit(cluster, pool, shape, nodes);
 }
 
 std::optional<Error> beyond_fixed_nodes(const Cluster& cluster, const Shape& shape) {
@@ -186,27 +165,22 @@ std::optional<Error> beyond_fixed_nodes(const Cluster& cluster, const Shape& sha
   const int fixed = *cluster.config.fixed_nodes;
   const Local local = count_local(cluster, shape);
   Count nodes;
-  const auto refusal = [&](const std::string& who) {
-    return make_error(ErrorCode::unsatisfiable,
-                      fmt::format("needs {}, but {}; to change that, {}", describe(shape), who,
-                                  remedy(cluster, pool, shape, nodes)));
+  const auto refusal = [](const Why& why) {
+    return make_error(ErrorCode::unsatisfiable, words::text_of(why));
   };
   if (const int size = std::max(fixed, local.present); shape.nodes > size) {
     nodes.fitting = size;
-    return refusal(who_can(pool, size));
+    return refusal(NeedsWhatNoNodeHas{asked_for(shape), never_fit(cluster, pool, shape, nodes)});
   }
   if (local.known < fixed || local.fitting >= shape.nodes) return std::nullopt;
   if (shape.in_container && local.without_engine > local.known - shape.nodes)
-    return make_error(
-        ErrorCode::unsatisfiable,
-        fmt::format("needs a container engine on {}, but {} of the {} nodes of target '{}' have "
-                    "none: {}",
-                    shape.nodes == 1 ? "a node" : counted(shape.nodes, "node"),
-                    local.without_engine, local.known, pool, kNoEngine));
+    return refusal(NodesLackEngine{shape.nodes, local.without_engine, local.known, pool});
   nodes.is_small = true;
   nodes.fitting = local.fitting;
   nodes.shortage = local.shortage;
-  return refusal(fmt::format("{} ({})", who_can(pool, local.fitting), local.example));
+  NodesNeverFit vain = never_fit(cluster, pool, shape, nodes);
+  vain.example = local.example;
+  return refusal(NeedsWhatNoNodeHas{asked_for(shape), std::move(vain)});
 }
 
 }  // namespace lockstep::launcher

@@ -7,14 +7,14 @@
 #include <string>
 
 #include "common/base/result.h"
+#include "common/domain/why/why.h"
 #include "launcher/core/placement.h"
 
 namespace lockstep::launcher {
 
-// "no node of target 'gpus' can ever take it; to change that, ask for less …": of a request that
-// the pool's nodes cannot take now. nullopt: time alone may help.
-std::optional<std::string> in_vain(const Cluster& cluster, const std::string& pool,
-                                   const Shape& shape);
+// NobodyJoins, or NodesNeverFit with what changes that: of a request that the pool's nodes cannot
+// take now. None: time alone may help.
+Why in_vain(const Cluster& cluster, const std::string& pool, const Shape& shape);
 
 // The same of target local while the number of its nodes is fixed, also before they all are there:
 // unsatisfiable. LOST nodes do not count.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/nearest.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/next_fire.h"
 #include "launcher/core/nodes.h"
@@ -258,16 +259,17 @@ InstanceView instance_view(const Context& core, const std::string& target) {
   return view;
 }
 
-std::optional<std::string> why_off(const Cluster& cluster, const std::string& pool) {
+Why why_off(const Cluster& cluster, const std::string& pool) {
   const Compute* compute = instance_of(cluster.state, pool);
-  if (compute == nullptr || !is_off(*compute)) return std::nullopt;
-  std::string text =
-      fmt::format("the compute instance is stopped ({}); `lockstep compute start {}` starts it",
-                  compute->instance->why, pool);
+  if (compute == nullptr || !is_off(*compute)) return {};
+  InstanceIsStopped reason{pool, told(compute->instance->why), {}};
   const auto starts = [](InstanceAction action) { return action == InstanceAction::start; };
-  if (const auto next = next_firing(cluster.config, *compute, cluster.now, starts))
-    text += fmt::format("; its schedule does so at {}", local_text(cluster.config, *next));
-  return text;
+  if (const auto next = next_firing(cluster.config, *compute, cluster.now, starts)) {
+    const std::string zone = zone_of(next->schedule->trigger);
+    reason.starts = InstanceIsStopped::Start{
+        next->at, to_string(zones_of(cluster.config).local(zone, next->at)), zone};
+  }
+  return reason;
 }
 
 std::optional<Error> refused_by_zones(const CoreConfig& config, const ComputeSpec& spec) {

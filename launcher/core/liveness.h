@@ -15,6 +15,7 @@
 #include "common/domain/machine_part.h"
 #include "common/domain/node.h"
 #include "common/domain/outputs.h"
+#include "common/domain/why/why.h"
 #include "launcher/core/clock_meter.h"
 #include "launcher/core/live_logs.h"
 
@@ -57,7 +58,7 @@ struct NodeWatch {
   std::optional<SessionId> live;  // the session accepted since this launcher start
   std::uint64_t inventory_number = 0;  // SessionOpen::inventory_number of the inventory that counts
   std::map<SessionId, StaleTalk> stale_talk;
-  std::map<SessionId, std::string> refused;  // cloned images: session -> reason
+  std::map<SessionId, Why> refused;  // cloned images: session -> reason
   // Attempts that are not assigned to the node but may still run there, according to its full
   // report. The node gets no new part until they are gone.
   std::set<AttemptId> leftovers;
@@ -157,21 +158,21 @@ class NodeWatches {
 
   // What the node lacks of its target's size; null: nothing (size_check.h). Cheap, because
   // placement asks for every node.
-  const std::string* shortfall_of(NodeId node) const {
+  const Why* shortfall_of(NodeId node) const {
     if (shortfalls_.empty()) return nullptr;
     const auto it = shortfalls_.find(node);
     return it == shortfalls_.end() ? nullptr : &it->second;
   }
-  void set_shortfall(NodeId node, std::string why) {
-    if (why.empty())
-      shortfalls_.erase(node);
-    else
+  void set_shortfall(NodeId node, Why why) {
+    if (why)
       shortfalls_[node] = std::move(why);
+    else
+      shortfalls_.erase(node);
   }
 
  private:
   std::map<NodeId, NodeWatch> watches_;
-  std::map<NodeId, std::string> shortfalls_;
+  std::map<NodeId, Why> shortfalls_;
   std::map<NodeId, MachinePart> machine_of_;
   std::map<std::string, std::set<NodeId>> on_machine_;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/domain/slurm_time.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/preemption.h"
 
 namespace lockstep::launcher {
@@ -65,35 +66,26 @@ std::optional<Duration> lifetime_of_new(const Compute& compute) {
   return limit && *limit > Duration(0) ? limit : std::nullopt;  // 0: no limit
 }
 
-std::optional<std::string> ends_before(const Cluster& cluster, const Node& node,
-                                       const Shape& shape) {
-  if (!shape.lasts || node.machine.empty()) return std::nullopt;
+Why ends_before(const Cluster& cluster, const Node& node, const Shape& shape) {
+  if (!shape.lasts || node.machine.empty()) return {};
   const Machine* machine = machine_of(cluster.state, node);
-  if (machine == nullptr || cluster.now + *shape.lasts <= machine->ends) return std::nullopt;
+  if (machine == nullptr || cluster.now + *shape.lasts <= machine->ends) return {};
   const bool would_fit = *shape.lasts <= machine->lifetime;
-  if (would_fit && has_just_joined(node, *machine, cluster.now)) return std::nullopt;
+  if (would_fit && has_just_joined(node, *machine, cluster.now)) return {};
   const Duration left = std::max<Duration>(machine->ends - cluster.now, Duration(0));
-  return fmt::format("ends in {}, and the job may run for {} (limits.timeout)",
-                     format_duration(std::chrono::floor<seconds>(left)),
-                     format_duration(*shape.lasts));
+  return MachineEndsBeforeJob{std::chrono::floor<seconds>(left), *shape.lasts};
 }
 
-std::optional<std::string> outlives_machines(const Compute& compute,
-                                             const std::optional<Duration>& lasts) {
+Why outlives_machines(const Compute& compute, const std::optional<Duration>& lasts) {
   const auto lifetime = lifetime_of_new(compute);
-  if (!lasts || !lifetime || *lasts <= *lifetime) return std::nullopt;
-  const std::string& name = compute.spec.name;
+  if (!lasts || !lifetime || *lasts <= *lifetime) return {};
+  JobOutlivesMachines reason{compute.spec.name, *lasts, *lifetime, "", false};
   const NodeSource source = compute.spec.source;
-  const char* key = setting_of_lifetime(source);
-  return fmt::format(
-      "the job may run for {} (limits.timeout), and a machine of target '{}' ends after {}; give "
-      "the job a shorter limit (--timeout; limits.timeout in a job file){}",
-      format_duration(*lasts), name, format_duration(*lifetime),
-      key == nullptr ? ", or the machines more time"
-                     : fmt::format(", or the machines more time with `lockstep compute update {} "
-                                   "--set lockstep.{}.{}={}`",
-                                   name, to_string(source), key,
-                                   source == NodeSource::slurm ? "TIME" : "SECONDS"));
+  if (const char* key = setting_of_lifetime(source); key != nullptr) {
+    reason.setting = fmt::format("lockstep.{}.{}", to_string(source), key);
+    reason.in_seconds = source != NodeSource::slurm;
+  }
+  return reason;
 }
 
 Duration ended_with_machine(const State& state, NodeId id, Instant at) {

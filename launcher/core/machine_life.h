@@ -13,13 +13,11 @@ namespace lockstep::launcher {
 // How long a new machine of the target lives; nullopt: it ends at no known time.
 std::optional<Duration> lifetime_of_new(const Compute& compute);
 
-// Why the node's machine ends before a part of this shape does; nullopt: it does not, or one of the
+// Why the node's machine ends before a part of this shape does; none: it does not, or one of the
 // two is not known.
-std::optional<std::string> ends_before(const Cluster& cluster, const Node& node,
-                                       const Shape& shape);
+Why ends_before(const Cluster& cluster, const Node& node, const Shape& shape);
 // Why a new machine of the target could not hold it either.
-std::optional<std::string> outlives_machines(const Compute& compute,
-                                             const std::optional<Duration>& lasts);
+Why outlives_machines(const Compute& compute, const std::optional<Duration>& lasts);
 
 // The lifetime of the node's machine, if that has ended or ends about `at`; else zero.
 Duration ended_with_machine(const State& state, NodeId node, Instant at);

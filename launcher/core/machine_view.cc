@@ -1,6 +1,7 @@
 #include "launcher/core/machine_view.h"
 
 #include "launcher/core/provider_event.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -32,8 +33,8 @@ MachineView view_of(const Context& core, const std::string& target, const std::s
   const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
   if (node != nullptr) view.node = node->name;
   if (node != nullptr)
-    if (const std::string* lacks = core.watches.shortfall_of(node->id))
-      view.about["reason"] = *lacks;
+    if (const Why* lacks = core.watches.shortfall_of(node->id))
+      view.about["reason"] = words::text_of(*lacks);
   if (machine.phase == Machine::Phase::leaving)
     view.state = busy && is_being_removed(core, key) ? "removing" : "leaving";
   else if (node != nullptr)

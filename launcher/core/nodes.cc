@@ -9,6 +9,7 @@
 #include "launcher/core/machine_changes.h"
 #include "launcher/core/shared_machine.h"
 #include "launcher/core/users.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -318,9 +319,9 @@ void react(Context& core, const JoinInput& input) {
     return;
   }
   const Machine* const machine = core.state.computes().find_machine(grant.pool, grant.machine);
-  if (const auto why =
+  if (const Why why =
           refused_as_second(core, input.machine, machine == nullptr ? NodeId() : machine->node))
-    return core.refuse(input.reply, ErrorCode::conflict, *why);
+    return core.refuse(input.reply, ErrorCode::conflict, words::text_of(why));
   if (!grant.machine.empty() && !may_join_as_machine(core, input, grant)) return;
   const NodeId id = core.state.next_node_id();
   const std::string name = free_node_name(core.state, input.name);

@@ -1,6 +1,7 @@
 #include "launcher/core/placement.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -9,7 +10,7 @@
 
 #include "common/base/check.h"
 #include "common/base/natural_order.h"
-#include "launcher/core/counted.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/fabric.h"
 #include "launcher/core/in_vain.h"
 #include "launcher/core/instances.h"
@@ -17,6 +18,8 @@
 #include "launcher/core/node_fit.h"
 #include "launcher/core/retry.h"
 #include "launcher/core/scaling.h"
+#include "launcher/words/placement.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -36,38 +39,39 @@ struct PoolKey {
 using Pool = std::vector<const Node*>;
 using Pools = std::map<PoolKey, Pool>;
 
-// The first nodes that were passed over. The words for busy ones are made only when they are asked
+// The first nodes that were passed over. The reasons of busy ones are made only when they are asked
 // for, because each placement passes over busy nodes.
 class Objections {
  public:
   Objections(const Cluster& cluster, const Shape& shape) : cluster_(cluster), shape_(shape) {}
   bool is_full() const { return nodes_.size() >= kMaxReasonNodes; }
-  void never(const Node& node, std::string reason) {
-    if (!is_full()) nodes_.emplace_back(&node, std::move(reason));
+  void never(const Node& node, Why why) {
+    if (!is_full()) nodes_.emplace_back(&node, std::move(why));
   }
   void not_now(const Node& node) {
-    if (!is_full()) nodes_.emplace_back(&node, std::nullopt);
+    if (!is_full()) nodes_.emplace_back(&node, Why());
   }
-  std::vector<std::string> all() const {
-    return words(
-        [&](const Node& node) { return launcher::not_now(cluster_, node, shape_).value(); });
+  std::vector<NodePassedOver> all() const {
+    return list([&](const Node& node) { return launcher::not_now(cluster_, node, shape_); });
   }
-  std::vector<std::string> in_short() const {
-    return words([&](const Node& node) { return why_skipped(cluster_, node, shape_); });
+  std::vector<NodePassedOver> in_short() const {
+    return list([&](const Node& node) { return why_skipped(cluster_, node, shape_); });
   }
 
  private:
-  template <typename Why>
-  std::vector<std::string> words(const Why& why) const {
-    std::vector<std::string> lines;
-    for (const auto& [node, reason] : nodes_)
-      lines.push_back(node->name + " " + (reason ? *reason : why(*node)));
-    return lines;
+  template <typename WhyNot>
+  std::vector<NodePassedOver> list(const WhyNot& why_not) const {
+    std::vector<NodePassedOver> list;
+    for (const auto& [node, why] : nodes_) {
+      list.push_back({node->name, why ? why : why_not(*node)});
+      CHECK(list.back().why, "a node is passed over for a reason");
+    }
+    return list;
   }
 
   const Cluster& cluster_;
   const Shape& shape_;
-  std::vector<std::pair<const Node*, std::optional<std::string>>> nodes_;
+  std::vector<std::pair<const Node*, Why>> nodes_;
 };
 
 // Sorts every node that could ever take a part into its pools; says why of the others.
@@ -76,8 +80,8 @@ Pools gather(const Cluster& cluster, PoolNodes nodes, const Shape& shape, Object
   std::vector<const Node*> fitting;
   std::set<PoolKey> hosts;
   for (const Node& node : nodes) {
-    if (auto reason = never_fits(cluster, node, shape)) {
-      objections.never(node, *std::move(reason));
+    if (Why why = never_fits(cluster, node, shape)) {
+      objections.never(node, std::move(why));
       continue;
     }
     fitting.push_back(&node);
@@ -101,30 +105,24 @@ Pools gather(const Cluster& cluster, PoolNodes nodes, const Shape& shape, Object
   return pools;
 }
 
-std::string joined(const std::vector<std::string>& parts) {
-  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, "; "));
-}
-
-// The machines of the pool's target without a node, for the reason why a job waits; "": none.
-std::string missing_machines(const State& state, const std::string& pool) {
+// The machines of the pool's target without a node.
+MachinesWithoutNode machines_without_node(const State& state, const std::string& pool) {
+  MachinesWithoutNode machines;
   const Compute* compute = state.computes().find(pool);
-  if (compute == nullptr) return "";
-  std::vector<std::string> texts;
-  std::size_t more = 0;
+  if (compute == nullptr) return machines;
   for (const auto& [name, machine] : compute->machines) {
     if (machine.node.value != 0) continue;
-    if (texts.size() >= kMaxNamedMachines)
-      ++more;
+    if (machines.first.size() >= kMaxNamedMachines)
+      ++machines.more;
     else if (machine.phase == Machine::Phase::leaving)
-      texts.push_back(name + " is being removed");
+      machines.first.push_back({name, MachineStage::being_removed, "", {}});
     else if (machine.failure)
-      texts.push_back(
-          fmt::format("{} failed ({}: {})", name, machine.failure->step, machine.failure->message));
+      machines.first.push_back(
+          {name, MachineStage::failed, machine.failure->step, told(machine.failure->message)});
     else
-      texts.push_back(name + " is being made");
+      machines.first.push_back({name, MachineStage::being_made, "", {}});
   }
-  if (more != 0) texts.push_back(fmt::format("and {} more", more));
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return machines;
 }
 
 // Nodes that the job names and that were removed since it was submitted. A machine that a cluster
@@ -141,59 +139,53 @@ std::vector<std::string> removed_names(const Cluster& cluster, const std::string
   return removed;
 }
 
-// What the last machines that tried said of the job's account: they are gone by now.
-std::string why_no_machine(const Cluster& cluster, const std::string& pool, const Shape& shape) {
-  if (cluster.samples == nullptr) return "";
+// The last machines that tried may have lacked the job's account: they are gone by now.
+NoMachineGivesThat no_machine(const Cluster& cluster, const std::string& pool, const Shape& shape) {
+  NoMachineGivesThat reason{asked_for(shape), pool, "", {}};
+  if (cluster.samples == nullptr) return reason;
   const std::string* why = cluster.samples->why_lacking(pool, shape.run_as, cluster.now);
-  return why == nullptr
-             ? ""
-             : fmt::format(": the last ones cannot run jobs as {} ({})", shape.run_as, *why);
+  if (why == nullptr) return reason;
+  reason.account = shape.run_as;
+  reason.why = told(*why);
+  return reason;
 }
 
-Impossible impossible(const Cluster& cluster, const std::string& pool, const Shape& shape,
-                      const Pools& pools, const std::vector<std::string>& objections) {
-  if (std::vector<std::string> removed = removed_names(cluster, pool, shape); !removed.empty()) {
-    const bool is_one = removed.size() == 1;
-    if (removed.size() > kMaxReasonNodes) removed.resize(kMaxReasonNodes);
-    return {fmt::format(
-        "needs {}, but target '{}' has no node {} any more; the job goes on if {} "
-        "back, or cancel it and name other nodes",
-        describe(shape), pool, fmt::join(removed, ", "), is_one ? "it comes" : "they come")};
-  }
+Why too_few(const Cluster& cluster, const std::string& pool, const Shape& shape, const Pools& pools,
+            const Objections& objections) {
   const PoolNodes nodes = cluster.state.nodes_of(pool);
-  const std::string machines = missing_machines(cluster.state, pool);
-  if (nodes.size() == 0 && !machines.empty())
-    return {
-        fmt::format("needs {}; target '{}' has no nodes yet: {}", describe(shape), pool, machines)};
-  const Compute* compute = cluster.state.computes().find(pool);
-  if (const auto why = compute == nullptr ? std::nullopt : outlives_machines(*compute, shape.lasts))
-    return {*why};
-  if (nodes.size() == 0 && compute != nullptr && is_elastic(compute->spec))
-    return {
-        fmt::format("needs {}, and no machine of target '{}' could give that{}; `lockstep compute "
-                    "show {}` shows what its machines are",
-                    describe(shape), pool, why_no_machine(cluster, pool, shape), pool)};
-  if (nodes.size() == 0 && pool != kLocalCompute)
-    return {
-        fmt::format("needs {}, but target '{}' has no nodes; `lockstep node token --compute {}` "
-                    "makes a token with which nodes join it",
-                    describe(shape), pool, pool)};
+  TooFewNodesFit reason;
+  reason.asked = asked_for(shape);
+  reason.target = pool;
   std::size_t largest = 0;
   for (const auto& [key, pool] : pools) largest = std::max(largest, pool.size());
-  std::string within = pools.size() > 1
-                           ? fmt::format(" together, in one {},",
-                                         shape.rdma == Rdma::required ? "RDMA fabric" : "network")
-                           : "";
-  bool no_account = false;
+  reason.fitting = static_cast<std::int64_t>(largest);
+  reason.nodes = static_cast<std::int64_t>(nodes.size());
+  if (pools.size() > 1)
+    reason.together = shape.rdma == Rdma::required ? Together::fabric : Together::network;
+  reason.passed_over = objections.all();
+  reason.machines = machines_without_node(cluster.state, pool);
   for (const Node& node : nodes)
-    no_account = no_account || why_no_account(node, shape.run_as).has_value();
-  return {fmt::format("needs {}, but {} of the {} nodes of target '{}'{} can take it{}{}{}",
-                      describe(shape), largest, nodes.size(), pool, within, joined(objections),
-                      machines.empty() ? "" : "; " + machines,
-                      no_account ? fmt::format("; create the account {} on a node and restart that "
-                                               "node's lockstep-agent, or cancel the job",
-                                               shape.run_as)
-                                 : "")};
+    if (why_no_account(node, shape.run_as)) reason.account = shape.run_as;
+  return reason;
+}
+
+Why impossible(const Cluster& cluster, const std::string& pool, const Shape& shape,
+               const Pools& pools, const Objections& objections) {
+  if (std::vector<std::string> removed = removed_names(cluster, pool, shape); !removed.empty()) {
+    if (removed.size() > kMaxReasonNodes) removed.resize(kMaxReasonNodes);
+    return NodesWereRemoved{asked_for(shape), pool, std::move(removed)};
+  }
+  const bool is_empty = cluster.state.nodes_of(pool).size() == 0;
+  if (is_empty)
+    if (auto machines = machines_without_node(cluster.state, pool); !machines.first.empty())
+      return TargetHasNoNodesYet{asked_for(shape), pool, std::move(machines)};
+  const Compute* compute = cluster.state.computes().find(pool);
+  if (compute != nullptr)
+    if (Why why = outlives_machines(*compute, shape.lasts)) return why;
+  if (is_empty && compute != nullptr && is_elastic(compute->spec))
+    return no_machine(cluster, pool, shape);
+  if (is_empty && pool != kLocalCompute) return TargetHasNoNodes{asked_for(shape), pool};
+  return too_few(cluster, pool, shape, pools, objections);
 }
 
 // Nodes of the last attempt by node rank, and those that an attempt of this job failed on.
@@ -289,17 +281,18 @@ Placed placed_on(const Cluster& cluster, const Shape& shape, const Job& job,
     if (placed.why.size() >= kMaxWhyLines) continue;
     const bool kept =
         last != nullptr && i < last->parts.size() && last->parts[i].node == by_rank[i]->id;
-    placed.why.push_back(fmt::format("node rank {}: {} ({}){}", i, by_rank[i]->name,
-                                     describe(placed.parts.back().allotment),
-                                     kept ? ", as in the previous attempt" : ""));
+    const Allotment& allotment = placed.parts.back().allotment;
+    placed.why.push_back(PlacedOnNode{static_cast<int>(i), by_rank[i]->name,
+                                      static_cast<int>(allotment.cpus.size()), allotment.memory,
+                                      static_cast<int>(allotment.gpus.size()), kept});
   }
-  for (const std::string& other : others.in_short()) placed.why.push_back("skipped: " + other);
+  for (NodePassedOver& other : others.in_short())
+    placed.why.push_back(NodeSkipped{std::move(other.node), std::move(other.why)});
   return placed;
 }
 
 Blocked blocked(const Shape& shape, std::size_t free, const Objections& objections) {
-  return {fmt::format("waits for {}: {} of them {} free now{}", describe(shape), free,
-                      free == 1 ? "is" : "are", joined(objections.all()))};
+  return {WaitsForNodes{asked_for(shape), static_cast<std::int64_t>(free), objections.all()}};
 }
 
 // A job of one node in its first attempt: the first node that is free, without a look at the
@@ -308,12 +301,12 @@ std::optional<Placement> first_fit(const Cluster& cluster, const Shape& shape, c
   Objections objections(cluster, shape);
   bool possible = false;
   for (const Node& node : cluster.state.nodes_of(job.pool)) {
-    auto reason = never_fits(cluster, node, shape);
-    possible = possible || !reason;
-    if (!reason && fits_now(cluster, node, shape))
+    Why why = never_fits(cluster, node, shape);
+    possible = possible || !why;
+    if (!why && fits_now(cluster, node, shape))
       return placed_on(cluster, shape, job, {&node}, objections);
-    if (reason)
-      objections.never(node, *std::move(reason));
+    if (why)
+      objections.never(node, std::move(why));
     else
       objections.not_now(node);
   }
@@ -336,31 +329,22 @@ Shape shape_of(const Job& job) {
   return shape;
 }
 
-std::string describe(const Shape& shape) {
-  std::vector<std::string> parts;
-  if (shape.cpus)
-    parts.push_back(counted(static_cast<std::size_t>(std::max(*shape.cpus, 0)), "cpu"));
-  if (shape.memory) parts.push_back(fmt::format("{} memory", to_string(*shape.memory)));
-  if (shape.gpus)
-    parts.push_back(counted(static_cast<std::size_t>(std::max(*shape.gpus, 0)), "gpu"));
-  const bool needs_rdma = shape.rdma == Rdma::required;
-  if (needs_rdma && shape.nodes == 1) parts.emplace_back("RDMA");
-  if (!shape.labels.empty()) parts.push_back("label " + labels_text(shape.labels));
-  std::string text = fmt::format("{} {}{}", shape.nodes, shape.isolated ? "isolated " : "",
-                                 shape.nodes == 1 ? "node" : "nodes");
-  if (!shape.names.empty())
-    text +=
-        fmt::format(" of {}{}",
-                    fmt::join(shape.names.begin(),
-                              shape.names.begin() + std::min<std::ptrdiff_t>(
-                                                        std::ssize(shape.names), kMaxReasonNodes),
-                              ", "),
-                    shape.names.size() > kMaxReasonNodes ? ", …" : "");
-  if (!parts.empty()) text += fmt::format(" with {}", fmt::join(parts, ", "));
-  if (!parts.empty() && shape.nodes > 1) text += " each";
-  if (needs_rdma && shape.nodes > 1) text += ", in one RDMA fabric";
-  return text;
+NodesAsked asked_for(const Shape& shape) {
+  NodesAsked asked;
+  asked.nodes = shape.nodes;
+  asked.isolated = shape.isolated;
+  asked.names = shape.names;
+  asked.more_names = asked.names.size() > kMaxReasonNodes;
+  if (asked.more_names) asked.names.resize(kMaxReasonNodes);
+  asked.cpus = shape.cpus;
+  asked.memory = shape.memory;
+  asked.gpus = shape.gpus;
+  asked.rdma = shape.rdma == Rdma::required;
+  for (const auto& [key, value] : shape.labels) asked.labels.push_back({key, value});
+  return asked;
 }
+
+std::string describe(const Shape& shape) { return words::describe(asked_for(shape)); }
 
 namespace {
 
@@ -392,11 +376,11 @@ Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape
   }
   if (!possible)
     if (auto waits = waits_for_machines(cluster, job.pool, shape))
-      return Blocked{*std::move(waits)};
+      return Blocked{told(*std::move(waits))};
   if (!possible) {
-    Impossible none = impossible(cluster, job.pool, shape, pools, objections.all());
-    if (const auto vain = in_vain(cluster, job.pool, shape)) {
-      none.reason += "; " + *vain;
+    Impossible none{impossible(cluster, job.pool, shape, pools, objections)};
+    if (Why vain = in_vain(cluster, job.pool, shape)) {
+      none.why = WaitsInVain{std::move(none.why), std::move(vain)};
       none.in_vain = true;
     }
     return none;
@@ -408,7 +392,7 @@ Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape
 }  // namespace
 
 Placement place(const Cluster& cluster, const Job& job) {
-  if (auto off = why_off(cluster, job.pool)) return Blocked{*std::move(off)};
+  if (Why off = why_off(cluster, job.pool)) return Blocked{std::move(off)};
   Shape shape = shape_of(job);
   if (shape.rdma != Rdma::preferred) return place_shape(cluster, job, shape);
   shape.rdma = Rdma::required;
@@ -461,8 +445,8 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
   if (const Compute* compute = cluster.state.computes().find(pool);
       compute != nullptr && is_elastic(compute->spec)) {
     // Hosts of a cluster come and go. An admin may change what it is made of while a job waits.
-    if (auto why = outlives_machines(*compute, spec.timeout))
-      return make_error(ErrorCode::unsatisfiable, *std::move(why));
+    if (const Why why = outlives_machines(*compute, spec.timeout))
+      return make_error(ErrorCode::unsatisfiable, words::text_of(why));
     const int most = compute->spec.scale.max_instances, nodes = spec.resources.instance_count;
     if (nodes <= most) return std::nullopt;
     if (compute->instance)
@@ -491,23 +475,26 @@ bool lacks_account(const Cluster& cluster, const Job& job) {
   return known >= *cluster.config.fixed_nodes;
 }
 
-std::vector<std::string> explain_nodes(const Cluster& cluster, const Job& job) {
+std::vector<Why> explain_nodes(const Cluster& cluster, const Job& job) {
   const Shape shape = shape_of(job);
   const PoolNodes nodes = cluster.state.nodes_of(job.pool);
-  std::vector<std::string> lines;
+  std::vector<Why> reasons;
   for (const Node& node : nodes) {
-    if (lines.size() >= kMaxWhyLines) {
-      lines.push_back(fmt::format("… and {} more nodes", nodes.size() - lines.size()));
+    if (reasons.size() >= kMaxWhyLines) {
+      reasons.push_back(MoreNodes{static_cast<std::int64_t>(nodes.size() - reasons.size())});
       break;
     }
-    auto reason = never_fits(cluster, node, shape);
-    if (!reason) reason = not_now(cluster, node, shape);
-    std::string line = node.name + " " + reason.value_or("could run the job now");
-    if (!reason && shape.rdma == Rdma::preferred)
-      line += has_active_port(node.inventory) ? ", with RDMA" : ", but without RDMA";
-    lines.push_back(std::move(line));
+    Why why = never_fits(cluster, node, shape);
+    if (!why) why = not_now(cluster, node, shape);
+    if (why) {
+      reasons.push_back(NodePassedOver{node.name, std::move(why)});
+      continue;
+    }
+    NodeCouldRun could{node.name, {}};
+    if (shape.rdma == Rdma::preferred) could.rdma = has_active_port(node.inventory);
+    reasons.push_back(std::move(could));
   }
-  return lines;
+  return reasons;
 }
 
 }  // namespace lockstep::launcher

@@ -14,6 +14,7 @@
 
 #include "common/base/result.h"
 #include "common/domain/node_labels.h"
+#include "common/domain/why/placement.h"
 #include "launcher/core/config.h"
 #include "launcher/core/liveness.h"
 #include "launcher/core/machine_calls.h"
@@ -42,18 +43,19 @@ struct Shape {
   friend auto operator<=>(const Shape&, const Shape&) = default;
 };
 Shape shape_of(const JobSpec& spec);
-Shape shape_of(const Job& job);            // with what its attempts showed
+Shape shape_of(const Job& job);  // with what its attempts showed
+NodesAsked asked_for(const Shape& shape);
 std::string describe(const Shape& shape);  // "2 nodes with 4 cpus and 1 gpu each"
 
 struct Placed {
   std::vector<PartPlacement> parts;  // index = node rank
-  std::vector<std::string> why;
+  std::vector<Why> why;
 };
 struct Blocked {
-  std::string reason;
+  Why why;
 };  // enough nodes could run it, but not now
 struct Impossible {
-  std::string reason;
+  Why why;
   bool in_vain = false;  // time alone does not help: in_vain.h
 };                       // the existing nodes can never run it
 using Placement = std::variant<Placed, Blocked, Impossible>;
@@ -94,9 +96,9 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
 // joined, and none has the account.
 bool lacks_account(const Cluster& cluster, const Job& job);
 
-// One line for each node of the job's pool: whether it could run a part of the job now, and if not,
-// why. At most kMaxWhyLines.
-std::vector<std::string> explain_nodes(const Cluster& cluster, const Job& job);
+// One reason for each node of the job's pool: whether it could run a part of the job now, and if
+// not, why. At most kMaxWhyLines.
+std::vector<Why> explain_nodes(const Cluster& cluster, const Job& job);
 inline constexpr std::size_t kMaxWhyLines = 64;
 
 // When the back-off and the fences of a waiting job are over, so that it may be placed; ns = 0:
@@ -105,7 +107,7 @@ Instant ready_at(const Cluster& cluster, const Job& job);
 // The part whose fence lasts longest; null when no part is fenced.
 const Part* longest_fence(const Cluster& cluster, const Job& job);
 
-// Why the node can run no work at all now; nullopt when it can.
-std::optional<std::string> why_unusable(const Cluster& cluster, const Node& node);
+// Why the node can run no work at all now; none when it can.
+Why why_unusable(const Cluster& cluster, const Node& node);
 
 }  // namespace lockstep::launcher

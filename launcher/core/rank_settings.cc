@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "common/domain/why/reason.h"
+
 namespace lockstep::launcher {
 
 namespace {
@@ -99,20 +101,18 @@ class Values {
   std::map<std::pair<std::string, std::string>, std::pair<NetworkSetting, std::set<int>>> found_;
 };
 
-std::string why_absent(const Job& job, int rank) {
+Why why_absent(const Job& job, int rank) {
   const int world = job.spec.world_size();
-  if (job.spec.is_pipeline()) return "a pipeline has no ranks: ask for the job of a step";
-  if (rank >= world)
-    return world == 1 ? "the job has rank 0 only"
-                      : fmt::format("the job has ranks 0 to {}", world - 1);
-  if (job.attempts.empty()) return "it has not been placed: settings are made where ranks start";
+  if (job.spec.is_pipeline()) return SettingsOfPipeline{};
+  if (rank >= world) return SettingsOfNoRank{world};
+  if (job.attempts.empty()) return SettingsBeforePlacement{};
   const Attempt& last = job.attempts.back();
   const bool has_run = std::any_of(last.parts.begin(), last.parts.end(), [](const Part& part) {
     return part.at_least(PartState::running);
   });
-  if (has_run && last.parts.size() == 1)
-    return "its ranks are on one node, and it sets none itself";
-  return has_run ? "its node reported none" : "its ranks have not started: settings are made then";
+  if (!has_run) return SettingsBeforeStart{};
+  if (last.parts.size() == 1) return NoSettingsOnOneNode{};
+  return NoSettingsReported{};
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ void trim_settings(PartReport& report, const std::optional<PartReport>& known, i
 SettingsView settings_of(const Cluster& cluster, const Job& job, int rank) {
   SettingsView view;
   view.rank = rank;
-  view.absent = why_absent(job, rank);
+  view.why_absent = why_absent(job, rank);
   if (job.spec.is_pipeline() || job.attempts.empty() || rank >= job.spec.world_size()) return view;
   const Attempt& attempt = job.attempts.back();
   const int node_rank = job.spec.node_of_rank(rank);
@@ -143,7 +143,7 @@ SettingsView settings_of(const Cluster& cluster, const Job& job, int rank) {
   view.node_name = cluster.state.node_name(part.node);
   const KnownSettings here = known_of(cluster, attempt, node_rank);
   if (here.first == nullptr) return view;
-  view.absent.clear();
+  view.why_absent = {};
   view.settings = of_local_rank(here, rank - job.spec.first_rank_on(node_rank));
   Values values(view.settings);
   for (int other = 0; other < attempt.size(); ++other)

@@ -139,7 +139,7 @@ bool unfit(const Cluster& cluster, const std::string& target, const Shape& shape
   const Inventory* sample = samples->of(target);
   if (sample == nullptr) return false;
   if (shape.rdma == Rdma::required && why_no_rdma(*sample, shape.nodes == 1)) return true;
-  return too_small(*sample, shape).has_value();
+  return static_cast<bool>(too_small(*sample, shape));
 }
 
 // A compute instance that is on is a cluster of exactly one machine.
@@ -240,7 +240,7 @@ class Scaler {
       const Node* node = core_.state.node(compute_.machines.at(name).node);
       if (node == nullptr || why_unusable(cluster, *node)) continue;
       if (std::all_of(need.shapes.begin(), need.shapes.end(), [&](const Shape& shape) {
-            return never_fits(cluster, *node, shape).has_value();
+            return static_cast<bool>(never_fits(cluster, *node, shape));
           }))
         useless.push_back(name);
     }

@@ -32,6 +32,6 @@ Speaker identify_open(const Node& node, NodeWatch& watch, const SessionOpen& ope
                       Duration clone_after);
 
 // Marks the stale session and the live one, if any, as refused, and returns the reason.
-std::string refuse_clones(const Node& node, NodeWatch& watch, SessionId stale);
+Why refuse_clones(const Node& node, NodeWatch& watch, SessionId stale);
 
 }  // namespace lockstep::launcher

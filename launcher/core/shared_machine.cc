@@ -1,12 +1,11 @@
 #include "launcher/core/shared_machine.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <set>
 #include <vector>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/size_check.h"
 
 namespace lockstep::launcher {
@@ -15,11 +14,8 @@ namespace {
 
 constexpr double kMemoryRounding = 0.02;  // agents round, and measure at different times
 
-// "boot id …, machine id …"
-std::string names_of(const MachinePart& machine) {
-  std::string text = "boot id " + machine.id.substr(0, machine.id.find(':'));
-  if (!machine.machine_id.empty()) text += ", machine id " + machine.machine_id;
-  return text;
+MachineRef ref_of(const MachinePart& machine) {
+  return {machine.id.substr(0, machine.id.find(':')), machine.machine_id};
 }
 
 // When the node first said that it is on the machine. A machine's id begins with its host's; one
@@ -59,27 +55,19 @@ std::optional<int> common_number(std::vector<int> one, std::vector<int> other) {
   return both.empty() ? std::nullopt : std::optional(both.front());
 }
 
-constexpr const char* kHowToDivide =
-    "divide the machine: start each of its agents with its part of it (lockstep-agent --share 1/2 "
-    "and --share 2/2, or --cpus, --memory and --gpus)";
-
 }  // namespace
 
-std::optional<std::string> refused_as_second(const Context& core, const MachinePart& machine,
-                                             NodeId replaced) {
-  if (machine.is_part) return std::nullopt;
+Why refused_as_second(const Context& core, const MachinePart& machine, NodeId replaced) {
+  if (machine.is_part) return {};
   auto nodes = nodes_on(core, machine.id);
   std::erase_if(nodes, [&](const Node* node) { return node->id == replaced; });
-  if (nodes.empty()) return std::nullopt;
+  if (nodes.empty()) return {};
   const Node& there = *nodes.front();
-  return fmt::format(
-      "this machine ({}) is node {} of target '{}' already, which offers {} cpus and {} memory of "
-      "it; a machine is attached once. Detach or remove that node first, or {}",
-      names_of(machine), there.name, there.pool, there.inventory.cpus.size(),
-      to_string(there.inventory.memory), kHowToDivide);
+  return MachineIsANode{ref_of(machine), there.name, there.pool,
+                        static_cast<int>(there.inventory.cpus.size()), there.inventory.memory};
 }
 
-std::optional<std::string> oversold(const Context& core, const Node& node) {
+Why oversold(const Context& core, const Node& node) {
   const Inventory& mine = node.inventory;
   const MachinePart machine = core.watches.machine_of(node.id);
   const auto nodes = nodes_on(core, machine.id);
@@ -87,37 +75,28 @@ std::optional<std::string> oversold(const Context& core, const Node& node) {
   const Node* first = nullptr;
   for (const Node* other : nodes) {
     if (other->id == node.id) break;
-    const auto said = [&](const std::string& what) {
-      return fmt::format("offers {}, which node {} of the same machine ({}) offers too; {}", what,
-                         other->name, names_of(machine), kHowToDivide);
+    const auto both = [&](NodeAmount what, int index) {
+      return NodeOffersAnothersDevice{what, index, other->name, ref_of(machine)};
     };
     if (const auto cpu = common_number(mine.cpus, other->inventory.cpus))
-      return said(fmt::format("cpu {}", *cpu));
+      return both(NodeAmount::cpus, *cpu);
     if (const auto gpu = common_number(gpus_of(node), gpus_of(*other)))
-      return said(fmt::format("gpu {}", *gpu));
+      return both(NodeAmount::gpus, *gpu);
     offered.count += other->inventory.memory.count;
     whole = std::max(whole, core.watches.machine_of(other->id).memory);
     if (first == nullptr) first = other;
   }
   const double most = static_cast<double>(whole.count) * (1 + kMemoryRounding);
-  if (first == nullptr || static_cast<double>(offered.count + mine.memory.count) <= most)
-    return std::nullopt;
-  return fmt::format(
-      "offers {} memory, but earlier nodes of the same machine ({}; the first is {}) offer {} of "
-      "the {} that it has; {}",
-      to_string(mine.memory), names_of(machine), first->name, to_string(offered), to_string(whole),
-      kHowToDivide);
+  if (first == nullptr || static_cast<double>(offered.count + mine.memory.count) <= most) return {};
+  return NodeOffersTooMuchMemory{mine.memory, ref_of(machine), first->name, offered, whole};
 }
 
-std::optional<std::string> claims_anothers(const Context& core, const Node& node) {
-  if (core.config.shared_machines) return std::nullopt;
+Why claims_anothers(const Context& core, const Node& node) {
+  if (core.config.shared_machines) return {};
   const Node* there = core.state.displaced_by(node);
-  if (there == nullptr) return std::nullopt;
-  return fmt::format(
-      "says since {} that it is on the machine of node {} (boot and network namespace {}), where "
-      "it was not before. If it was moved there, remove it with `lockstep node remove {}` and join "
-      "it again; if not, its root may have made that up",
-      to_string(node.host_claim.since), there->name, node.inventory.host_id, node.name);
+  if (there == nullptr) return {};
+  return NodeClaimsAnothersMachine{node.name, node.host_claim.since, there->name,
+                                   node.inventory.host_id};
 }
 
 void note_machine(Context& core, NodeId id, const MachinePart& machine) {

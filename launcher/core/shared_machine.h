@@ -4,24 +4,21 @@
 // must fit into it: a node that offers too much gets no work, with the reason. The node that
 // was there earlier comes first. docs/decisions/068.
 
-#include <optional>
-#include <string>
-
+#include "common/domain/why/why.h"
 #include "launcher/core/context.h"
 
 namespace lockstep::launcher {
 
-// Why the machine may not join as another node; nullopt: it may. `replaced`: the node that the new
+// Why the machine may not join as another node; none: it may. `replaced`: the node that the new
 // one takes the place of, or 0.
-std::optional<std::string> refused_as_second(const Context& core, const MachinePart& machine,
-                                             NodeId replaced);
+Why refused_as_second(const Context& core, const MachinePart& machine, NodeId replaced);
 
-// Why the node's offer does not fit beside those of earlier nodes; nullopt: it does.
-std::optional<std::string> oversold(const Context& core, const Node& node);
+// Why the node's offer does not fit beside those of earlier nodes; none: it does.
+Why oversold(const Context& core, const Node& node);
 
-// Why the node counts as one that claims another's machine (State::displaced_by); nullopt: it does
+// Why the node counts as one that claims another's machine (State::displaced_by); none: it does
 // not.
-std::optional<std::string> claims_anothers(const Context& core, const Node& node);
+Why claims_anothers(const Context& core, const Node& node);
 
 // The node's agent says on which machine it is. Known until the launcher ends; sessions tell it
 // anew.

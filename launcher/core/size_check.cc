@@ -1,9 +1,8 @@
 #include "launcher/core/size_check.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/fabric.h"
 #include "launcher/core/host_labels.h"
 #include "launcher/core/shared_machine.h"
@@ -11,20 +10,17 @@
 
 namespace lockstep::launcher {
 
-std::optional<std::string> shortfall(const Inventory& inventory, const Size& size) {
-  const auto cpus = inventory.cpus.size(), gpus = inventory.gpus.size();
-  if (cpus < static_cast<std::size_t>(size.vcpus))
-    return fmt::format("has {} cpus, but its size {} has {}", cpus, size.name, size.vcpus);
+Why shortfall(const Inventory& inventory, const Size& size) {
+  const int cpus = static_cast<int>(inventory.cpus.size());
+  const int gpus = static_cast<int>(inventory.gpus.size());
+  if (cpus < size.vcpus) return NodeHasFewerThanSize{NodeAmount::cpus, cpus, size.name, size.vcpus};
   const double least = static_cast<double>(size.memory.count) * (1 - kMemoryTolerance);
   if (static_cast<double>(inventory.memory.count) < least)
-    return fmt::format("has {} memory, but its size {} has {}", to_string(inventory.memory),
-                       size.name, to_string(size.memory));
-  if (gpus < static_cast<std::size_t>(size.gpus))
-    return fmt::format("has {} gpus, but its size {} has {}", gpus, size.name, size.gpus);
-  if (!size.rdma) return std::nullopt;
-  if (const auto why = why_no_rdma(inventory, true))
-    return fmt::format("{}, but its size {} has RDMA", *why, size.name);
-  return std::nullopt;
+    return NodeHasLessMemoryThanSize{inventory.memory, size.name, size.memory};
+  if (gpus < size.gpus) return NodeHasFewerThanSize{NodeAmount::gpus, gpus, size.name, size.gpus};
+  if (!size.rdma) return {};
+  if (Why why = why_no_rdma(inventory, true)) return NodeLacksRdmaOfSize{std::move(why), size.name};
+  return {};
 }
 
 const Size* size_of_target(const Cluster& cluster, const std::string& target) {
@@ -66,10 +62,10 @@ void check_size_of_node(Context& core, NodeId id) {
   const Node* node = core.state.node(id);
   if (node == nullptr || !node->session) return;
   const Size* size = size_of_target(core.cluster(), node->pool);
-  auto why = size == nullptr ? std::nullopt : shortfall(node->inventory, *size);
+  Why why = size == nullptr ? Why() : shortfall(node->inventory, *size);
   if (!why) why = claims_anothers(core, *node);
   if (!why) why = oversold(core, *node);
-  core.watches.set_shortfall(id, why.value_or(""));
+  core.watches.set_shortfall(id, std::move(why));
 }
 
 void check_size_of_target(Context& core, const std::string& target) {

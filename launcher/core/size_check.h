@@ -3,9 +3,9 @@
 // machine. A node that has less, or offers what another one offers, is unusable. The
 // verdicts are kept in NodeWatches, because the catalogue of sizes is not a part of State.
 
-#include <optional>
 #include <string>
 
+#include "common/domain/why/why.h"
 #include "launcher/core/context.h"
 
 namespace lockstep::launcher {
@@ -13,8 +13,8 @@ namespace lockstep::launcher {
 // A machine's system keeps some memory for itself.
 inline constexpr double kMemoryTolerance = 0.1;
 
-// "has 2 cpus, but its size Standard_D4_v3 has 4"; nullopt: it has all that the size promises.
-std::optional<std::string> shortfall(const Inventory& inventory, const Size& size);
+// What the node has less of; none: it has all that the size promises.
+Why shortfall(const Inventory& inventory, const Size& size);
 
 // The size of a target's machines; null: it has none, or none that is known.
 const Size* size_of_target(const Cluster& cluster, const std::string& target);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/why/why.h"
 #include "launcher/core/assets.h"
 #include "launcher/core/computes.h"
 #include "launcher/core/defined_sizes.h"
@@ -82,7 +83,7 @@ struct Node {
   // The users as whom its agent could not run ranks, with the job that failed and why. An entry is
   // forgotten when a session starts, when the job ends because no node has the account or is
   // canceled, or when the job is deleted.
-  std::map<std::pair<std::string, JobId>, std::string> cannot_run_as;
+  std::map<std::pair<std::string, JobId>, Why> cannot_run_as;
   friend bool operator==(const Node&, const Node&) = default;
 };
 inline constexpr std::size_t kMaxPastSessions = 16;
@@ -162,7 +163,7 @@ struct Attempt {
   };
   AttemptId id;
   Instant placed;
-  std::vector<std::string> why;
+  std::vector<Why> why;                        // it was placed there
   std::optional<CheckpointSource> checkpoint;  // from which its ranks start
   std::vector<std::string> virtual_packages;   // of its nodes, for a conda definition
   std::vector<Part> parts;                     // index = node rank

@@ -9,6 +9,7 @@
 
 #include "common/domain/image_replacement.h"
 #include "common/domain/pipeline.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/in_vain.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/size_check.h"
@@ -31,9 +32,10 @@ struct Candidate {
   bool is_free = false;  // now
   double price = 0;      // of a node and hour; a target without a price costs nothing
   Spare spare;
-  std::string state;  // in words
+  TargetIs is = TargetIs::free;
 
   auto rank() const { return std::make_tuple(!is_free, target == kLocalCompute, price, spare); }
+  TargetThatFits described() const { return {target, is, price}; }
 };
 
 Spare spare_of(std::int64_t gpus, std::int64_t cpus, Bytes memory, const Shape& shape) {
@@ -62,13 +64,12 @@ std::optional<Candidate> candidate(const Cluster& cluster, const std::string& ta
   const Placement placement = place(cluster, trial);
   if (const auto* placed = std::get_if<Placed>(&placement)) {
     result.is_free = true;
-    result.state = "free now";
     result.spare = spare_of(cluster.state.node(placed->parts.front().node)->inventory, shape);
     return result;
   }
   if (std::holds_alternative<Impossible>(placement)) return std::nullopt;
   const Node* node = first_that_fits(cluster, target, shape);
-  result.state = node == nullptr ? "its machines would have to be made" : "busy now";
+  result.is = node == nullptr ? TargetIs::not_made : TargetIs::busy;
   if (node != nullptr)
     result.spare = spare_of(node->inventory, shape);
   else if (size != nullptr)
@@ -92,11 +93,6 @@ std::vector<std::string> targets_for(const Cluster& cluster, const std::string& 
   return all;
 }
 
-std::string described(const Candidate& candidate) {
-  return candidate.price == 0 ? candidate.state
-                              : fmt::format("{}, {:g} an hour", candidate.state, candidate.price);
-}
-
 }  // namespace
 
 std::optional<TargetChoice> choose_target(const Cluster& cluster, const JobSpec& spec) {
@@ -110,68 +106,64 @@ std::optional<TargetChoice> choose_target(const Cluster& cluster, const JobSpec&
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.rank() < b.rank(); });
   const Candidate& best = candidates.front();
-  std::vector<std::string> others;
-  for (std::size_t i = 1; i < candidates.size() && others.size() < kMaxNamedCandidates; ++i)
-    others.push_back(fmt::format("{} ({})", candidates[i].target, described(candidates[i])));
-  std::string why = fmt::format("target {} was chosen: {}", best.target, described(best));
-  if (!others.empty()) why += fmt::format("; others that fit: {}", fmt::join(others, ", "));
+  TargetWasChosen why{best.described(), {}};
+  for (std::size_t i = 1; i < candidates.size() && i <= kMaxNamedCandidates; ++i)
+    why.others.push_back(candidates[i].described());
   return TargetChoice{best.target, std::move(why)};
 }
 
 namespace {
 
-// "it needs 5 nodes, and only 2 nodes of target 'lab' can ever take it; to change that, …".
-std::optional<std::string> needs_in_vain(const Cluster& cluster, const JobSpec& spec) {
+std::optional<JobWaitsInVain> waits_in_vain(const Cluster& cluster, const JobSpec& spec) {
   const Shape shape = shape_of(spec);
-  const auto vain = in_vain(cluster, cluster.state.computes().pool_of(target_of(spec)), shape);
+  Why vain = in_vain(cluster, cluster.state.computes().pool_of(target_of(spec)), shape);
   if (!vain) return std::nullopt;
-  return fmt::format("it needs {}, and {}", describe(shape), *vain);
+  return JobWaitsInVain{asked_for(shape), std::move(vain), "", ""};
 }
 
 // Of the first step that waits in vain once it begins. Steps that are alike are looked at once.
-std::optional<std::string> first_step_in_vain(const Cluster& cluster, const JobSpec& spec) {
+Why first_step_in_vain(const Cluster& cluster, const JobSpec& spec) {
   std::set<std::pair<std::string, Shape>> seen;
   for (const PipelineStep& step : spec.pipeline->steps) {
     JobSpec one = step.spec;
     one.run_as = spec.run_as;
     if (auto choice = choose_target(cluster, one)) one.compute = std::move(choice->target);
     if (!seen.emplace(target_of(one), shape_of(one)).second) continue;
-    if (const auto vain = needs_in_vain(cluster, one))
-      return spec.pipeline->array.empty()
-                 ? fmt::format("step '{}' waits in vain: {}", step.name, *vain)
-                 : fmt::format("task {} waits in vain: {}", step.name, *vain);
+    if (auto vain = waits_in_vain(cluster, one)) {
+      (spec.pipeline->array.empty() ? vain->step : vain->task) = step.name;
+      return *std::move(vain);
+    }
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> why_in_vain(const Cluster& cluster, const JobSpec& spec) {
+Why why_in_vain(const Cluster& cluster, const JobSpec& spec) {
   if (spec.is_pipeline()) return first_step_in_vain(cluster, spec);
-  const auto vain = needs_in_vain(cluster, spec);
-  if (!vain) return std::nullopt;
-  return "the job waits in vain: " + *vain;
+  auto vain = waits_in_vain(cluster, spec);
+  return vain ? Why(*std::move(vain)) : Why();
+}
+
+// Other notes are lines already.
+void add_lines(std::vector<Why>* notes, std::vector<std::string> lines) {
+  for (std::string& line : lines) notes->push_back(told(std::move(line)));
 }
 
 }  // namespace
 
-std::vector<std::string> submission_notes(const Cluster& cluster, const JobSpec& spec) {
-  std::vector<std::string> notes = image_replacement_lines(spec);
-  if (!spec.compute_why.empty()) notes.push_back(spec.compute_why);
-  if (auto vain = why_in_vain(cluster, spec)) notes.push_back(*std::move(vain));
-  for (std::vector<std::string> lines :
-       {jobs_of_others(cluster.state, spec), renamed_steps(cluster, spec)})
-    for (std::string& line : lines) notes.push_back(std::move(line));
+std::vector<Why> submission_notes(const Cluster& cluster, const JobSpec& spec) {
+  std::vector<Why> notes;
+  add_lines(&notes, image_replacement_lines(spec));
+  if (spec.compute_why) notes.push_back(spec.compute_why);
+  if (Why vain = why_in_vain(cluster, spec)) notes.push_back(std::move(vain));
+  add_lines(&notes, jobs_of_others(cluster.state, spec));
+  add_lines(&notes, renamed_steps(cluster, spec));
   const std::string& type = spec.resources.instance_type;
   if (type.empty()) return notes;
   const std::string target = target_of(spec);
   const Compute* compute = cluster.state.computes().find(target);
   const std::string size = compute == nullptr ? "" : compute->spec.size;
-  if (size.empty())
-    notes.push_back(
-        fmt::format("resources.instance_type {} is not used: target {} has no size", type, target));
-  else if (size_key(size) != size_key(type))
-    notes.push_back(
-        fmt::format("resources.instance_type {} is not used: the nodes of target {} are of size {}",
-                    type, target, size));
+  if (size.empty() || size_key(size) != size_key(type))
+    notes.push_back(InstanceTypeNotUsed{type, target, size});
   return notes;
 }
 

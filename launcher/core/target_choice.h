@@ -14,7 +14,7 @@ namespace lockstep::launcher {
 
 struct TargetChoice {
   std::string target;
-  std::string why;  // "target lab was chosen: …"
+  Why why;  // TargetWasChosen
 };
 // nullopt: there is nothing to choose (the job names a target, or local is the only one with nodes
 // of its own), or no target could run it; it then belongs to local.
@@ -22,7 +22,7 @@ std::optional<TargetChoice> choose_target(const Cluster& cluster, const JobSpec&
 
 // What a person who submits this job should know: which target was chosen, what is not used, which
 // jobs of others it refers to, and which steps have other names than expected.
-std::vector<std::string> submission_notes(const Cluster& cluster, const JobSpec& spec);
+std::vector<Why> submission_notes(const Cluster& cluster, const JobSpec& spec);
 
 // Why the target refuses the job at submission: the job names nodes that do not exist or belong to
 // another target, or it is an MPI job with more nodes than the target's size allows. Whether the

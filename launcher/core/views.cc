@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/cut.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/dependencies.h"
 #include "launcher/core/environments.h"
 #include "launcher/core/metadata.h"
@@ -508,7 +509,7 @@ NodeView view_of(const Cluster& cluster, const Node& node) {
   view.liveness = cluster.watches.liveness(node.id);
   view.draining = node.drain || node.notice;
   view.waits_for_approval = node.waits_for_approval;
-  if (auto reason = why_unusable(cluster, node)) view.reason = *reason;
+  view.why = why_unusable(cluster, node);
   view.inventory = node.inventory;
   for (const auto& [attempt, rank] : node.parts) view.attempts.push_back(attempt);
   view.joined = node.joined;
@@ -523,10 +524,9 @@ NodeView view_of(const Cluster& cluster, const Node& node) {
     view.clock_ahead = measured->ahead;
     view.clock_uncertainty = measured->uncertainty;
   }
-  if (view.liveness != Liveness::alive && view.last_heard.ns != 0 && !view.reason.empty())
-    view.reason += "; silent for " +
-                   format_duration(std::chrono::floor<seconds>(cluster.now - view.last_heard));
-  if (!watch->live && !watch->refused.empty()) view.reason = watch->refused.begin()->second;
+  if (view.liveness != Liveness::alive && view.last_heard.ns != 0 && view.why)
+    view.why = NodeSilent{view.why, std::chrono::floor<seconds>(cluster.now - view.last_heard)};
+  if (!watch->live && !watch->refused.empty()) view.why = watch->refused.begin()->second;
   return view;
 }
 
