@@ -16,6 +16,7 @@
 #include "common/domain/name_grants.h"
 #include "common/domain/node.h"
 #include "common/domain/node_labels.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep {
 
@@ -169,7 +170,7 @@ struct NodeView {
   std::string name;
   Liveness liveness = Liveness::unknown;
   bool draining = false;
-  std::string reason;  // why it cannot be used
+  std::string reason;  // why it cannot be used: `why` in words
   Inventory inventory;
   std::vector<AttemptId> attempts;
   Instant last_heard;
@@ -184,6 +185,7 @@ struct NodeView {
   std::string agent_version = {};       // of its newest session; "": unknown
   bool other_version = false;           // it is not the launcher's
   std::vector<NodeEvent> history = {};  // oldest first; only where it was asked for
+  Why why = {};
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
 
@@ -300,7 +302,8 @@ struct SettingsView {
   NetworkSettings settings;
   std::vector<Elsewhere> elsewhere;  // another value, not only another reason
   bool more = false;                 // `elsewhere` ended at kMaxElsewhere
-  std::string absent = {};           // why the settings are missing; "": they are here
+  std::string absent = {};           // `why_absent` in words; "": they are here
+  Why why_absent = {};
   friend bool operator==(const SettingsView&, const SettingsView&) = default;
 };
 inline constexpr std::size_t kMaxElsewhere = 64;

@@ -5,6 +5,7 @@
 #include "common/wire/environment_codec.h"
 #include "common/wire/found_codec.h"
 #include "common/wire/pipeline_codec.h"
+#include "common/wire/why_codec.h"
 
 namespace lockstep::pb {
 
@@ -421,7 +422,10 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
   write_texts(from.keep, to->mutable_keep());
   to->set_from_checkpoint_of(from.from_checkpoint_of.value);
-  to->set_compute_why(fitting_text(from.compute_why));
+  if (const auto* text = from.compute_why.as<Told>())
+    to->set_compute_why(fitting_text(text->text));
+  else if (from.compute_why)
+    to_wire(from.compute_why, to->mutable_compute_why_data());
   write_queue(from.queue, to);
   write_list(from.data, to->mutable_data());
   to->set_parent(from.parent.value);
@@ -467,7 +471,8 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
   TRY(read_texts(from.keep(), kMaxKeepPatterns, "keep", &to->keep));
   TRY(validate_keep(to->keep));
-  TRY(read_text(from.compute_why(), "compute_why", &to->compute_why));
+  TRY(read_why(from.compute_why(), from.has_compute_why_data(), from.compute_why_data(),
+               "compute_why", &to->compute_why));
   TRY(read_text(from.from_checkpoint_of(), "from_checkpoint_of", &to->from_checkpoint_of.value,
                 kMaxJobNameBytes));
   TRY(read_queue(from, &to->queue));

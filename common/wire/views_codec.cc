@@ -8,6 +8,7 @@
 #include "common/wire/metrics_codec.h"
 #include "common/wire/node_codec.h"
 #include "common/wire/pipeline_codec.h"
+#include "common/wire/why_codec.h"
 
 namespace lockstep::pb {
 
@@ -298,6 +299,7 @@ void to_wire(const lockstep::NodeView& from, NodeView* to) {
   to->set_agent_version(from.agent_version);
   to->set_other_version(from.other_version);
   write_list(from.history, to->mutable_history());
+  if (from.why) to_wire(from.why, to->mutable_why());
 }
 
 Status from_wire(const NodeView& from, lockstep::NodeView* to) {
@@ -306,6 +308,7 @@ Status from_wire(const NodeView& from, lockstep::NodeView* to) {
   TRY(read_enum(from.liveness(), lockstep::Liveness::lost, "node.liveness", &to->liveness));
   to->draining = from.draining();
   TRY(read_text(from.reason(), "node.reason", &to->reason));
+  TRY(read_why(from.reason(), from.has_why(), from.why(), "node.reason", &to->why));
   TRY(from_wire(from.inventory(), &to->inventory));
   TRY(read_list(from.attempts(), kMaxHeldParts, "node.attempts", &to->attempts));
   TRY(read_instant(from.last_heard_ns(), "node.last_heard", &to->last_heard));
@@ -368,6 +371,7 @@ void to_wire(const lockstep::SettingsView& from, SettingsView* to) {
   write_list(from.elsewhere, to->mutable_elsewhere());
   to->set_more(from.more);
   to->set_absent(from.absent);
+  if (from.why_absent) to_wire(from.why_absent, to->mutable_why_absent());
 }
 Status from_wire(const SettingsView& from, lockstep::SettingsView* to) {
   TRY(read_rank(from.rank(), "settings.rank", &to->rank));
@@ -375,7 +379,9 @@ Status from_wire(const SettingsView& from, lockstep::SettingsView* to) {
   TRY(read_list(from.settings(), kMaxNetworkSettings, "settings", &to->settings));
   TRY(read_list(from.elsewhere(), kMaxElsewhere, "settings.elsewhere", &to->elsewhere));
   to->more = from.more();
-  return read_text(from.absent(), "settings.absent", &to->absent);
+  TRY(read_text(from.absent(), "settings.absent", &to->absent));
+  return read_why(from.absent(), from.has_why_absent(), from.why_absent(), "settings.absent",
+                  &to->why_absent);
 }
 
 void to_wire(const lockstep::ExplainView& from, ExplainView* to) {

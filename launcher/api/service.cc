@@ -16,6 +16,7 @@
 #include "launcher/core/quotas.h"
 #include "launcher/core/size_requests.h"
 #include "launcher/core/user_changes.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -460,7 +461,9 @@ void Service::refuse(const Asker& asker, ErrorCode code, std::string message) {
 }
 
 void Service::perform(const ReplySubmitted& action) {
-  answer(action.to, SubmitReply{action.job, false, action.notes});
+  SubmitReply said{action.job, false, {}};
+  for (const Why& note : action.notes) said.notes.push_back(words::text_of(note));
+  answer(action.to, std::move(said));
 }
 // A token's text was made when it was asked for; now that its hash is durable it may be shown.
 void Service::perform(const ReplyDone& action) {

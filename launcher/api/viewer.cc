@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "common/domain/provider_settings.h"
+#include "common/domain/why/redact.h"
 #include "launcher/core/children.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/found_state.h"
 #include "launcher/core/users.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -30,7 +32,6 @@ void each_text(PartView& part, const TakeText& take) {
   if (part.environment) take(WordsOf::job, part.environment->how);
 }
 void each_text(JobView& view, const TakeText& take) {
-  take(WordsOf::launcher, view.spec.compute_why);
   if (view.report) each_text(*view.report, take);
   for (StepView& step : view.steps) take(WordsOf::job, step.reason);
   for (AttemptView& attempt : view.attempts) {
@@ -154,17 +155,26 @@ std::string Viewer::hidden_job() const {
                                                         : "a job of another project";
 }
 
+bool Viewer::is_hidden(const JobId& id, Gone gone) const {
+  const Job* job = state_.job(id);
+  return job == nullptr ? gone == Gone::hidden : !sees(*job);
+}
+
+Why Viewer::cut(const Why& why, Gone gone) const {
+  Redaction redaction;
+  redaction.is_hidden = [&](const JobId& job) { return is_hidden(job, gone); };
+  if (std::holds_alternative<AttemptCaller>(caller_)) redaction.as = HiddenJob::any;
+  redaction.cut = [&](std::string text) { return cut(std::move(text), gone); };
+  return redacted(why, redaction);
+}
+
 // The core names jobs as 'NAME' and NAME.ATTEMPT.
 std::string Viewer::cut(std::string words, Gone gone) const {
   static const std::string kJob = "job '";
   const std::string hidden = hidden_job();
-  const auto is_hidden = [this](const std::string& name, bool if_gone) {
-    const Job* job = state_.job(JobId(name));
-    return job == nullptr ? if_gone : !sees(*job);
-  };
   for (auto at = words.find(kJob); at != words.npos; at = words.find(kJob, at + 1)) {
     const auto name = at + kJob.size(), end = words.find('\'', name);
-    if (end != words.npos && is_hidden(words.substr(name, end - name), gone == Gone::hidden))
+    if (end != words.npos && is_hidden(JobId(words.substr(name, end - name)), gone))
       words.replace(at, end + 1 - at, hidden);
   }
   std::string shown;
@@ -179,7 +189,7 @@ std::string Viewer::cut(std::string words, Gone gone) const {
       while (++after < words.size() && std::isdigit(static_cast<unsigned char>(words[after]))) {
       }
     const bool has_attempt = after > end + 1;
-    if (end > at && has_attempt && is_hidden(words.substr(at, end - at), false)) {
+    if (end > at && has_attempt && is_hidden(JobId(words.substr(at, end - at)), Gone::shown)) {
       shown += hidden;
       at = after;
     } else {
@@ -214,7 +224,8 @@ NodeView Viewer::cut(NodeView view) const {
     const Job* job = state_.job(attempt.job);
     return job == nullptr || !sees(*job);
   });
-  view.reason = cut(std::move(view.reason));
+  view.why = cut(view.why);
+  view.reason = words::text_of(view.why);
   for (NodeEvent& event : view.history) event.message = cut(std::move(event.message));
   return view;
 }
@@ -229,6 +240,7 @@ JobView Viewer::cut(JobView view) const {
   std::string for_all = std::exchange(view.reason_for_all, "");
   if (!reads) view.reason = std::move(for_all);
   view.reason = cut(std::move(view.reason));
+  view.spec.compute_why = cut(view.spec.compute_why);
   each_text(view, [&](WordsOf of, std::string& text) {
     if (!text.empty()) text = tell(of, std::move(text), reads);
   });
@@ -256,6 +268,7 @@ ExplainView Viewer::cut(ExplainView view) const {
     for (NetworkSetting& setting : view.settings->settings) hide_value(setting);
     for (SettingsView::Elsewhere& other : view.settings->elsewhere) hide_value(other.setting);
   }
+  if (view.settings) view.settings->absent = words::text_of(view.settings->why_absent);
   view.job = cut(std::move(view.job));
   return view;
 }

@@ -14,7 +14,7 @@ constexpr const char* kCompared[] = {
     "type",    "compute",      "command",   "environment", "environment_variables",
     "inputs",  "distribution", "resources", "limits",      "queue_settings",
     "lockstep"};
-constexpr const char* kOwn[] = {"snapshot", "compute_why", "shared",    "parent",
+constexpr const char* kOwn[] = {"snapshot", "compute_why", "compute_why_data", "shared", "parent",
                                 "step",     "after",       "not_before"};
 
 Json results_of(const JobView& job, const Json& json) {

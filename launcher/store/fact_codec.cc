@@ -9,6 +9,7 @@
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 #include "common/wire/views_codec.h"
+#include "common/wire/why_codec.h"
 #include "launcher/store/asset_fact_codec.h"
 #include "launcher/store/compute_fact_codec.h"
 #include "launcher/store/job_fact_codec.h"
@@ -263,7 +264,7 @@ struct FactWriter {
     auto* to = wire->mutable_attempt_placed();
     to_wire(f.attempt, to->mutable_attempt());
     write_list(f.parts, to->mutable_parts());
-    write_texts(f.why, to->mutable_why());
+    write_list(f.why, to->mutable_why_data());
     if (f.checkpoint) to_wire(*f.checkpoint, to->mutable_checkpoint());
     write_texts(f.virtual_packages, to->mutable_virtual_packages());
   }
@@ -517,7 +518,7 @@ Status from_wire(const CancelRequested& from, launcher::CancelRequested* to) {
 Status from_wire(const AttemptPlaced& from, launcher::AttemptPlaced* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
   TRY(read_list(from.parts(), kMaxNodesPerJob, "placed.parts", &to->parts));
-  TRY(read_texts(from.why(), 1'000'000, "placed.why", &to->why));
+  TRY(read_whys(from.why(), from.why_data(), 1'000'000, "placed.why", &to->why));
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
   return read_texts(from.virtual_packages(), kMaxVirtualPackages, "placed.virtual_packages",
                     &to->virtual_packages);

@@ -3,6 +3,7 @@
 #include "launcher/api/json/fabric.h"
 #include "launcher/api/json/usage.h"
 #include "launcher/api/json/value.h"
+#include "launcher/api/json/why.h"
 
 namespace lockstep::api {
 
@@ -91,6 +92,7 @@ Json to_json(const NodeView& node) {
   json["draining"] = node.draining;
   json["waits_for_approval"] = node.waits_for_approval;
   json["reason"] = node.reason;
+  json["reason_data"] = reason_json(node.why);
   json["labels"] = map_of(node.labels);
   json["jobs"] = Json::array();
   for (const auto& attempt : node.attempts) json["jobs"].push_back(to_string(attempt));

@@ -11,6 +11,8 @@
 #include "launcher/api/json/pipeline.h"
 #include "launcher/api/json/usage.h"
 #include "launcher/api/json/value.h"
+#include "launcher/api/json/why.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::api {
 
@@ -218,7 +220,8 @@ Json ours_of(const JobSpec& spec) {
   json["on_hang"] = std::string(to_string(spec.hang.on));
   json["core"] = std::string(to_string(spec.core));
   json["keep"] = spec.keep;
-  json["compute_why"] = spec.compute_why;
+  json["compute_why"] = words::text_of(spec.compute_why);
+  json["compute_why_data"] = reason_json(spec.compute_why);
   json["from_checkpoint_of"] =
       spec.from_checkpoint_of.value.empty() ? Json(nullptr) : Json(spec.from_checkpoint_of.value);
   json["after"] = Json::array();
@@ -373,6 +376,7 @@ Json rank_settings_json(const SettingsView& view) {
   return {{"rank", view.rank},
           {"node_name", text_or_null(view.node_name)},
           {"absent", text_or_null(view.absent)},
+          {"absent_data", reason_json(view.why_absent)},
           {"variables", settings_json(view.settings)},
           {"elsewhere", std::move(elsewhere)},
           {"more", view.more}};
