@@ -9,7 +9,7 @@
 namespace lockstep::words {
 
 std::string describe(const NodesAsked& asked);  // "2 nodes with 4 cpus and 1 gpu each"
-std::string labels_of(const std::vector<LabelAsked>& labels);  // "a=b,c=d"
+std::string labels_of(const std::vector<LabelAsked>& labels);  // "a=b, c=d"
 
 std::string say(const NodePassedOver& reason);
 std::string say(const NodeSkipped& reason);

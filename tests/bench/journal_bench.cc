@@ -51,7 +51,7 @@ class Life {
     AttemptPlaced placed;
     placed.attempt = id;
     placed.parts = {{node, {{0, 1}, gibibytes(1), {}}, 0}};
-    placed.why = {"it is free"};
+    placed.why = {told("it is free")};
     std::vector<StampedFact> facts;
     facts.push_back({at, std::move(submitted)});
     facts.push_back({at, std::move(placed)});

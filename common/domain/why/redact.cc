@@ -20,7 +20,8 @@ class Redactor {
   template <class T>
   void operator()(std::string_view name, T& member) {
     if constexpr (std::is_same_v<T, JobId>) {
-      if (redaction_.is_hidden(member)) change(member, hidden(redaction_.as));
+      if (!member.value.empty() && redaction_.is_hidden(member))
+        change(member, hidden(redaction_.as));
     } else if constexpr (std::is_same_v<T, std::string>) {
       if (name == "text" || name == "said") change(member, redaction_.cut(member));
     } else if constexpr (std::is_same_v<T, Why>) {

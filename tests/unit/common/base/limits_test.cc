@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/domain/job_spec.h"
+#include "common/domain/why/reason.h"
 
 namespace lockstep {
 namespace {
@@ -24,20 +25,16 @@ TEST(LimitsTest, AJobGetsWhatItAsksUpToTheCap) {
             (Limits{8'000, mebibytes(1), gibibytes(1)}));
 }
 
-TEST(LimitsTest, WhatIsBeyondACapIsNamedWithItsFlag) {
+TEST(LimitsTest, WhatIsBeyondACapIsNamed) {
   const LimitCaps caps{8'192, gibibytes(1), gibibytes(10)};
-  EXPECT_EQ(beyond({}, caps), std::nullopt);
-  EXPECT_EQ(beyond({8'192, gibibytes(1), gibibytes(10)}, caps), std::nullopt);
-  EXPECT_EQ(beyond({8'193, {}, {}}, caps),
-            "allows a job at most 8,192 processes a rank, 8,193 requested (lockstep-agent "
-            "--max-pids-limit)");
-  EXPECT_EQ(
-      beyond({{}, gibibytes(2), {}}, caps),
-      "allows a job at most 1.0 GiB of logs, 2.0 GiB requested (lockstep-agent --max-log-limit)");
-  EXPECT_EQ(beyond({{}, {}, gibibytes(11)}, caps),
-            "allows a job at most 10.0 GiB of disk, 11.0 GiB requested (lockstep-agent "
-            "--max-disk-limit)");
-  EXPECT_EQ(beyond({4'000'000, gibibytes(999), gibibytes(999)}, {}), std::nullopt);
+  EXPECT_FALSE(beyond({}, caps));
+  EXPECT_FALSE(beyond({8'192, gibibytes(1), gibibytes(10)}, caps));
+  EXPECT_TRUE(beyond({8'193, {}, {}}, caps) == Why(NodeAllowsFewerProcesses{8'192, 8'193}));
+  EXPECT_TRUE(beyond({{}, gibibytes(2), {}}, caps) ==
+              Why(NodeAllowsLessLog{gibibytes(1), gibibytes(2)}));
+  EXPECT_TRUE(beyond({{}, {}, gibibytes(11)}, caps) ==
+              Why(NodeAllowsLessDisk{gibibytes(10), gibibytes(11)}));
+  EXPECT_FALSE(beyond({4'000'000, gibibytes(999), gibibytes(999)}, {}));
 }
 
 TEST(LimitsTest, WhatNoRankCouldRunInIsRefused) {

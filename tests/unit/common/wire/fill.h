@@ -42,6 +42,7 @@ class Filler {
   void fill(SessionId& v) { fill(v.value); }
   void fill(BootId& v) { fill(v.value); }
   void fill(JobId& v) { v.value = "job_" + std::to_string(next_int()); }
+  void fill(Why& v) { v = told("why\xff_" + std::to_string(next_int())); }
   void fill(PublicKey& v) {
     v.value = std::to_string(1000 + next_int()) + std::string(36, 'k');
   }
@@ -451,8 +452,8 @@ class Filler {
   void fill(OutputWrite& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(MergedOutput& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(NodeView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, why] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, why);
   }
   void fill(NodeEvent& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
@@ -465,7 +466,7 @@ class Filler {
   void fill(PartChange& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(RerunView& v) { auto& [a, b] = v; each(a, b); }
   void fill(SettingsView::Elsewhere& v) { auto& [a, b] = v; each(a, b); }
-  void fill(SettingsView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(SettingsView& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(ExplainView& v) {
     auto& [a, b, c, settings, for_all] = v;
     each(a, b, c, settings);

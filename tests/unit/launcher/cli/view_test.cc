@@ -39,7 +39,7 @@ TEST(JobJson, IsShapedLikeAzures) {
                  "limits": {"pids": null, "log": null, "disk": null, "required": false},
                  "grace_period": null, "signal": null, "terminal": "none",
                  "hang_after": 120, "on_hang": "report", "core": "off", "keep": [],
-                 "compute_why": "",
+                 "compute_why": "", "compute_why_data": null,
                  "from_checkpoint_of": null, "after": [], "not_before": null, "parent": null, "step": null,
                  "array": null, "replaced_environment": null, "array_index": null,
                  "shared": false},

@@ -5,6 +5,7 @@
 
 #include "common/domain/pipeline.h"
 #include "launcher/core/users.h"
+#include "launcher/words/why.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -214,7 +215,8 @@ TEST_F(Children, OneThatIsWaitedForAndNeedsItsParentsNodesIsRefused) {
   launcher.drop_notices();
   ASSERT_EQ(submitted.size(), 1u);
   ASSERT_FALSE(submitted[0].notes.empty());
-  EXPECT_THAT(submitted[0].notes.back(), HasSubstr("it starts when that has ended"));
+  EXPECT_THAT(words::text_of(submitted[0].notes.back()),
+              HasSubstr("it starts when that has ended"));
 }
 
 TEST_F(Children, OneWithAStepThatNeedsItsParentsNodesIsRefusedToo) {

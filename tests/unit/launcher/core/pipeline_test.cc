@@ -1,6 +1,7 @@
 // Pipelines: when their steps begin, what they read, and how the whole ends.
 
 #include "common/domain/pipeline.h"
+#include "common/domain/why/reason.h"
 
 #include "launcher/core/explain_reuse.h"
 #include "launcher/core/step_key.h"
@@ -103,9 +104,15 @@ TEST_F(Pipelines, AStepThatWaitsInVainIsSaidAtSubmissionAndWhenItWaits) {
   launcher.send(SubmitInput{launcher.next_reply(), "s", pipeline("p", {step("a"), wide}), ""});
   const auto submitted = launcher.expect_one<ReplySubmitted>();
   launcher.drop_notices();
-  EXPECT_THAT(submitted.notes,
-              ElementsAre(HasSubstr("step 'wide' waits in vain: it needs 5 nodes, and only 2 nodes "
-                                    "of target 'local' can ever take it; to change that, ")));
+  ASSERT_EQ(submitted.notes.size(), 1U);
+  const auto* vain = submitted.notes.front().as<JobWaitsInVain>();
+  ASSERT_NE(vain, nullptr);
+  EXPECT_EQ(vain->step, "wide");
+  EXPECT_EQ(vain->asked.nodes, 5);
+  const auto* never = vain->vain.as<NodesNeverFit>();
+  ASSERT_NE(never, nullptr);
+  EXPECT_EQ(never->fitting, 2);
+  EXPECT_EQ(never->target, "local");
   EXPECT_FALSE(launcher.view(submitted.job).steps[1].in_vain) << "it waits for step a";
   end(JobId("p_a"), "A");
   EXPECT_TRUE(launcher.view(submitted.job).steps[1].in_vain);

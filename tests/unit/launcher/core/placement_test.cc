@@ -1,6 +1,8 @@
 // Where jobs are placed: resources, sharing, networks, and what stays over attempts.
 
+#include "common/domain/why/reason.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
+#include "tests/unit/support/print_why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -82,7 +84,8 @@ TEST(Placement, WhatIsPassedOverComesBeforeWhatIsChosen) {
   EXPECT_THAT(launcher.placed_on(attempt(second)), ElementsAre(nodes[1].id));
   const auto& why = launcher.core->state().attempt(attempt(second))->why;
   ASSERT_EQ(why.size(), 2U);
-  EXPECT_EQ(why[1], "skipped: n1 is held as a whole by job 'first'");
+  EXPECT_EQ(why[0], Why(PlacedOnNode{0, "n2", 4, gibibytes(8), 0, false}));
+  EXPECT_EQ(why[1], Why(NodeSkipped{"n1", HeldAsAWhole{JobId("first")}}));
 }
 
 TEST(Placement, ABusyNodeThatWasPassedOverIsSaidInFewWords) {
@@ -93,7 +96,8 @@ TEST(Placement, ABusyNodeThatWasPassedOverIsSaidInFewWords) {
   const JobId second = launcher.submit(part_of_node("second", 2, gibibytes(1), 0));
   const auto& why = launcher.core->state().attempt(attempt(second))->why;
   ASSERT_EQ(why.size(), 2U);
-  EXPECT_EQ(why[1], "skipped: n1 has too few cpus free beside first.1");
+  const NodeHasTooLittleFree busy{NodeAmount::cpus, attempt(JobId("first")), false};
+  EXPECT_EQ(why[1], Why(NodeSkipped{"n1", busy}));
 }
 
 TEST(Placement, MemoryIsSharedOutToo) {

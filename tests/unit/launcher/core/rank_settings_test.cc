@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/fabric.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
+#include "tests/unit/support/print_why.h"
 
 namespace lockstep::launcher {
 namespace {
-
-using ::testing::HasSubstr;
 
 NetworkSetting setting(const std::string& name, const std::string& value,
                        SettingSource source = SettingSource::probe) {
@@ -91,8 +91,8 @@ TEST_F(RankSettings, OutliveTheLauncherAndTheJob) {
 TEST_F(RankSettings, SayWhyThereAreNone) {
   job = launcher.submit(job_spec("gang", 2, 4));
   first = attempt(job);
-  EXPECT_THAT(of(0).absent, HasSubstr("its ranks have not started"));
-  EXPECT_THAT(of(8).absent, HasSubstr("the job has ranks 0 to 7"));
+  EXPECT_EQ(of(0).why_absent, Why(SettingsBeforeStart{}));
+  EXPECT_EQ(of(8).why_absent, Why(SettingsOfNoRank{8}));
   EXPECT_FALSE(launcher.core->settings_of(JobId("ghost"), 0));
 }
 

@@ -1,6 +1,8 @@
 // Who speaks for a node, and what a full report proves.
 
+#include "common/domain/why/reason.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
+#include "tests/unit/support/print_why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -129,8 +131,7 @@ TEST_F(Session, ALateOpeningOfALostNodeBringsItNoWorkBeforeItIsAsked) {
   EXPECT_NE(question, 0U);
   launcher.drop_notices();
   EXPECT_EQ(launcher.status(job), JobStatus::queued) << "what runs there is not known";
-  EXPECT_THAT(launcher.core->node_view("n1")->reason,
-              HasSubstr("is asking which ranks still run there"));
+  EXPECT_EQ(launcher.core->node_view("n1")->why, Why(NodeAskedWhatRuns{}));
   SessionOpen answer = launcher.opening(n1, {report(first, PartState::running)});
   answer.answers = question;
   launcher.send(SessionInput{n1.key, answer});
@@ -192,7 +193,7 @@ TEST_F(Session, TwoThatBothGoOnTalkingAreAClonedImageAndBothAreRefused) {
   ASSERT_EQ(refused.size(), 2U);
   EXPECT_NE(refused[0].session, refused[1].session);
   EXPECT_THAT(refused[0].reason, HasSubstr("two agents identify themselves as node n1"));
-  EXPECT_THAT(launcher.core->node_view("n1").value().reason, HasSubstr("cloned"));
+  EXPECT_TRUE(launcher.core->node_view("n1")->why.is<NodeCloned>());
   EXPECT_EQ(launcher.liveness(n1), Liveness::unknown);
   launcher.send_session(clone);
   launcher.expect_one<RefuseSession>();

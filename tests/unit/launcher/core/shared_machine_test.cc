@@ -1,6 +1,8 @@
 // Two agents of one machine: it is not sold twice.
 
+#include "common/domain/why/reason.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
+#include "tests/unit/support/print_why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -54,7 +56,12 @@ struct SharedMachines : ::testing::Test {
     const auto refusals = launcher.take<ReplyRefused>();
     return refusals.empty() ? "" : refusals.front().message;
   }
-  std::string reason(const std::string& node) { return launcher.core->node_view(node)->reason; }
+  Why why(const std::string& node) { return launcher.core->node_view(node)->why; }
+  std::string claimed_by(const std::string& node) {  // of another node, whose name it returns
+    const auto reason = why(node);
+    const auto* claims = reason.as<NodeClaimsAnothersMachine>();
+    return claims == nullptr ? "" : claims->other;
+  }
 };
 
 TEST_F(SharedMachines, ASecondAgentOfAMachineIsRefusedAndNamed) {
@@ -77,17 +84,21 @@ TEST_F(SharedMachines, PartsThatFitAreUsed) {
   join("n1", part(), offer({0, 1}, gibibytes(4)));
   EXPECT_EQ(refused(part()), "");
   join("n2", part(), offer({2, 3}, gibibytes(4)));
-  EXPECT_EQ(reason("n1"), "");
-  EXPECT_EQ(reason("n2"), "");
+  EXPECT_EQ(why("n1"), Why());
+  EXPECT_EQ(why("n2"), Why());
 }
 
 TEST_F(SharedMachines, WhatIsOfferedTwiceIsUsedOnce) {
   join("n1", kMachine, whole());
   join("n2", part(), offer({2, 3}, gibibytes(4)));
-  EXPECT_EQ(reason("n1"), "") << "it came first";
-  EXPECT_THAT(reason("n2"), HasSubstr("offers cpu 2, which node n1 of the same machine"));
+  EXPECT_EQ(why("n1"), Why()) << "it came first";
+  const MachineRef machine{"0f3b-boot", "8d1c-machine"};
+  EXPECT_EQ(why("n2"), Why(NodeOffersAnothersDevice{NodeAmount::cpus, 2, "n1", machine}));
   join("n3", part(), offer({4, 5}, gibibytes(4)));
-  EXPECT_THAT(reason("n3"), HasSubstr("offers 4.0 GiB memory, but earlier nodes"));
+  const Why too_much = why("n3");
+  ASSERT_TRUE(too_much.is<NodeOffersTooMuchMemory>());
+  EXPECT_EQ(too_much.as<NodeOffersTooMuchMemory>()->offers, gibibytes(4));
+  EXPECT_EQ(too_much.as<NodeOffersTooMuchMemory>()->first, "n1");
   JobSpec spec = job_spec("two", 2);
   const JobId job = launcher.submit(spec);
   launcher.drop_notices();
@@ -97,10 +108,10 @@ TEST_F(SharedMachines, WhatIsOfferedTwiceIsUsedOnce) {
 TEST_F(SharedMachines, WhatTheFirstGivesUpTheSecondMayOffer) {
   FakeNode first = join("n1", kMachine, whole());
   join("n2", part(), offer({2, 3}, gibibytes(4)));
-  EXPECT_NE(reason("n2"), "");
+  EXPECT_NE(why("n2"), Why());
   first.inventory = offer({0, 1}, gibibytes(4));
   note(launcher, first, part());
-  EXPECT_EQ(reason("n2"), "");
+  EXPECT_EQ(why("n2"), Why());
 }
 
 TEST_F(SharedMachines, AMachineWhoseAgentIsLostMayJoinAnew) {
@@ -140,31 +151,33 @@ struct Claims : SharedMachines {
 
 TEST_F(Claims, WhoClaimsTheMachineOfAnotherNodeLosesAndIsNamed) {
   claims(n1, "his");
-  EXPECT_EQ(reason("n2"), "");
-  EXPECT_THAT(reason("n1"), HasSubstr("that it is on the machine of node n2"));
+  EXPECT_EQ(why("n2"), Why());
+  EXPECT_EQ(claimed_by("n1"), "n2");
   EXPECT_EQ(audited, std::vector<NodeId>{n1.id});
   launcher.restart();
   launcher.drop_notices();
   claims(n1, "his");
   note(launcher, n2, machine_of("his"));
-  EXPECT_EQ(reason("n2"), "") << "the order outlives the launcher";
-  EXPECT_NE(reason("n1"), "");
+  EXPECT_EQ(why("n2"), Why()) << "the order outlives the launcher";
+  EXPECT_NE(why("n1"), Why());
   claims(n1, "hers");
-  EXPECT_EQ(reason("n1"), "");
+  EXPECT_EQ(why("n1"), Why());
 }
 
 TEST_F(Claims, AnotherHostInBetweenHelpsNothing) {
   n1.inventory.host_id = "";
   note(launcher, n1, {});
   claims(n1, "his");
-  EXPECT_EQ(reason("n2"), "");
-  EXPECT_THAT(reason("n1"), HasSubstr("on the machine of node n2"));
+  EXPECT_EQ(why("n2"), Why());
+  EXPECT_EQ(claimed_by("n1"), "n2");
 }
 
 TEST_F(Claims, AMachineThatDisagreesWithItsHostComesLast) {
   note(launcher, n1, machine_of("his"));
-  EXPECT_EQ(reason("n2"), "");
-  EXPECT_THAT(reason("n1"), HasSubstr("which node n2 of the same machine"));
+  EXPECT_EQ(why("n2"), Why());
+  const Why twice = why("n1");
+  ASSERT_TRUE(twice.is<NodeOffersAnothersDevice>());
+  EXPECT_EQ(twice.as<NodeOffersAnothersDevice>()->other, "n2");
 }
 
 TEST_F(Claims, DoNotTakeIsolationAway) {
@@ -182,8 +195,8 @@ TEST_F(Claims, OfTheNodesOfADividedMachineStayWithItThroughReboots) {
   FakeNode b = join("b", machine_of("both", true), on("both", half({2, 3})));
   claims(a, "boot-2");  // b's agent was not started then
   for (FakeNode* node : {&b, &a}) claims(*node, "boot-3");
-  EXPECT_EQ(reason("a"), "");
-  EXPECT_EQ(reason("b"), "");
+  EXPECT_EQ(why("a"), Why());
+  EXPECT_EQ(why("b"), Why());
   EXPECT_TRUE(audited.empty());
 }
 
@@ -193,7 +206,7 @@ TEST_F(SharedMachines, AnOperatorMayAllowThem) {
   TestLauncher lenient(config);
   join(lenient, "n1", kMachine, whole());
   join(lenient, "n2", kMachine, whole());
-  EXPECT_EQ(lenient.core->node_view("n2")->reason, "");
+  EXPECT_EQ(lenient.core->node_view("n2")->why, Why());
 }
 
 }  // namespace

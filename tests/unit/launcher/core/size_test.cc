@@ -1,7 +1,9 @@
 // Sizes: who defines them, how many machines of one are granted, and that a node has what its
 // target's size promises.
 
+#include "common/domain/why/reason.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
+#include "tests/unit/support/print_why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -79,9 +81,7 @@ class SizeTest : public testing::Test {
                     UserCaller{"root"}, Approval::waived, compute});
     return launcher.join_with(secret, name, std::move(has));
   }
-  std::string reason(const std::string& node) const {
-    return launcher.core->node_view(node)->reason;
-  }
+  Why why(const std::string& node) const { return launcher.core->node_view(node)->why; }
   SizeView view(const std::string& name) const {
     const auto views = launcher.core->size_views({name});
     return views.empty() ? SizeView{} : views.front();
@@ -89,7 +89,7 @@ class SizeTest : public testing::Test {
 
   TestLauncher launcher{with_catalogue()};
   std::string refused, answer;
-  std::vector<std::string> notes;
+  std::vector<Why> notes;
   std::vector<CallProvider> calls;
 };
 
@@ -157,28 +157,29 @@ TEST_F(SizeTest, ASizeOfATargetStays) {
 TEST_F(SizeTest, ANodeThatHasLessThanItsSizeIsUnusable) {
   create("cluster", "Standard_D4_v3", 3);
   FakeNode small = join("cluster", "n1", inventory(2, gibibytes(8)));
-  EXPECT_EQ(reason("n1"), "has 2 cpus, but its size Standard_D4_v3 has 4");
+  EXPECT_EQ(why("n1"), Why(NodeHasFewerThanSize{NodeAmount::cpus, 2, "Standard_D4_v3", 4}));
   join("cluster", "n2", inventory(4, gibibytes(7)));
-  EXPECT_EQ(reason("n2"), "has 7.0 GiB memory, but its size Standard_D4_v3 has 8.0 GiB");
+  EXPECT_EQ(why("n2"),
+            Why(NodeHasLessMemoryThanSize{gibibytes(7), "Standard_D4_v3", gibibytes(8)}));
   join("cluster", "n3", inventory(4, mebibytes(7'500)));
-  EXPECT_EQ(reason("n3"), "") << "a machine's system keeps some memory";
+  EXPECT_EQ(why("n3"), Why()) << "a machine's system keeps some memory";
   EXPECT_EQ(launcher.core->compute_views("cluster").front().nodes.unavailable, 2);
   launcher.restart();
-  EXPECT_EQ(reason("n1"), "has 2 cpus, but its size Standard_D4_v3 has 4");
+  EXPECT_EQ(why("n1"), Why(NodeHasFewerThanSize{NodeAmount::cpus, 2, "Standard_D4_v3", 4}));
   send(TickInput{});
   small.inventory = inventory(4, gibibytes(8));
   small.inventory.host_id = "host-of-n1";
   launcher.restart_agent(small, {});
-  EXPECT_EQ(reason("n1"), "");
+  EXPECT_EQ(why("n1"), Why());
 }
 
 TEST_F(SizeTest, ASizeThatChangesIsHeldAgainstTheNodesAgain) {
   create("cluster", "Standard_D4_v3");
   join("cluster", "n1", inventory(2, gibibytes(8)));
   ask(DefineSizes{{size("Standard_D4_v3", 2, 8)}});
-  EXPECT_EQ(reason("n1"), "");
+  EXPECT_EQ(why("n1"), Why());
   ask(RemoveSize{"Standard_D4_v3"});
-  EXPECT_EQ(reason("n1"), "has 2 cpus, but its size Standard_D4_v3 has 4");
+  EXPECT_EQ(why("n1"), Why(NodeHasFewerThanSize{NodeAmount::cpus, 2, "Standard_D4_v3", 4}));
 }
 
 TEST_F(SizeTest, ASizeWithRdmaNeedsAnActivePort) {
@@ -186,10 +187,10 @@ TEST_F(SizeTest, ASizeWithRdmaNeedsAnActivePort) {
   create("cluster", "Standard_NC24rs_v3");
   Inventory has = inventory(24, gibibytes(448), 4);
   FakeNode node = join("cluster", "n1", has);
-  EXPECT_EQ(reason("n1"), "has no RDMA device, but its size Standard_NC24rs_v3 has RDMA");
+  EXPECT_EQ(why("n1"), Why(NodeLacksRdmaOfSize{NodeHasNoRdma{}, "Standard_NC24rs_v3"}));
   node.inventory.rdma_ports = {{"mlx5_0", 1, "ACTIVE", 56, "InfiniBand", "fe80", {0xffff}}};
   launcher.restart_agent(node, {});
-  EXPECT_EQ(reason("n1"), "");
+  EXPECT_EQ(why("n1"), Why());
 }
 
 TEST_F(SizeTest, AnMpiJobHasAtMostAHundredNodesUnlessTheSizeSaysMore) {
@@ -227,14 +228,11 @@ TEST_F(SizeTest, TheInstanceTypeChoosesTheTarget) {
   JobSpec spec = job_spec("typed");
   spec.resources.instance_type = "BIG";
   submit(spec);
-  EXPECT_THAT(notes, ElementsAre("target other was chosen: free now"));
+  EXPECT_THAT(notes, ElementsAre(Why(TargetWasChosen{{"other"}, {}})));
   spec.name = "named";
   spec.compute = "plain";
   submit(spec);
-  EXPECT_THAT(
-      notes,
-      ElementsAre("resources.instance_type BIG is not used: the nodes of target plain are of "
-                  "size Standard_D4_v3"));
+  EXPECT_THAT(notes, ElementsAre(Why(InstanceTypeNotUsed{"BIG", "plain", "Standard_D4_v3"})));
 }
 
 TEST_F(SizeTest, TheCheaperOfTwoFreeTargetsIsChosen) {
@@ -247,9 +245,8 @@ TEST_F(SizeTest, TheCheaperOfTwoFreeTargetsIsChosen) {
   join("aaa", "n1", inventory(4, gibibytes(8)));
   join("bbb", "n2", inventory(4, gibibytes(8)));
   submit(job_spec("job"));
-  EXPECT_THAT(
-      notes, ElementsAre("target bbb was chosen: free now, 0.5 an hour; others that fit: aaa (free "
-                         "now, 3.06 an hour)"));
+  EXPECT_THAT(notes, ElementsAre(Why(TargetWasChosen{{"bbb", TargetIs::free, 0.5},
+                                                     {{"aaa", TargetIs::free, 3.06}}})));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "launcher/core/step_names.h"
 
 #include "common/domain/pipeline.h"
+#include "launcher/words/why.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -53,7 +54,9 @@ struct StepNames : ::testing::Test {
   std::vector<std::string> notes_of(JobSpec spec) {
     const std::string key = "key of " + spec.name;
     launcher.send(SubmitInput{launcher.next_reply(), key, std::move(spec), "generated"});
-    auto notes = launcher.expect_one<ReplySubmitted>().notes;
+    std::vector<std::string> notes;
+    for (const Why& why : launcher.expect_one<ReplySubmitted>().notes)
+      notes.push_back(words::text_of(why));
     launcher.drop_notices();
     return notes;
   }

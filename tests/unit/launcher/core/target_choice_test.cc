@@ -1,6 +1,9 @@
 // The target of a job that names none.
 
+#include "common/domain/why/reason.h"
+#include "launcher/words/why.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
+#include "tests/unit/support/print_why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -43,7 +46,7 @@ class TargetChoiceTest : public testing::Test {
   }
 
   TestLauncher launcher;
-  std::vector<std::string> notes;
+  std::vector<Why> notes;
   int jobs = 0;
 };
 
@@ -59,16 +62,15 @@ TEST_F(TargetChoiceTest, AnyOtherTargetThatIsFreeComesBeforeLocal) {
   create("lab");
   join("lab", "n2", 4);
   JobSpec spec = asking(1);
-  spec.compute_why = "a client said so";
+  spec.compute_why = told("a client said so");
   EXPECT_EQ(submit(spec), "lab");
-  EXPECT_THAT(notes, ElementsAre("target lab was chosen: free now; others that fit: local (free "
-                                 "now)"));
-  EXPECT_EQ(launcher.core->explain(JobId("job1"))->lines.front(), notes.front());
+  EXPECT_THAT(notes, ElementsAre(Why(TargetWasChosen{{"lab"}, {{"local"}}})));
+  EXPECT_EQ(launcher.core->explain(JobId("job1"))->lines.front(), words::text_of(notes.front()));
   JobSpec named = asking(1);
   named.compute = "local";
-  named.compute_why = "a client said so";
+  named.compute_why = told("a client said so");
   EXPECT_EQ(submit(named), "local");
-  EXPECT_EQ(launcher.view(JobId("job2")).spec.compute_why, "");
+  EXPECT_EQ(launcher.view(JobId("job2")).spec.compute_why, Why());
 }
 
 TEST_F(TargetChoiceTest, WhatIsFreeNowComesFirst) {
@@ -79,8 +81,7 @@ TEST_F(TargetChoiceTest, WhatIsFreeNowComesFirst) {
   busy.compute = "lab";
   submit(busy);
   EXPECT_EQ(submit(asking(2)), "local");
-  EXPECT_THAT(notes, ElementsAre("target local was chosen: free now; others that fit: lab (busy "
-                                 "now)"));
+  EXPECT_THAT(notes, ElementsAre(Why(TargetWasChosen{{"local"}, {{"lab", TargetIs::busy}}})));
 }
 
 TEST_F(TargetChoiceTest, TheLeastIsLeftOverAndGpusCountMost) {
@@ -130,8 +131,7 @@ TEST_F(TargetChoiceTest, AnInstanceTypeIsNotUsedWhereTheTargetHasNoSize) {
   JobSpec spec = asking(1);
   spec.resources.instance_type = "Standard_NC24rs_v3";
   EXPECT_EQ(submit(spec), "");
-  EXPECT_THAT(notes, ElementsAre("resources.instance_type Standard_NC24rs_v3 is not used: target "
-                                 "local has no size"));
+  EXPECT_THAT(notes, ElementsAre(Why(InstanceTypeNotUsed{"Standard_NC24rs_v3", "local", ""})));
 }
 
 }  // namespace

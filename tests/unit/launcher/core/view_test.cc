@@ -140,7 +140,7 @@ TEST(Views, ANodeShowsWhatRunsThereAndWhenItWasHeard) {
   EXPECT_EQ(view.attempts, std::vector<AttemptId>{attempt(job)});
   EXPECT_EQ(view.last_heard, launcher.now);
   EXPECT_EQ(view.inventory.hostname, "n1");
-  EXPECT_EQ(view.reason, "");
+  EXPECT_FALSE(view.why);
   EXPECT_EQ(launcher.core->node_views().size(), 1U);
 }
 

@@ -6,8 +6,11 @@
 
 #include <chrono>
 
+#include "common/domain/why/reason.h"
+#include "common/domain/why/redact.h"
 #include "common/wire/control.h"
 #include "launcher/core/core.h"
+#include "tests/unit/support/print_why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -242,6 +245,12 @@ TEST(WhatWaits, NamesNoJobThatTheCallerMayNotSee) {
   NodeView node;
   node.attempts = {{JobId("secret-name"), 1}, {JobId("mine"), 1}};
   EXPECT_EQ(Viewer(core.state(), ann).cut(node).attempts.size(), 1u);
+  node.why = NodeUsedBy{JobId("secret-name")};
+  const NodeView shown = Viewer(core.state(), ann).cut(node);
+  EXPECT_EQ(shown.why, Why(NodeUsedBy{hidden(HiddenJob::of_another_project)}));
+  EXPECT_EQ(shown.reason,
+            "is used by a job of another project, but the job asks for the whole node");
+  EXPECT_EQ(Viewer(core.state(), bob).cut(node).why, node.why);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "common/domain/why/reason.h"
+#include "proto/journal.pb.h"
 #include "tests/unit/common/wire/fill.h"
 
 namespace lockstep::launcher {
@@ -23,6 +25,35 @@ TEST(FactCodec, APipelineSurvivesARoundTripWithEveryFieldSet) {
   const auto read = decode_fact(encode_fact(submitted));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(*read == Fact(submitted)) << "it lost a field";
+}
+
+TEST(FactCodec, WhyAnAttemptWasPlacedIsATextInEarlierJournals) {
+  const std::string was = "node rank 0: n1 (4 cpus, 8.0 GiB memory, 0 gpus)";
+  const AttemptPlaced now = test::filled<AttemptPlaced>();
+  pb::Fact wire;
+  ASSERT_TRUE(wire.ParseFromString(encode_fact(now)));
+  EXPECT_TRUE(wire.attempt_placed().why().empty()) << "the new field has it";
+  wire.mutable_attempt_placed()->clear_why_data();
+  wire.mutable_attempt_placed()->add_why(was);
+  const auto read = decode_fact(wire.SerializeAsString());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(std::get<AttemptPlaced>(*read).why, std::vector<Why>{told(was)});
+}
+
+TEST(FactCodec, WhyATargetWasChosenIsATextInEarlierJournals) {
+  JobSubmitted submitted = test::filled<JobSubmitted>();
+  const Why chosen = TargetWasChosen{{"lab"}, {}};
+  for (const Why& why : {told("target lab was chosen: free now"), chosen, Why()}) {
+    submitted.spec.compute_why = why;
+    pb::Fact wire;
+    ASSERT_TRUE(wire.ParseFromString(encode_fact(submitted)));
+    const auto& spec = wire.job_submitted().spec();
+    EXPECT_EQ(spec.has_compute_why_data(), why == chosen);
+    EXPECT_EQ(spec.compute_why().empty(), !why.is<Told>());
+    const auto read = decode_fact(wire.SerializeAsString());
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(std::get<JobSubmitted>(*read).spec.compute_why, why);
+  }
 }
 
 TEST(FactCodec, RefusesWhatIsNoFact) {
