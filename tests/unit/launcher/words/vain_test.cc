@@ -8,7 +8,7 @@
 namespace lockstep::words {
 namespace {
 
-NodesAsked nodes(int count) {
+NodesAsked asking_for(int count) {
   NodesAsked asked;
   asked.nodes = count;
   return asked;
@@ -49,7 +49,7 @@ TEST(VainWords, WhoCanTakeIt) {
   reason.is_local = true;
   reason.target = "local";
   reason.example = NodePassedOver{"n1", NodeHasFewer{NodeAmount::gpus, 0, 4}};
-  EXPECT_EQ(text_of(NeedsWhatNoNodeHas{nodes(3), reason}),
+  EXPECT_EQ(text_of(NeedsWhatNoNodeHas{asking_for(3), reason}),
             "needs 3 nodes, but only 1 node of target 'local' can ever take it (n1 has 0 gpus, 4 "
             "asked for); to change that, ask for at most 1 node (-N; resources.instance_count in a "
             "job file), or start more nodes with `lockstep up --nodes 3`");
@@ -108,9 +108,9 @@ TEST(VainWords, WhatIsToldOfASubmission) {
   const std::string needs =
       " waits in vain: it needs 2 nodes, and target 'lab' has no nodes; to change that, join some: "
       "`lockstep node token --compute lab`";
-  EXPECT_EQ(text_of(JobWaitsInVain{nodes(2), vain, "", ""}), "the job" + needs);
-  EXPECT_EQ(text_of(JobWaitsInVain{nodes(2), vain, "train", ""}), "step 'train'" + needs);
-  EXPECT_EQ(text_of(JobWaitsInVain{nodes(2), vain, "", "3"}), "task 3" + needs);
+  EXPECT_EQ(text_of(JobWaitsInVain{asking_for(2), vain, "", ""}), "the job" + needs);
+  EXPECT_EQ(text_of(JobWaitsInVain{asking_for(2), vain, "train", ""}), "step 'train'" + needs);
+  EXPECT_EQ(text_of(JobWaitsInVain{asking_for(2), vain, "", "3"}), "task 3" + needs);
   EXPECT_EQ(
       text_of(NodesLackEngine{1, 2, 2, "local"}).substr(0, 85),
       "needs a container engine on a node, but 2 of the 2 nodes of target 'local' have none:");
