@@ -9,6 +9,7 @@
 
 #include "common/base/check.h"
 #include "common/base/natural_order.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/fabric.h"
 #include "launcher/core/in_vain.h"
@@ -155,29 +156,29 @@ Impossible impossible(const Cluster& cluster, const std::string& pool, const Sha
   if (std::vector<std::string> removed = removed_names(cluster, pool, shape); !removed.empty()) {
     const bool is_one = removed.size() == 1;
     if (removed.size() > kMaxReasonNodes) removed.resize(kMaxReasonNodes);
-    return {fmt::format(
+    return {told(fmt::format(
         "needs {}, but target '{}' has no node {} any more; the job goes on if {} "
         "back, or cancel it and name other nodes",
-        describe(shape), pool, fmt::join(removed, ", "), is_one ? "it comes" : "they come")};
+        describe(shape), pool, fmt::join(removed, ", "), is_one ? "it comes" : "they come"))};
   }
   const PoolNodes nodes = cluster.state.nodes_of(pool);
   const std::string machines = missing_machines(cluster.state, pool);
   if (nodes.size() == 0 && !machines.empty())
-    return {
-        fmt::format("needs {}; target '{}' has no nodes yet: {}", describe(shape), pool, machines)};
+    return {told(fmt::format("needs {}; target '{}' has no nodes yet: {}", describe(shape), pool,
+                             machines))};
   const Compute* compute = cluster.state.computes().find(pool);
   if (const auto why = compute == nullptr ? std::nullopt : outlives_machines(*compute, shape.lasts))
-    return {*why};
+    return {told(*why)};
   if (nodes.size() == 0 && compute != nullptr && is_elastic(compute->spec))
-    return {
+    return {told(
         fmt::format("needs {}, and no machine of target '{}' could give that{}; `lockstep compute "
                     "show {}` shows what its machines are",
-                    describe(shape), pool, why_no_machine(cluster, pool, shape), pool)};
+                    describe(shape), pool, why_no_machine(cluster, pool, shape), pool))};
   if (nodes.size() == 0 && pool != kLocalCompute)
-    return {
+    return {told(
         fmt::format("needs {}, but target '{}' has no nodes; `lockstep node token --compute {}` "
                     "makes a token with which nodes join it",
-                    describe(shape), pool, pool)};
+                    describe(shape), pool, pool))};
   std::size_t largest = 0;
   for (const auto& [key, pool] : pools) largest = std::max(largest, pool.size());
   std::string within = pools.size() > 1
@@ -187,13 +188,14 @@ Impossible impossible(const Cluster& cluster, const std::string& pool, const Sha
   bool no_account = false;
   for (const Node& node : nodes)
     no_account = no_account || why_no_account(node, shape.run_as).has_value();
-  return {fmt::format("needs {}, but {} of the {} nodes of target '{}'{} can take it{}{}{}",
-                      describe(shape), largest, nodes.size(), pool, within, joined(objections),
-                      machines.empty() ? "" : "; " + machines,
-                      no_account ? fmt::format("; create the account {} on a node and restart that "
-                                               "node's lockstep-agent, or cancel the job",
-                                               shape.run_as)
-                                 : "")};
+  return {told(fmt::format("needs {}, but {} of the {} nodes of target '{}'{} can take it{}{}{}",
+                           describe(shape), largest, nodes.size(), pool, within, joined(objections),
+                           machines.empty() ? "" : "; " + machines,
+                           no_account
+                               ? fmt::format("; create the account {} on a node and restart that "
+                                             "node's lockstep-agent, or cancel the job",
+                                             shape.run_as)
+                               : ""))};
 }
 
 // Nodes of the last attempt by node rank, and those that an attempt of this job failed on.
@@ -289,17 +291,18 @@ Placed placed_on(const Cluster& cluster, const Shape& shape, const Job& job,
     if (placed.why.size() >= kMaxWhyLines) continue;
     const bool kept =
         last != nullptr && i < last->parts.size() && last->parts[i].node == by_rank[i]->id;
-    placed.why.push_back(fmt::format("node rank {}: {} ({}){}", i, by_rank[i]->name,
-                                     describe(placed.parts.back().allotment),
-                                     kept ? ", as in the previous attempt" : ""));
+    placed.why.push_back(told(fmt::format("node rank {}: {} ({}){}", i, by_rank[i]->name,
+                                          describe(placed.parts.back().allotment),
+                                          kept ? ", as in the previous attempt" : "")));
   }
-  for (const std::string& other : others.in_short()) placed.why.push_back("skipped: " + other);
+  for (const std::string& other : others.in_short())
+    placed.why.push_back(told("skipped: " + other));
   return placed;
 }
 
 Blocked blocked(const Shape& shape, std::size_t free, const Objections& objections) {
-  return {fmt::format("waits for {}: {} of them {} free now{}", describe(shape), free,
-                      free == 1 ? "is" : "are", joined(objections.all()))};
+  return {told(fmt::format("waits for {}: {} of them {} free now{}", describe(shape), free,
+                           free == 1 ? "is" : "are", joined(objections.all())))};
 }
 
 // A job of one node in its first attempt: the first node that is free, without a look at the
@@ -392,11 +395,11 @@ Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape
   }
   if (!possible)
     if (auto waits = waits_for_machines(cluster, job.pool, shape))
-      return Blocked{*std::move(waits)};
+      return Blocked{told(*std::move(waits))};
   if (!possible) {
     Impossible none = impossible(cluster, job.pool, shape, pools, objections.all());
     if (const auto vain = in_vain(cluster, job.pool, shape)) {
-      none.reason += "; " + *vain;
+      none.why = told(none.why.as<Told>()->text + "; " + *vain);
       none.in_vain = true;
     }
     return none;
@@ -408,7 +411,7 @@ Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape
 }  // namespace
 
 Placement place(const Cluster& cluster, const Job& job) {
-  if (auto off = why_off(cluster, job.pool)) return Blocked{*std::move(off)};
+  if (auto off = why_off(cluster, job.pool)) return Blocked{told(*std::move(off))};
   Shape shape = shape_of(job);
   if (shape.rdma != Rdma::preferred) return place_shape(cluster, job, shape);
   shape.rdma = Rdma::required;
@@ -491,13 +494,13 @@ bool lacks_account(const Cluster& cluster, const Job& job) {
   return known >= *cluster.config.fixed_nodes;
 }
 
-std::vector<std::string> explain_nodes(const Cluster& cluster, const Job& job) {
+std::vector<Why> explain_nodes(const Cluster& cluster, const Job& job) {
   const Shape shape = shape_of(job);
   const PoolNodes nodes = cluster.state.nodes_of(job.pool);
-  std::vector<std::string> lines;
+  std::vector<Why> lines;
   for (const Node& node : nodes) {
     if (lines.size() >= kMaxWhyLines) {
-      lines.push_back(fmt::format("… and {} more nodes", nodes.size() - lines.size()));
+      lines.push_back(told(fmt::format("… and {} more nodes", nodes.size() - lines.size())));
       break;
     }
     auto reason = never_fits(cluster, node, shape);
@@ -505,7 +508,7 @@ std::vector<std::string> explain_nodes(const Cluster& cluster, const Job& job) {
     std::string line = node.name + " " + reason.value_or("could run the job now");
     if (!reason && shape.rdma == Rdma::preferred)
       line += has_active_port(node.inventory) ? ", with RDMA" : ", but without RDMA";
-    lines.push_back(std::move(line));
+    lines.push_back(told(std::move(line)));
   }
   return lines;
 }

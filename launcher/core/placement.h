@@ -14,6 +14,7 @@
 
 #include "common/base/result.h"
 #include "common/domain/node_labels.h"
+#include "common/domain/why/why.h"
 #include "launcher/core/config.h"
 #include "launcher/core/liveness.h"
 #include "launcher/core/machine_calls.h"
@@ -47,13 +48,13 @@ std::string describe(const Shape& shape);  // "2 nodes with 4 cpus and 1 gpu eac
 
 struct Placed {
   std::vector<PartPlacement> parts;  // index = node rank
-  std::vector<std::string> why;
+  std::vector<Why> why;
 };
 struct Blocked {
-  std::string reason;
+  Why why;
 };  // enough nodes could run it, but not now
 struct Impossible {
-  std::string reason;
+  Why why;
   bool in_vain = false;  // time alone does not help: in_vain.h
 };                       // the existing nodes can never run it
 using Placement = std::variant<Placed, Blocked, Impossible>;
@@ -94,9 +95,9 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
 // joined, and none has the account.
 bool lacks_account(const Cluster& cluster, const Job& job);
 
-// One line for each node of the job's pool: whether it could run a part of the job now, and if not,
-// why. At most kMaxWhyLines.
-std::vector<std::string> explain_nodes(const Cluster& cluster, const Job& job);
+// One reason for each node of the job's pool: whether it could run a part of the job now, and if
+// not, why. At most kMaxWhyLines.
+std::vector<Why> explain_nodes(const Cluster& cluster, const Job& job);
 inline constexpr std::size_t kMaxWhyLines = 64;
 
 // When the back-off and the fences of a waiting job are over, so that it may be placed; ns = 0:

@@ -27,6 +27,7 @@
 #include "launcher/core/size_requests.h"
 #include "launcher/core/users.h"
 #include "launcher/core/writing.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -51,8 +52,10 @@ void schedule(Context& core) {
     const AttemptId id{job.id, static_cast<std::uint32_t>(job.attempts.size() + 1),
                        std::max(job.incarnation, core.state.incarnation())};
     auto virtual_packages = virtual_packages_of(core.state, job, placed.parts);
-    core.emit(AttemptPlaced{id, std::move(placed.parts), std::move(placed.why),
-                            newest_checkpoint(job), std::move(virtual_packages)});
+    std::vector<std::string> why;
+    for (const Why& one : placed.why) why.push_back(words::text_of(one));
+    core.emit(AttemptPlaced{id, std::move(placed.parts), std::move(why), newest_checkpoint(job),
+                            std::move(virtual_packages)});
   };
   moves.at_head = [&core](const Job& job) { core.emit(JobAtHead{job.id}); };
   moves.waits = [&core](const Job& job) {

@@ -29,7 +29,7 @@ Shape shape_of(const JobSpec&) {
 }
 Placement place(const Cluster&, const Job&) {
   ++asked_placement;
-  return Impossible{"no"};
+  return Impossible{told("no")};
 }
 
 namespace {
