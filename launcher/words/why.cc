@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "common/domain/why/reason.h"
+#include "launcher/words/explain.h"
+#include "launcher/words/steps.h"
 #include "launcher/words/unknown.h"
 #include "launcher/words/waits.h"
 

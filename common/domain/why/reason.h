@@ -10,14 +10,16 @@
 #include <variant>
 
 #include "common/domain/why/data.h"
+#include "common/domain/why/explain.h"
 #include "common/domain/why/list.h"
+#include "common/domain/why/steps.h"
 #include "common/domain/why/waits.h"
 #include "common/domain/why/why.h"
 
 namespace lockstep {
 
 struct Reason {
-  VariantOf<List<Told, Unknown>, WaitReasons> value;
+  VariantOf<List<Told, Unknown>, WaitReasons, StepReasons, ExplainReasons> value;
   friend bool operator==(const Reason&, const Reason&) = default;
 };
 
