@@ -63,7 +63,7 @@ TEST_F(TargetChoiceTest, AnyOtherTargetThatIsFreeComesBeforeLocal) {
   EXPECT_EQ(submit(spec), "lab");
   EXPECT_THAT(notes, ElementsAre("target lab was chosen: free now; others that fit: local (free "
                                  "now)"));
-  EXPECT_EQ(launcher.core->explain(JobId("job1"))->lines.front(), notes.front());
+  EXPECT_EQ(launcher.explain(JobId("job1")).lines.front(), notes.front());
   JobSpec named = asking(1);
   named.compute = "local";
   named.compute_why = "a client said so";
