@@ -85,6 +85,7 @@ struct DesiredState {
 // ranks have ended, and their outputs are being sent to the launcher.
 enum class PartState { staging, prepared, running, stopping, collecting, finished };
 std::string_view to_string(PartState state);
+constexpr PartState last_enumerator(PartState) { return PartState::finished; }
 
 struct PartReport {
   AttemptId attempt;

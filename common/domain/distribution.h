@@ -47,6 +47,7 @@ enum class Binding {
   core,       // those of one core; as `automatic` if there are more ranks than cores
 };
 std::string_view to_string(Binding binding);
+constexpr Binding last_enumerator(Binding) { return Binding::core; }
 std::optional<Binding> binding_from(std::string_view word);
 
 inline constexpr int kMaxRanksPerNode = 1'024;

@@ -96,5 +96,6 @@ inline constexpr std::size_t kMaxNodeEventBytes = 300;
 
 enum class Liveness { alive, unknown, lost };
 std::string_view to_string(Liveness liveness);
+constexpr Liveness last_enumerator(Liveness) { return Liveness::lost; }
 
 }  // namespace lockstep

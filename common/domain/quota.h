@@ -36,7 +36,8 @@ inline constexpr QuotaLimit kQuotaLimits[] = {
 inline constexpr std::uint64_t kFreeSpecBytes = 4u << 10;
 inline constexpr std::uint64_t kMaxQuotaValue = std::uint64_t{1} << 50;
 
-std::string_view to_string(QuotaLimit limit);           // "running-jobs", as in the flag
+std::string_view to_string(QuotaLimit limit);  // "running-jobs", as in the flag
+constexpr QuotaLimit last_enumerator(QuotaLimit) { return QuotaLimit::kept_jobs; }
 bool is_in_bytes(QuotaLimit limit);                     // false: it is a count
 bool is_summed_up(QuotaLimit limit);                    // false: it limits each job by itself
 std::string amount(QuotaLimit limit, std::uint64_t n);  // "8", "2.0 GiB"
@@ -48,6 +49,9 @@ struct QuotaHolder {
   friend auto operator<=>(const QuotaHolder&, const QuotaHolder&) = default;
 };
 std::string_view to_string(QuotaHolder::Kind kind);
+constexpr QuotaHolder::Kind last_enumerator(QuotaHolder::Kind) {
+  return QuotaHolder::Kind::project;
+}
 std::string to_string(const QuotaHolder& holder);  // "user 'alice'"
 
 // The values of the limits that are set. A missing limit is not set.

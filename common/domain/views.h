@@ -114,18 +114,19 @@ struct StepView {
   StepPhase phase = StepPhase::waiting;
   JobId job;                        // its job, or the one whose outputs it reuses
   std::optional<JobStatus> status;  // of its own job
-  std::string reason;               // why it waits, failed, or was not run
+  std::string reason;               // why it waits, failed, or was not run: `why` in words
   std::string compute;
   Instant started, ended;          // of its own job; ns = 0: not yet
   std::vector<std::string> after;  // the steps that it is bound to
   bool in_vain = false;            // its job: see JobView::in_vain
+  Why why = {};
   friend bool operator==(const StepView&, const StepView&) = default;
 };
 
 struct JobView {
   JobSpec spec;  // name filled
   JobStatus status = JobStatus::queued;
-  std::string reason;      // why it waits, or the failure in one line
+  std::string reason;      // why it waits, or the failure in one line: `why` in words
   int queue_position = 0;  // 1 = next; 0 = not queued
   Instant submitted;
   Instant ended;
@@ -146,9 +147,10 @@ struct JobView {
   bool archived = false;                 // it, or the pipeline whose step it is
   // It waits for nodes that its target has not, and does not make: `reason` says what would help.
   bool in_vain = false;
-  // `reason` without words of the job (launcher/core/words_of.h), for those who may only see it. In
-  // no message.
-  std::string reason_for_all = {};
+  Why why = {};
+  // `why` without words of the job (launcher/core/words_of.h), for those who may only see it. In no
+  // message.
+  Why why_for_all = {};
   friend bool operator==(const JobView&, const JobView&) = default;
 };
 
@@ -308,16 +310,24 @@ struct SettingsView {
 };
 inline constexpr std::size_t kMaxElsewhere = 64;
 
+// A line of `lockstep job explain`.
+struct ExplainLine {
+  Why why;
+  // `why` without words of the job (launcher/core/words_of.h), for those who may only see it; none:
+  // they get no such line.
+  Why for_all;
+  int indent = 0;
+  friend bool operator==(const ExplainLine&, const ExplainLine&) = default;
+};
+
 struct ExplainView {
   JobView job;
-  std::vector<std::string> lines;  // the reasons for its placement, in words, one a line
+  std::vector<std::string> lines;  // `reasons` in words: of its placement, one a line
   // Of a pipeline's step; absent: nothing was compared, or the caller may not read the earlier run.
   std::optional<RerunView> rerun = {};
   // Absent: nobody asked for them, or the caller may not read the job.
   std::optional<SettingsView> settings = {};
-  // `lines` without words of the job (launcher/core/words_of.h), for those who may only see it. In
-  // no message.
-  std::vector<std::string> lines_for_all = {};
+  std::vector<ExplainLine> reasons = {};  // in no message
   friend bool operator==(const ExplainView&, const ExplainView&) = default;
 };
 

@@ -144,6 +144,18 @@ Status from_wire(const AttemptView& from, lockstep::AttemptView* to) {
   return {};
 }
 
+namespace {
+
+// A launcher of an earlier version sends the text alone.
+template <typename View>
+Status read_why(const View& from, const std::string& reason, lockstep::Why* to) {
+  if (from.has_why()) return from_wire(from.why(), to);
+  *to = told(reason);
+  return {};
+}
+
+}  // namespace
+
 void to_wire(const lockstep::StepView& from, StepView* to) {
   to->set_name(from.name);
   to->set_phase(wire_enum<StepPhase>(from.phase));
@@ -155,6 +167,7 @@ void to_wire(const lockstep::StepView& from, StepView* to) {
   to->set_ended_ns(from.ended.ns);
   for (const std::string& step : from.after) to->add_after(step);
   to->set_in_vain(from.in_vain);
+  if (from.why) to_wire(from.why, to->mutable_why());
 }
 
 Status from_wire(const StepView& from, lockstep::StepView* to) {
@@ -171,6 +184,7 @@ Status from_wire(const StepView& from, lockstep::StepView* to) {
   for (const std::string& step : from.after())
     TRY(read_text(step, "step.after", &to->after.emplace_back()));
   to->in_vain = from.in_vain();
+  TRY(read_why(from, to->reason, &to->why));
   return {};
 }
 
@@ -211,6 +225,7 @@ void to_wire(const lockstep::JobView& from, JobView* to) {
   to->set_open_children(from.open_children);
   to->set_archived(from.archived);
   to->set_in_vain(from.in_vain);
+  if (from.why) to_wire(from.why, to->mutable_why());
 }
 
 Status from_wire(const JobView& from, lockstep::JobView* to) {
@@ -225,6 +240,7 @@ Status from_wire(const JobView& from, lockstep::JobView* to) {
   to->shared = from.shared();
   to->archived = from.archived();
   to->in_vain = from.in_vain();
+  TRY(read_why(from, to->reason, &to->why));
   TRY(read_list(from.steps(), kMaxPipelineSteps, "job.steps", &to->steps));
   TRY(read_list(from.merged(), kMaxOutputs, "job.merged", &to->merged));
   TRY(read_list(from.writes(), kMaxOutputs, "job.writes", &to->writes));

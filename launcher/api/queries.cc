@@ -29,10 +29,13 @@ std::size_t rough_bytes(const std::map<std::string, std::string>& map) {
   return bytes;
 }
 
+// The text of a reason, and its fields with their names.
+constexpr std::size_t kReasonTimes = 4;
+
 // About what a view takes in a message; only the parts that can be large are counted exactly.
 std::size_t rough_bytes(const JobView& view) {
   const JobSpec& spec = view.spec;
-  std::size_t bytes = 512 + spec.description.size() + view.reason.size();
+  std::size_t bytes = 512 + spec.description.size() + kReasonTimes * view.reason.size();
   bytes += rough_bytes(spec.environment_variables) + rough_bytes(spec.tags);
   bytes += rough_bytes(spec.inputs);
   for (const DataInput& input : spec.data) bytes += bytes_of(input);
@@ -149,12 +152,14 @@ struct Answerer {
     if (!view) return refused_job(question.job);
     const Job& job = *core.state().job(question.job);
     if (viewer.reads(job)) {  // it names what the job file has
-      auto lines = image_replacement_lines(job.spec);
+      std::vector<ExplainLine> lines;
+      for (std::string& line : image_replacement_lines(job.spec))
+        lines.push_back({told(std::move(line)), {}});
       auto reuse = explain_reuse(core.state(), job,
                                  [this](const Job& other) { return viewer.reads(other); });
-      for (std::string& line : reuse.lines) lines.push_back(std::move(line));
+      for (Why& why : reuse.lines) lines.push_back({std::move(why), {}});
       view->rerun = std::move(reuse.rerun);
-      view->lines.insert(view->lines.begin(), lines.begin(), lines.end());
+      view->reasons.insert(view->reasons.begin(), lines.begin(), lines.end());
       if (question.settings_of_rank)
         view->settings = core.settings_of(question.job, *question.settings_of_rank);
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/domain/client_limits.h"
+#include "common/domain/why/reason.h"
 #include "launcher/api/asset_queries.h"
 #include "launcher/api/environment_queries.h"
 #include "launcher/api/quota_queries.h"
@@ -16,6 +17,7 @@
 #include "launcher/core/quotas.h"
 #include "launcher/core/size_requests.h"
 #include "launcher/core/user_changes.h"
+#include "launcher/words/explain.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {
@@ -331,18 +333,20 @@ void Service::explain(const Asker& asker, ExplainReply explained) {
   if (!compares || comparing_[user] >= kMaxComparisons) return reply(asker, std::move(explained));
   ++comparing_[user];
   auto changes = rerun->changes;
-  ports_.compare_trees(
-      asker.caller, std::move(changes),
-      [this, asker, user,
-       explained = std::move(explained)](std::vector<PartChange> compared) mutable {
-        if (--comparing_[user] == 0) comparing_.erase(user);
-        if (asker.deadline < ports_.now()) return;  // its client asks again
-        ExplainView& view = explained.explain;
-        const std::string line = rerun_line(*view.rerun);
-        view.rerun->changes = std::move(compared);
-        std::replace(view.lines.begin(), view.lines.end(), line, rerun_line(*view.rerun));
-        reply(asker, std::move(explained));
-      });
+  ports_.compare_trees(asker.caller, std::move(changes),
+                       [this, asker, user, explained = std::move(explained)](
+                           std::vector<PartChange> compared) mutable {
+                         if (--comparing_[user] == 0) comparing_.erase(user);
+                         if (asker.deadline < ports_.now()) return;  // its client asks again
+                         ExplainView& view = explained.explain;
+                         view.rerun->changes = std::move(compared);
+                         for (std::size_t i = 0; i < view.reasons.size(); ++i) {
+                           if (!view.reasons[i].why.is<RunsAgain>()) continue;
+                           view.reasons[i].why = why_again(*view.rerun);
+                           view.lines[i] = words::text_of(view.reasons[i]);
+                         }
+                         reply(asker, std::move(explained));
+                       });
 }
 
 void Service::check_file(const Asker& asker, CheckJobFile request) {

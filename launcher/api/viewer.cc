@@ -11,13 +11,14 @@
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/found_state.h"
 #include "launcher/core/users.h"
+#include "launcher/words/explain.h"
+#include "launcher/words/jobs.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
 
-// Each text of a view that is made for people, with its class. `reason` stands for itself or for
-// `reason_for_all`: see Viewer::cut.
+// Each text of a view that is made for people, with its class. Reasons: see Viewer::cut.
 using TakeText = std::function<void(WordsOf, std::string&)>;
 void each_text(ExitReport& report, const TakeText& take) {
   take(WordsOf::job, report.message);
@@ -33,7 +34,6 @@ void each_text(PartView& part, const TakeText& take) {
 }
 void each_text(JobView& view, const TakeText& take) {
   if (view.report) each_text(*view.report, take);
-  for (StepView& step : view.steps) take(WordsOf::job, step.reason);
   for (AttemptView& attempt : view.attempts) {
     if (attempt.report) each_text(*attempt.report, take);
     take(WordsOf::job, attempt.retried);
@@ -150,9 +150,9 @@ bool Viewer::sees_locks_of(const std::string& account) const {
 
 // A user sees all jobs of their projects; an attempt sees only its own and its children, so a job
 // that it may not see can be of any project.
-std::string Viewer::hidden_job() const {
-  return std::holds_alternative<AttemptCaller>(caller_) ? "another job"
-                                                        : "a job of another project";
+HiddenJob Viewer::hidden_job() const {
+  return std::holds_alternative<AttemptCaller>(caller_) ? HiddenJob::any
+                                                        : HiddenJob::of_another_project;
 }
 
 bool Viewer::is_hidden(const JobId& id, Gone gone) const {
@@ -161,17 +161,14 @@ bool Viewer::is_hidden(const JobId& id, Gone gone) const {
 }
 
 Why Viewer::cut(const Why& why, Gone gone) const {
-  Redaction redaction;
-  redaction.is_hidden = [&](const JobId& job) { return is_hidden(job, gone); };
-  if (std::holds_alternative<AttemptCaller>(caller_)) redaction.as = HiddenJob::any;
-  redaction.cut = [&](std::string text) { return cut(std::move(text), gone); };
-  return redacted(why, redaction);
+  return redacted(why, {[&](const JobId& job) { return is_hidden(job, gone); }, hidden_job(),
+                        [&](std::string text) { return cut(std::move(text), gone); }});
 }
 
 // The core names jobs as 'NAME' and NAME.ATTEMPT.
 std::string Viewer::cut(std::string words, Gone gone) const {
   static const std::string kJob = "job '";
-  const std::string hidden = hidden_job();
+  const std::string hidden = words::job_text(lockstep::hidden(hidden_job()));
   for (auto at = words.find(kJob); at != words.npos; at = words.find(kJob, at + 1)) {
     const auto name = at + kJob.size(), end = words.find('\'', name);
     if (end != words.npos && is_hidden(JobId(words.substr(name, end - name)), gone))
@@ -237,10 +234,14 @@ std::string Viewer::tell(WordsOf of, std::string words, bool reads) const {
 
 JobView Viewer::cut(JobView view) const {
   const bool reads = may_of(Permission::read_job, view);
-  std::string for_all = std::exchange(view.reason_for_all, "");
-  if (!reads) view.reason = std::move(for_all);
-  view.reason = cut(std::move(view.reason));
+  Why for_all = std::exchange(view.why_for_all, {});
+  view.why = cut(reads ? view.why : for_all);
   view.spec.compute_why = cut(view.spec.compute_why);
+  view.reason = words::text_of(view.why);
+  for (StepView& step : view.steps) {
+    step.why = reads ? cut(step.why) : Why();
+    step.reason = words::text_of(step.why);
+  }
   each_text(view, [&](WordsOf of, std::string& text) {
     if (!text.empty()) text = tell(of, std::move(text), reads);
   });
@@ -259,9 +260,13 @@ JobView Viewer::cut(JobView view) const {
 
 ExplainView Viewer::cut(ExplainView view) const {
   const bool reads = may_of(Permission::read_job, view.job);
-  std::vector<std::string> for_all = std::exchange(view.lines_for_all, {});
-  if (!reads) view.lines = std::move(for_all);
-  for (std::string& line : view.lines) line = cut(std::move(line));
+  for (ExplainLine& line : view.reasons) {
+    Why for_all = std::exchange(line.for_all, {});
+    line.why = cut(reads ? line.why : for_all);
+  }
+  std::erase_if(view.reasons, [](const ExplainLine& line) { return !line.why; });
+  view.lines.clear();
+  for (const ExplainLine& line : view.reasons) view.lines.push_back(words::text_of(line));
   if (!reads) view.rerun.reset();
   if (!reads) view.settings.reset();
   if (view.settings && !may_of(Permission::read_values, view.job)) {

@@ -17,6 +17,7 @@
 #include "launcher/cli/output.h"
 #include "launcher/cli/progress_bar.h"
 #include "launcher/cli/state_lines.h"
+#include "launcher/words/waits.h"
 
 namespace lockstep::cli {
 
@@ -339,7 +340,7 @@ void Follower::Impl::show_state(Instant now) {
   std::string text = state_text(*job);
   if (!job->attempts.empty())
     for (const auto& part : job->attempts.back().parts)
-      if (!part.progress.empty() && job->reason.find(part.progress) == std::string::npos)
+      if (!part.progress.empty() && !words::shows_progress(job->why, part.node_name, part.progress))
         text += fmt::format("; {}: {}", part.node_name, part.progress);
   terminal.progress(with_bars(text));
 }

@@ -302,7 +302,7 @@ std::string children_text(const JobView& job) {
 }
 
 std::string help_while_queued(const JobView& job) {
-  return job.status == JobStatus::queued ? words::help_where_held(job.reason) : "";
+  return job.status == JobStatus::queued ? words::help_where_held(job.why) : "";
 }
 
 }  // namespace

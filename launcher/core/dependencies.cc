@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "launcher/core/counted.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -72,13 +71,9 @@ std::optional<Error> refused_dependencies(const Cluster& cluster, const Caller& 
   return std::nullopt;
 }
 
-std::string reason_of_dependencies(const Job& job) {
+WaitsForJobs why_of_dependencies(const Job& job) {
   const After& first = job.waits_for.front();
-  std::string text = fmt::format("waits for job '{}' to {}", first.job.value,
-                                 first.when == AfterWhen::completed ? "complete" : "end");
-  if (job.waits_for.size() > 1)
-    text += fmt::format(", and for {}", counted(job.waits_for.size() - 1, "more job"));
-  return text;
+  return {first.job, first.when, static_cast<int>(job.waits_for.size()) - 1};
 }
 
 }  // namespace lockstep::launcher

@@ -3,6 +3,7 @@
 // (`lockstep.after`). State keeps the jobs that it still waits for; each end of theirs is looked at
 // once, so that they may be deleted afterwards.
 
+#include "common/domain/why/waits.h"
 #include "launcher/core/context.h"
 
 namespace lockstep::launcher {
@@ -16,7 +17,6 @@ void advance_dependencies(Context& core, const Job& job);
 std::optional<Error> refused_dependencies(const Cluster& cluster, const Caller& caller,
                                           const JobSpec& spec);
 
-// "waits for job 'prep' to complete".
-std::string reason_of_dependencies(const Job& job);
+WaitsForJobs why_of_dependencies(const Job& job);
 
 }  // namespace lockstep::launcher

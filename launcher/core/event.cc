@@ -6,6 +6,7 @@
 
 #include "launcher/core/state.h"
 #include "launcher/core/verdict.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -139,6 +140,7 @@ std::string attempt_text(const State& state, const Attempt& attempt, const Event
 }
 
 std::string text_of(const State& state, const Job& job, const Event& event) {
+  if (event.why) return words::text_of(event.why);
   if (!event.text.empty()) return event.text;
   switch (event.kind) {
     case Event::Kind::submitted: return "by " + job.spec.submitter;

@@ -15,6 +15,7 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/views.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep::launcher {
 
@@ -58,6 +59,7 @@ struct Event {
   std::uint32_t attempt = 0;  // 0: none
   NodeId node;                // 0: no particular node
   std::string text;
+  Why why = {};  // instead of a text
   friend bool operator==(const Event&, const Event&) = default;
 };
 std::string_view to_string(Event::Kind kind);  // "Submitted", "CancelRequested", …

@@ -186,7 +186,7 @@ struct StepReused {
 struct StepSkipped {
   JobId job;  // the pipeline
   std::string step;
-  std::string why;
+  Why why;
   friend bool operator==(const StepSkipped&, const StepSkipped&) = default;
 };
 

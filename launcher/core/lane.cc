@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/pass.h"
 
 namespace lockstep::launcher {
@@ -75,7 +76,7 @@ bool Lane::is_closed(const std::string& user, const JobClass& kind) const {
 // Which jobs may not start before the heads depends on them.
 void Lane::forget_heads() {
   const auto note = [&](const Head& head) {
-    known_[head.order] = {head.reason, head.reservation.waits_for_own};
+    known_[head.order] = {head.why, head.reservation.waits_for_own};
   };
   if (head_) note(*head_);
   for (const auto& [user, head] : aside_) note(head);
@@ -136,8 +137,8 @@ void Lane::unpark(const Cluster& cluster, const Moves& moves) {
     const Job& first = *cluster.state.job(cluster.state.queue().at(*it->second.orders.begin()));
     const Placement placement = place(cluster, first);
     if (const auto* impossible = std::get_if<Impossible>(&placement)) {
-      const bool news = it->second.reason != impossible->reason;
-      it->second.reason = impossible->reason;
+      const bool news = it->second.why != impossible->why;
+      it->second.why = impossible->why;
       it->second.in_vain = impossible->in_vain;
       if (news) moves.waits(first);
       ++it;
@@ -149,7 +150,7 @@ void Lane::unpark(const Cluster& cluster, const Moves& moves) {
 
 void Lane::park(const State& state, const Shape& shape, const Impossible& why, const Moves& moves) {
   const auto parked =
-      parked_.insert_or_assign(shape, Parked{jobs_.with_shape(shape), why.reason, why.in_vain});
+      parked_.insert_or_assign(shape, Parked{jobs_.with_shape(shape), why.why, why.in_vain});
   for (const std::uint64_t order : parked.first->second.orders)
     moves.waits(*state.job(state.queue().at(order)));
 }
@@ -159,21 +160,21 @@ bool Lane::waits_in_vain(const Job& job) const {
   return parked != parked_.end() && parked->second.in_vain && has(job);
 }
 
-std::string Lane::reason(const State& state, const Job& job) const {
-  if (over_quota_.holds(job)) return over_quota_.reason(state, job).value_or("waits to be placed");
+Why Lane::why(const State& state, const Job& job) const {
+  if (over_quota_.holds(job)) {
+    const Why over = over_quota_.reason(state, job);
+    return over ? over : WaitsToBePlaced{};
+  }
   const auto parked = parked_.find(shape_of(job));
-  if (parked != parked_.end()) return parked->second.reason;
-  if (!jobs_.has(job.order)) return "waits to be placed";
+  if (parked != parked_.end()) return parked->second.why;
+  if (!jobs_.has(job.order)) return WaitsToBePlaced{};
   const auto why_of = [](const Head& head) {
-    return head.reason + "; " + describe(head.reservation);
+    return WaitsAtHead{head.why, head.reservation.start()};
   };
   if (const Head* own = head_of(job)) return why_of(*own);
   const Head* head = head_before(job);
-  if (head == nullptr) return "waits to be placed";
-  const std::string why = why_of(*head);
-  const bool is_verb = why.starts_with("waits ") || why.starts_with("needs ");
-  return "waits behind job '" + head->reservation.kept.job.value + "'" +
-         (is_verb ? ", which " : ": ") + why;
+  if (head == nullptr) return WaitsToBePlaced{};
+  return WaitsBehindJob{head->reservation.kept.job, why_of(*head)};
 }
 
 void Lane::visit(const State& state, const std::string& pool,

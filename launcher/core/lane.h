@@ -46,7 +46,7 @@ class Lane {
     std::uint64_t order = 0;
     Priority priority = Priority::medium;
     std::string user;
-    std::string reason;
+    Why why;  // too few nodes are free
     Reservation reservation;
     Instant since;  // as Job::head_since
     int tests = 0;  // of jobs behind it that could not start, and of nodes for them
@@ -69,8 +69,8 @@ class Lane {
 
   void run(const Cluster& cluster, const Moves& moves);
 
-  // The reason why a queued job waits.
-  std::string reason(const State& state, const Job& job) const;
+  // Why a queued job waits.
+  Why why(const State& state, const Job& job) const;
   // The job as a head; null: it is none.
   const Head* head_of(const Job& job) const;
   // The head that the job waits behind; null: none, or it is one itself.
@@ -91,12 +91,12 @@ class Lane {
   friend class Pass;
   struct Parked {
     WaitingJobs::Orders orders;
-    std::string reason;
+    Why why;
     bool in_vain = false;
   };
   // What was known of a head before a pass.
   struct Known {
-    std::string reason;
+    Why why;
     bool waited_for_own = false;
   };
   bool may_change_head(const Job& job) const;
@@ -119,7 +119,7 @@ class Lane {
   // What was found out since resources were freed: the requests for which too few nodes are free,
   // with the reason, and those that may not start before the head of all (""), or that of their
   // user.
-  std::map<Shape, std::string> full_;
+  std::map<Shape, Why> full_;
   std::set<std::pair<std::string, JobClass>> closed_;
   Instant now_;  // of the last pass
   bool dirty_ = false;

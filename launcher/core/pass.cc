@@ -1,11 +1,10 @@
 #include "launcher/core/pass.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/domain/why/reason.h"
 
 namespace lockstep::launcher {
 
@@ -111,10 +110,10 @@ void Pass::hold(const Job& job, std::optional<Demand> measured) {
 
 // The job is the first that has to wait. Its turn to keep nodes begins when it waits for jobs of
 // others.
-void Pass::lead(const Job& job, const std::string& reason) {
+void Pass::lead(const Job& job, const Why& why) {
   const auto before = before_.find(job.order);
   Lane::Head head{job.order, job.spec.queue.priority, job.spec.submitter,
-                  reason,    reserve(cluster_, job),  job.at_head ? job.head_since : cluster_.now};
+                  why,       reserve(cluster_, job),  job.at_head ? job.head_since : cluster_.now};
   const bool begins =
       before != before_.end() && before->second.waited_for_own && !head.reservation.waits_for_own;
   const auto kept = lane_.kept_since_.find(job.spec.submitter);
@@ -128,7 +127,7 @@ void Pass::lead(const Job& job, const std::string& reason) {
   else
     lane_.head_ = std::move(head);
   if (!job.at_head || begins) moves_.at_head(job);
-  if (before == before_.end() || before->second.reason != reason) moves_.waits(job);
+  if (before == before_.end() || before->second.why != why) moves_.waits(job);
 }
 
 void Pass::try_to_place(const Job& job, const JobClass& kind) {
@@ -138,9 +137,9 @@ void Pass::try_to_place(const Job& job, const JobClass& kind) {
   const std::vector<Lane::Head*> heads = heads_before(job);
   if (auto* placed = std::get_if<Placed>(&placement))
     return place_behind(heads, job, kind, std::move(*placed));
-  const std::string& reason = std::get<Blocked>(placement).reason;
-  lane_.full_.emplace(kind.shape, reason);
-  if (heads.empty()) return lead(job, reason);
+  const Why& why = std::get<Blocked>(placement).why;
+  lane_.full_.emplace(kind.shape, why);
+  if (heads.empty()) return lead(job, why);
   count_test(*heads.front(), job);
 }
 
@@ -201,10 +200,11 @@ void Pass::place_behind(const std::vector<Lane::Head*>& heads, const Job& job, c
   }
   for (Lane::Head* head : heads) {
     const bool ends_before = std::find(in_need.begin(), in_need.end(), head) == in_need.end();
-    placed.why.push_back(fmt::format("went before job '{}' ({}): {}",
-                                     head->reservation.kept.job.value, describe(head->reservation),
-                                     ends_before ? "its own time limit is reached before"
-                                                 : "that job does not need these resources then"));
+    placed.why.push_back(
+        WentBeforeJob{head->reservation.kept.job,
+                      head->reservation.start(),
+                      ends_before ? GoesFirst::ends_before : GoesFirst::fits_beside,
+                      {}});
   }
   say_passed(job, kind, placed);
   for (Lane::Head* head : in_need) head->reservation.take(placed);
@@ -220,11 +220,12 @@ void Pass::say_passed(const Job& job, const JobClass& kind, Placed& placed) {
     };
     if (user == job.spec.submitter || head.priority < job.spec.queue.priority) continue;
     if (std::none_of(placed.parts.begin(), placed.parts.end(), takes)) continue;
-    placed.why.push_back(fmt::format(
-        "went before job '{}' ({}): {}", kept.job.value, describe(head.reservation),
-        head.reservation.waits_for_own ? "that job waits for others of its own user"
-                                       : fmt::format("its nodes are open to other users until {}",
-                                                     to_string(head.reservation.changes_at))));
+    WentBeforeJob went{kept.job, head.reservation.start(), GoesFirst::own_user, {}};
+    if (!head.reservation.waits_for_own) {
+      went.how = GoesFirst::nodes_are_open;
+      went.open_until = head.reservation.changes_at;
+    }
+    placed.why.push_back(std::move(went));
     head.reservation.take(placed);
   }
 }

@@ -46,7 +46,7 @@ class Pass {
   void take_turn(std::uint64_t order);
   bool is_over_quota(const Job& job);
   void hold(const Job& job, std::optional<Demand> measured);
-  void lead(const Job& job, const std::string& reason);
+  void lead(const Job& job, const Why& why);
   void try_to_place(const Job& job, const JobClass& kind);
   // The heads that the job may not make later: that of all, and its own user's.
   std::vector<Lane::Head*> heads_before(const Job& job);

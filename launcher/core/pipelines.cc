@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
+#include <variant>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/clients.h"
-#include "launcher/core/counted.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/merging.h"
 #include "launcher/core/quotas.h"
@@ -16,6 +18,7 @@
 #include "launcher/core/target_choice.h"
 #include "launcher/core/users.h"
 #include "launcher/core/verdict.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -24,41 +27,35 @@ const PipelineStep& step_at(const Job& job, std::size_t index) {
   return job.spec.pipeline->steps[index];
 }
 
-void skip(Context& core, const Job& job, std::size_t index, std::string why) {
+void skip(Context& core, const Job& job, std::size_t index, Why why) {
   core.emit(StepSkipped{job.id, step_at(job, index).name, std::move(why)});
 }
 
 // ---- steps that never run -----------------------------------------------------------------------
 
-// Why a step cannot run that needs the step `name`, which failed or was not run. `link`: how it
-// needs that. The first failure further up is named too: it is the one to look at.
-std::string why_hopeless(const Job& job, const std::string& name, const std::string& link) {
+// Why a step cannot run that needs the step `name`, which failed or was not run.
+Why why_hopeless(const Job& job, const std::string& name, StepLink link) {
   const Steps& steps = *job.steps;
   const Steps::Step& needed = steps.of(name);
-  if (needed.phase == Steps::Phase::failed) return fmt::format("step '{}' failed{}", name, link);
-  const std::string not_run = fmt::format("step '{}' was not run{}", name, link);
-  if (!needed.cause) return fmt::format("{}: {}", not_run, needed.why);
+  if (needed.phase == Steps::Phase::failed) return NeedsFailedStep{name, std::move(link)};
+  if (!needed.cause) return NeedsSkippedStep{name, std::move(link), "", needed.why};
   const Steps::Step& first = steps.all()[*needed.cause];
-  const std::string& first_name = step_at(job, *needed.cause).name;
-  if (first.phase == Steps::Phase::failed)
-    return fmt::format("{}, because step '{}' failed", not_run, first_name);
-  return fmt::format("{}, because step '{}' was not run: {}", not_run, first_name, first.why);
+  return NeedsSkippedStep{name, std::move(link), step_at(job, *needed.cause).name,
+                          first.phase == Steps::Phase::failed ? Why() : first.why};
 }
 
-std::string why_hopeless(const Job& job, const PipelineStep& step) {
+Why why_hopeless(const Job& job, const PipelineStep& step) {
   const auto is_unsuccessful = [&](const std::string& name) {
     const Steps::Phase phase = job.steps->of(name).phase;
     return phase == Steps::Phase::failed || phase == Steps::Phase::skipped;
   };
   for (const StepBinding& binding : step.bindings)
     if (is_unsuccessful(binding.step))
-      return why_hopeless(
-          job, binding.step,
-          fmt::format(", whose output '{}' is its input '{}'", binding.output, binding.input));
+      return why_hopeless(job, binding.step, {binding.output, binding.input});
   for (const PipelineStep& other : job.spec.pipeline->steps)
     if (other.role == StepRole::on_init && is_unsuccessful(other.name))
-      return why_hopeless(job, other.name, "");
-  return "a step that it needs was not run";
+      return why_hopeless(job, other.name, {});
+  return NeedsStepThatWasNotRun{};
 }
 
 void skip_hopeless(Context& core, const Job& job) {
@@ -69,8 +66,7 @@ void skip_hopeless(Context& core, const Job& job) {
 }
 
 void skip_rest(Context& core, const Job& job) {
-  const std::string why = fmt::format("step '{}' failed, and continue_on_step_failure is false",
-                                      step_at(job, *job.steps->first_failed()).name);
+  const Why why = EndsWithFailedStep{step_at(job, *job.steps->first_failed()).name};
   for (const std::size_t index : std::set<std::size_t>(job.steps->waiting()))
     if (step_at(job, index).role != StepRole::on_finalize) skip(core, job, index, why);
 }
@@ -86,7 +82,7 @@ void cancel_queued(Context& core, const Job& job) {
   }
 }
 
-void skip_all(Context& core, const Job& job, const std::string& why) {
+void skip_all(Context& core, const Job& job, const Why& why) {
   for (const std::size_t index : std::set<std::size_t>(job.steps->waiting()))
     skip(core, job, index, why);
 }
@@ -99,38 +95,32 @@ const MergedOutput* find_output(const std::vector<MergedOutput>& outputs, const 
   return found == outputs.end() ? nullptr : &*found;
 }
 
-// Gives a bound input the files of the other step's output.
-Status bind(const Job& job, const StepBinding& binding, JobSpec& spec) {
+// Gives a bound input the files of the other step's output. Returns why not, or none.
+Why bind(const Job& job, const StepBinding& binding, JobSpec& spec) {
   const Steps::Step& from = job.steps->of(binding.step);
   const MergedOutput* output = find_output(from.outputs, binding.output);
-  if (output == nullptr || !output->tree)
-    return make_error(
-        ErrorCode::not_found,
-        output == nullptr || output->problems.empty()
-            ? fmt::format(
-                  "step '{}' (job {}) wrote nothing to its output '{}', which is the input '{}'",
-                  binding.step, from.job.value, binding.output, binding.input)
-            : fmt::format("the output '{}' of step '{}' (job {}), which is the input '{}', was not "
-                          "kept: {}",
-                          binding.output, binding.step, from.job.value, binding.input,
-                          output->problems.front()));
+  StepLink link{binding.output, binding.input};
+  const bool is_there = output != nullptr && output->tree;
+  if (!is_there && (output == nullptr || output->problems.empty()))
+    return InputWasNotWritten{binding.step, from.job, std::move(link)};
+  if (!is_there)
+    return InputWasNotKept{binding.step, from.job, std::move(link), output->problems.front()};
   const auto input = std::find_if(spec.data.begin(), spec.data.end(),
                                   [&](const DataInput& one) { return one.name == binding.input; });
   if (input->type == InputType::uri_file && output->file.empty())
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("its input '{}' is a uri_file, but step '{}' wrote a folder to '{}'",
-                    binding.input, binding.step, binding.output));
+    return InputIsAFolder{binding.step, std::move(link)};
   input->tree = output->tree;
   input->file = output->file;
   input->source = fmt::format("azureml://jobs/{}/outputs/{}", from.job.value, binding.output);
   return {};
 }
 
-// The step as a job of the pipeline's owner.
-Result<JobSpec> job_of_step(const Cluster& cluster, const Job& job, const PipelineStep& step) {
+// The step as a job of the pipeline's owner; or why it cannot be one.
+std::variant<JobSpec, Why> job_of_step(const Cluster& cluster, const Job& job,
+                                       const PipelineStep& step) {
   JobSpec spec = step.spec;
-  for (const StepBinding& binding : step.bindings) TRY(bind(job, binding, spec));
+  for (const StepBinding& binding : step.bindings)
+    if (Why why = bind(job, binding, spec)) return why;
   spec.name = name_of_step(cluster.state, job, step.name).value;
   spec.parent = job.id;
   spec.step = step.name;
@@ -146,13 +136,11 @@ Result<JobSpec> job_of_step(const Cluster& cluster, const Job& job, const Pipeli
   const bool is_known = principals.user(spec.submitter) != nullptr;
   if (is_known && !is_allowed(principals, UserCaller{spec.submitter}, Permission::submit,
                               {spec.submitter, spec.project, false, {}}))
-    return make_error(
-        ErrorCode::permission_denied,
-        fmt::format("user '{}' may no longer submit jobs into this project", spec.submitter));
+    return Why(UserMayNotSubmit{spec.submitter});
   const std::string target = target_of(spec);
   const Compute* compute = cluster.state.computes().find(target);
   if (!cluster.state.computes().has(target) || (compute != nullptr && compute->leaving))
-    return make_error(ErrorCode::not_found, fmt::format("compute target '{}' was deleted", target));
+    return Why(TargetWasDeleted{target});
   return spec;
 }
 
@@ -168,20 +156,21 @@ const Job* to_reuse(const State& state, const Job& pipeline, const PipelineStep&
 
 void begin(Context& core, const Job& job, std::size_t index) {
   const PipelineStep& step = step_at(job, index);
-  auto spec = job_of_step(core.cluster(), job, step);
-  if (!spec) return skip(core, job, index, spec.error().message);
+  auto made = job_of_step(core.cluster(), job, step);
+  if (Why* why = std::get_if<Why>(&made)) return skip(core, job, index, std::move(*why));
+  JobSpec* spec = std::get_if<JobSpec>(&made);
   if (const Job* same = to_reuse(core.state, job, step, *spec)) {
     core.emit(StepReused{job.id, step.name, same->id, *same->merged});
     return;
   }
   auto checkpoint = first_checkpoint(core.cluster(), UserCaller{spec->submitter}, *spec);
-  if (!checkpoint) return skip(core, job, index, checkpoint.error().message);
+  if (!checkpoint) return skip(core, job, index, told(checkpoint.error().message));
   const JobId id{spec->name};
   JobSubmitted submitted;
   submitted.checkpoint = *std::move(checkpoint);
   submitted.job = id;
   submitted.incarnation = incarnation_of_new(core.state, submitted.job);
-  submitted.spec = *std::move(spec);
+  submitted.spec = std::move(*spec);
   core.emit(std::move(submitted));
   inherit_locks(core, id);
 }
@@ -203,23 +192,13 @@ ExitReport report_of(const State& state, const Job& job, Instant now) {
   ExitReport report;
   report.time = now;
   if (!job.steps->any_unsuccessful()) return report;
-  const auto first = job.steps->first_failed();
-  if (!first) {
-    const auto& all = job.steps->all();
-    const auto skipped = std::find_if(all.begin(), all.end(), [](const Steps::Step& step) {
-      return step.phase == Steps::Phase::skipped;
-    });
+  if (const auto first = job.steps->first_failed()) {
+    report = state.job(job.steps->all()[*first].job)->finish->report;
+  } else {
     report.cause = Cause::start_failed;
     report.exit_code = 125;
-    report.message = fmt::format("step '{}' was not run: {}",
-                                 step_at(job, static_cast<std::size_t>(skipped - all.begin())).name,
-                                 skipped->why);
-    return report;
   }
-  const Job& failed = *state.job(job.steps->all()[*first].job);
-  const std::string& name = step_at(job, *first).name;
-  report = failed.finish->report;
-  report.message = fmt::format("step '{}' (job {}): {}", name, failed.id.value, report.message);
+  report.message = words::text_of(why_it_failed(state, job));
   return report;
 }
 
@@ -254,7 +233,7 @@ std::size_t most_running_steps(const PipelineSpec& pipeline) {
 
 void advance_pipeline(Context& core, const Job& job) {
   if (job.cancel_by) {
-    skip_all(core, job, "the pipeline was canceled");
+    skip_all(core, job, PipelineWasCanceled{});
     cancel_steps(core, job);
     if (job.steps->running().empty()) end(core, job);
     return;
@@ -293,26 +272,35 @@ std::vector<Refusal> refusals_of_steps(const Cluster& cluster, const JobSpec& sp
   return found;
 }
 
-std::string reason_of_steps(const State& state, const Job& job) {
+Why why_of_steps(const State& state, const Job& job) {
   const Steps& steps = *job.steps;
-  if (job.cancel_by)
-    return fmt::format("waits for {} to stop", counted(steps.running().size(), "step"));
+  if (job.cancel_by) return WaitsForStepsToStop{static_cast<int>(steps.running().size())};
   std::size_t queued = 0;
   for (const std::size_t index : steps.running())
     if (state.job(steps.all()[index].job)->phase == Job::Phase::waiting) ++queued;
   const std::size_t running = steps.running().size() - queued;
-  std::string text;
-  const auto add = [&](std::size_t count, std::string_view one, std::string_view many) {
-    if (count == 0) return;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counted(count, "step"),
-                        count == 1 ? one : many);
-  };
-  add(running, "runs", "run");
-  add(queued, "is queued", "are queued");
-  add(steps.waiting().size(), "waits", "wait");
-  if (const auto first = steps.first_failed())
-    text += fmt::format("; step '{}' failed", step_at(job, *first).name);
-  return text;
+  WaitsForSteps waits{static_cast<int>(running),
+                      static_cast<int>(queued),
+                      static_cast<int>(steps.waiting().size()),
+                      {}};
+  if (const auto first = steps.first_failed()) waits.failed_step = step_at(job, *first).name;
+  return waits;
+}
+
+Why why_it_failed(const State& state, const Job& job) {
+  const auto& all = job.steps->all();
+  if (const auto first = job.steps->first_failed()) {
+    const JobId& id = all[*first].job;
+    const Job* failed = state.job(id);
+    if (failed == nullptr || !failed->finish) return {};
+    return StepEndedBadly{step_at(job, *first).name, id, told(failed->finish->report.message)};
+  }
+  const auto skipped = std::find_if(all.begin(), all.end(), [](const Steps::Step& step) {
+    return step.phase == Steps::Phase::skipped;
+  });
+  if (skipped == all.end()) return {};
+  return StepWasNotRun{step_at(job, static_cast<std::size_t>(skipped - all.begin())).name,
+                       skipped->why};
 }
 
 }  // namespace lockstep::launcher

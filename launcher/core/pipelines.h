@@ -17,8 +17,10 @@ void advance_pipeline(Context& core, const Job& job);
 std::vector<Refusal> refusals_of_steps(const Cluster& cluster, const JobSpec& spec,
                                        const Judging& how);
 
-// What it waits for, for people: "2 steps run, 1 step is queued, 3 steps wait".
-std::string reason_of_steps(const State& state, const Job& job);
+// Which steps it waits for.
+Why why_of_steps(const State& state, const Job& job);
+// Why a pipeline failed whose steps are all over: the first that failed, or that was not run.
+Why why_it_failed(const State& state, const Job& job);
 
 // The steps of a pipeline that run at the same time; further ones wait.
 inline constexpr std::size_t kMaxRunningSteps = 1'000;

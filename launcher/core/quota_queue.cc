@@ -35,9 +35,9 @@ void QuotaQueue::remove(const Job& job) {
   keys_.erase(key);
 }
 
-std::optional<std::string> QuotaQueue::reason(const State& state, const Job& job) const {
+Why QuotaQueue::reason(const State& state, const Job& job) const {
   const auto line = lines_.find(key_of(job.spec));
-  if (line == lines_.end()) return std::nullopt;
+  if (line == lines_.end()) return {};
   return over_quota(state, job.spec, demand_in_line(state, job.spec, line->second.measured));
 }
 

@@ -22,8 +22,8 @@ class QuotaQueue {
   void remove(const Job& job);
   bool empty() const { return lines_.empty(); }
   bool holds(const Job& job) const { return keys_.count(job.order) != 0; }
-  // Why the job waits; nullopt: it would fit its quotas, but was not checked yet.
-  std::optional<std::string> reason(const State& state, const Job& job) const;
+  // Why the job waits; none: it would fit its quotas, but was not checked yet.
+  Why reason(const State& state, const Job& job) const;
 
   // Removes the first job of each line if it fits its quotas now, and returns the orders of these
   // jobs.

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/size_check.h"
+#include "launcher/words/quota_nouns.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -30,25 +32,6 @@ std::uint64_t amount_of(const Demand& demand, QuotaLimit limit) {
     case QuotaLimit::kept_jobs: break;
   }
   return static_cast<std::uint64_t>(value);
-}
-
-// "running jobs", "gpus".
-std::string_view noun_of(QuotaLimit limit) {
-  switch (limit) {
-    case QuotaLimit::queued_jobs: return "queued jobs";
-    case QuotaLimit::running_jobs: return "running jobs";
-    case QuotaLimit::nodes: return "nodes";
-    case QuotaLimit::cpus: return "cpus";
-    case QuotaLimit::gpus: return "gpus";
-    case QuotaLimit::snapshot_bytes: return "source";
-    case QuotaLimit::spec_bytes: return "texts and variables of jobs";
-    case QuotaLimit::versions: return "registered versions";
-    case QuotaLimit::version_bytes: return "definitions of registered versions";
-    case QuotaLimit::version_files: return "files of registered versions";
-    case QuotaLimit::job_files: return "files of jobs";
-    case QuotaLimit::kept_jobs: return "ended jobs";
-  }
-  return "?";
 }
 
 // The least that one of the nodes would give of what was not asked for by number.
@@ -155,7 +138,7 @@ std::string why_so_much(const JobSpec& spec, const Shape& shape, QuotaLimit limi
   return fmt::format(
       ", because it takes all {} of its nodes (every node of target '{}' that it "
       "may get has as many or more)",
-      noun_of(limit), target_of(spec));
+      words::noun_of(limit), target_of(spec));
 }
 
 std::optional<Error> never_within(const State& state, const QuotaHolder& holder,
@@ -169,7 +152,7 @@ std::optional<Error> never_within(const State& state, const QuotaHolder& holder,
     return exhausted(fmt::format(
         "quota: this job needs {} {}{}, but {} may use at most {} at once, so the job would never "
         "start; ask for less{}{}",
-        asked, noun_of(limit), why, to_string(holder), *most,
+        asked, words::noun_of(limit), why, to_string(holder), *most,
         why.empty() || shape.isolated
             ? ""
             : fmt::format(" (--{} N, or lockstep.resources in a job file)", to_string(limit)),
@@ -352,9 +335,8 @@ std::optional<Error> refused_by_quota_of_texts(const Cluster& cluster, const Job
   return std::nullopt;
 }
 
-std::optional<std::string> over_quota(const State& state, const JobSpec& spec,
-                                      const Demand& demand) {
-  if (state.principals().quotas().empty()) return std::nullopt;
+Why over_quota(const State& state, const JobSpec& spec, const Demand& demand) {
+  if (state.principals().quotas().empty()) return {};
   for (const QuotaHolder& holder : holders_of(spec)) {
     if (state.principals().quotas().count(holder) == 0) continue;
     const Usage usage = state.usage().of(holder);
@@ -362,14 +344,10 @@ std::optional<std::string> over_quota(const State& state, const JobSpec& spec,
       const auto most = set_limit(state, holder, limit);
       const std::uint64_t asked = amount_of(demand, limit);
       if (!most || asked == 0 || of(usage, limit) + asked <= *most) continue;
-      if (limit == QuotaLimit::running_jobs)
-        return fmt::format("waits: {} has {} of {} running jobs", to_string(holder),
-                           of(usage, limit), *most);
-      return fmt::format("waits: {} uses {} of {} {}, and this job needs {}", to_string(holder),
-                         of(usage, limit), *most, noun_of(limit), asked);
+      return WaitsForQuota{holder.kind, holder.name, limit, of(usage, limit), *most, asked};
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 QuotaView quota_view(const Cluster& cluster, const QuotaHolder& holder) {

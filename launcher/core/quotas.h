@@ -44,9 +44,8 @@ std::string whose_files(const Cluster& cluster);
 // A resource_exhausted error if the job's texts would grow beyond a quota.
 std::optional<Error> refused_by_quota_of_texts(const Cluster& cluster, const JobSpec& before,
                                                const JobSpec& after);
-// Why a job with this demand is not placed now; nullopt: it is within its quotas.
-std::optional<std::string> over_quota(const State& state, const JobSpec& spec,
-                                      const Demand& demand);
+// Why a job with this demand is not placed now; none: it is within its quotas.
+Why over_quota(const State& state, const JobSpec& spec, const Demand& demand);
 
 QuotaView quota_view(const Cluster& cluster, const QuotaHolder& holder);
 

@@ -27,6 +27,7 @@
 #include "launcher/core/size_requests.h"
 #include "launcher/core/users.h"
 #include "launcher/core/writing.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -37,12 +38,11 @@ void react(Context&, const TickInput&) {}
 // ---- what follows -------------------------------------------------------------------------------
 
 void record_wait(Context& core, const Job& job) {
-  std::string reason = core.scheduler.reason(job);
+  Why why = core.scheduler.why(job);
   const auto* notes = core.notes.of(owner_of_notes(job));
   const bool said = notes != nullptr && notes->back().event.kind == Event::Kind::waits &&
-                    notes->back().event.text == reason &&
-                    notes->back().behind == job.events.count();
-  if (!said) core.record(job.id, {core.now, Event::Kind::waits, 0, {}, std::move(reason)});
+                    notes->back().event.why == why && notes->back().behind == job.events.count();
+  if (!said) core.record(job.id, {core.now, Event::Kind::waits, 0, {}, "", std::move(why)});
 }
 
 void schedule(Context& core) {

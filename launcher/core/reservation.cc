@@ -1,11 +1,10 @@
 #include "launcher/core/reservation.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/node_fit.h"
 
 namespace lockstep::launcher {
@@ -16,7 +15,7 @@ namespace {
 struct End {
   std::optional<Instant> at;
   const Job* job = nullptr;  // that ends then, or has no time limit; null: none has to end
-  std::string why = {};      // it is not known, or what ends if it is no job
+  Why why = {};              // it is not known, or what ends if it is no job
   friend bool operator<(const End& a, const End& b) {
     if (a.at && b.at) return *a.at < *b.at;
     return a.at.has_value() && !b.at.has_value();
@@ -57,11 +56,11 @@ End end_of(const Cluster& cluster, const Job& job, const Attempt& attempt, const
   return end;
 }
 
-// Text is made for one end of all that were compared.
-std::string describe(const End& end) {
+// A reason is made for one end of all that were compared.
+Why what_ends(const End& end) {
   if (end.job == nullptr) return end.why;
-  return fmt::format("job '{}' {}", end.job->id.value,
-                     end.at ? "reaches its time limit" : "has no limits.timeout");
+  if (end.at) return JobReachesItsLimit{end.job->id};
+  return JobHasNoLimit{end.job->id};
 }
 
 void add(Node::Use& use, const Node::Use& more, int times) {
@@ -107,9 +106,9 @@ Candidate candidate_of(const Cluster& cluster, const Node& node, const Shape& sh
   Candidate candidate{&node, {cluster.now}, {}, node.use};
   const NodeWatch* watch = cluster.watches.find(node.id);
   const bool is_out = watch != nullptr && is_out_for_a_moment(*watch);
-  if (is_out) candidate.end.why = node.name + " is ready again";
-  if (auto why = is_out ? never_fits(cluster, node, Shape{}) : why_unusable(cluster, node)) {
-    candidate.end = {{}, nullptr, fmt::format("{} {}", node.name, *why)};
+  if (is_out) candidate.end.why = NodeIsReadyAgain{node.name};
+  if (Why why = is_out ? never_fits(cluster, node, Shape{}) : why_unusable(cluster, node)) {
+    candidate.end = {{}, nullptr, NodePassedOver{node.name, std::move(why)}};
     return candidate;
   }
   candidate.parts = parts_of(cluster, node);
@@ -181,7 +180,7 @@ Reservation on(const std::vector<Candidate>& candidates, const Shape& shape, con
   const Candidate& last = candidates[static_cast<std::size_t>(count - 1)];
   Reservation reservation;
   reservation.at = last.end.at;
-  reservation.until = describe(last.end);
+  reservation.until = what_ends(last.end);
   reservation.kept.job = job;
   reservation.kept.shape = shape;
   // Of the nodes that it can have by then, it takes those that become free last: the others may be
@@ -241,14 +240,6 @@ void Reservation::take(const Placed& placed) {
   for (const PartPlacement& part : placed.parts)
     if (const auto use = kept.uses.find(part.node); use != kept.uses.end())
       add(use->second, use_of(part.allotment, part.whole.value_or(false)), 1);
-}
-
-std::string describe(const Reservation& reservation) {
-  if (reservation.at)
-    return fmt::format("starts at {} at the latest, when {}", to_string(*reservation.at),
-                       reservation.until);
-  if (reservation.until.empty()) return "it is not known when it starts";
-  return fmt::format("it is not known when it starts: {}", reservation.until);
 }
 
 }  // namespace lockstep::launcher

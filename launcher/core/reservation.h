@@ -7,8 +7,8 @@
 
 #include <map>
 #include <optional>
-#include <string>
 
+#include "common/domain/why/waits.h"
 #include "launcher/core/placement.h"
 
 namespace lockstep::launcher {
@@ -32,7 +32,7 @@ inline constexpr Duration kFirstTurn = std::chrono::hours(24);
 
 struct Reservation {
   std::optional<Instant> at;  // absent: nothing that runs says when it ends
-  std::string until;          // "job x reaches its time limit"; or why `at` is absent
+  Why until;                  // what ends then; or why `at` is absent
   KeptNodes kept;
   // Even if all jobs of others ended, it would wait for its own user's, until then.
   bool waits_for_own = false;
@@ -45,10 +45,9 @@ struct Reservation {
   bool ends_before(Instant now, std::optional<Duration> longest) const;
   // A job was placed that will not have ended then.
   void take(const Placed& placed);
+  ExpectedStart start() const { return {at, until}; }
 };
 // For a job for which place() returned Blocked.
 Reservation reserve(const Cluster& cluster, const Job& job);
-// "starts at 2026-11-26 12:05:00Z at the latest, when job x reaches its time limit".
-std::string describe(const Reservation& reservation);
 
 }  // namespace lockstep::launcher

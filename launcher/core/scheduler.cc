@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
+
 namespace lockstep::launcher {
 
 // A pass costs about a microsecond for each node: a twentieth of a core at most.
@@ -76,9 +78,9 @@ const Lane* Scheduler::lane_of(const std::string& pool) const {
   return found == lanes_.end() ? nullptr : &found->second;
 }
 
-std::string Scheduler::reason(const Job& job) const {
+Why Scheduler::why(const Job& job) const {
   const Lane* lane = lane_of(job.pool);
-  return lane == nullptr ? "waits to be placed" : lane->reason(state_, job);
+  return lane == nullptr ? WaitsToBePlaced{} : lane->why(state_, job);
 }
 
 void Scheduler::visit(const std::string& pool, const std::function<bool(const Job&)>& take) const {

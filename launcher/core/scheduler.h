@@ -44,8 +44,8 @@ class Scheduler {
   // When wake() has something to do next; never() if nothing does as time passes.
   Instant next_wake() const;
 
-  // The reason why a queued job waits.
-  std::string reason(const Job& job) const;
+  // Why a queued job waits.
+  Why why(const Job& job) const;
 
   // Visits the jobs of a pool that wait for nodes, in the order of its queue, until `take` returns
   // false. Jobs that wait for a quota, a time or other jobs are left out.

@@ -1,10 +1,8 @@
 #include "launcher/core/step_views.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "launcher/core/counted.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/pipelines.h"
 #include "launcher/core/views.h"
 
@@ -30,26 +28,22 @@ std::vector<std::string> bound_to(const PipelineStep& step) {
   return names;
 }
 
-// "waits for prepare and 2 more steps".
-std::string why_it_waits(const Job& job, const PipelineStep& step, const Steps::Step& at) {
-  if (job.cancel_by) return "";
-  if (step.role == StepRole::on_finalize) return "waits until all other steps are over";
+Why why_it_waits(const Job& job, const PipelineStep& step, const Steps::Step& at) {
+  if (job.cancel_by) return {};
+  if (step.role == StepRole::on_finalize) return WaitsForOtherSteps{};
   if (at.missing == 0)
-    return fmt::format("waits until fewer than {} run",
-                       counted(most_running_steps(*job.spec.pipeline), "step"));
+    return TooManyStepsRun{static_cast<int>(most_running_steps(*job.spec.pipeline))};
   for (const std::string& name : bound_to(step))
     if (job.steps->of(name).phase != Steps::Phase::completed)
-      return at.missing == 1
-                 ? "waits for " + name
-                 : fmt::format("waits for {} and {}", name, counted(at.missing - 1, "more step"));
-  return "waits for the step of on_init";
+      return WaitsForStep{name, static_cast<int>(at.missing) - 1};
+  return WaitsForOnInit{};
 }
 
 void add_job(const Cluster& cluster, const Scheduler& scheduler, const Job& job, StepView* view) {
   view->status = job.status();
   view->compute = job.spec.compute;
   const JobView own = view_of(cluster, scheduler, job, 0, ViewDetail::outline);
-  if (view->reason.empty()) view->reason = own.reason;
+  if (!view->why) view->why = own.why;
   if (!own.attempts.empty()) view->started = own.attempts.back().started;
   view->ended = own.ended;
   view->in_vain = own.in_vain;
@@ -71,8 +65,8 @@ std::vector<StepView> step_views(const Cluster& cluster, const Scheduler& schedu
     view.job = at.job;
     view.compute = step.spec.compute;
     view.after = bound_to(step);
-    view.reason = at.why;
-    if (at.phase == Steps::Phase::waiting) view.reason = why_it_waits(job, step, at);
+    view.why = at.why;
+    if (at.phase == Steps::Phase::waiting) view.why = why_it_waits(job, step, at);
     const Job* own = at.reused ? nullptr : cluster.state.job(at.job);
     if (own != nullptr) add_job(cluster, scheduler, *own, &view);
     views.push_back(std::move(view));

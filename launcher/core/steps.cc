@@ -54,7 +54,7 @@ void Steps::reused(const std::string& name, const JobId& job,
   settle(step, Phase::completed);
 }
 
-void Steps::skipped(const std::string& name, const std::string& why) {
+void Steps::skipped(const std::string& name, const Why& why) {
   const std::size_t step = index_.at(name);
   steps_[step].why = why;
   settle(step, Phase::skipped);

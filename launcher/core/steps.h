@@ -13,6 +13,7 @@
 #include "common/base/ids.h"
 #include "common/domain/outputs.h"
 #include "common/domain/pipeline.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep::launcher {
 
@@ -29,7 +30,7 @@ class Steps {
     Phase phase = Phase::waiting;
     JobId job = {};  // its job, or the one that it reuses
     bool reused = false;
-    std::string why = {};                    // it was skipped
+    Why why = {};                            // it was skipped
     std::vector<MergedOutput> outputs = {};  // of a completed one
     std::size_t missing = 0;                 // so many steps must complete before it
     // The step because of which it can never run, which failed or was not run for a reason of its
@@ -45,7 +46,7 @@ class Steps {
   // Its job is final.
   void ended(const std::string& step, bool completed, const std::vector<MergedOutput>& outputs);
   void reused(const std::string& step, const JobId& job, const std::vector<MergedOutput>& outputs);
-  void skipped(const std::string& step, const std::string& why);
+  void skipped(const std::string& step, const Why& why);
 
   const std::vector<Step>& all() const { return steps_; }  // in the pipeline's order
   const Step& of(const std::string& name) const { return steps_[index_.at(name)]; }

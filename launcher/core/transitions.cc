@@ -13,6 +13,7 @@
 #include "launcher/core/state.h"
 #include "launcher/core/step_key.h"
 #include "launcher/words/found.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -625,7 +626,8 @@ struct State::Applier {
   void operator()(const StepSkipped& fact) const {
     Job& job = state.job_ref(fact.job);
     job.steps->skipped(fact.step, fact.why);
-    record(job, Event::Kind::step, {}, {}, fmt::format("{}: not run: {}", fact.step, fact.why));
+    record(job, Event::Kind::step, {}, {},
+           fmt::format("{}: not run: {}", fact.step, words::text_of(fact.why)));
   }
 
   // A pipeline is deleted before the jobs of its steps.

@@ -253,164 +253,131 @@ AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attemp
   return view;
 }
 
-// The first part for which `waits` holds, in words: "node n2 (UNKNOWN)".
+// The first part for which `waits` holds.
 template <typename Predicate>
-std::string first_node(const Cluster& cluster, const Attempt& attempt, Predicate waits) {
-  for (const Part& part : attempt.parts) {
-    if (!waits(part)) continue;
-    std::string text = "node " + cluster.state.node_name(part.node);
-    const Liveness liveness = cluster.watches.liveness(part.node);
-    if (liveness != Liveness::alive) text += fmt::format(" ({})", to_string(liveness));
-    return text;
-  }
-  return "";
+std::optional<NodeStanding> first_node(const Cluster& cluster, const Attempt& attempt,
+                                       Predicate waits) {
+  for (const Part& part : attempt.parts)
+    if (waits(part))
+      return NodeStanding{cluster.state.node_name(part.node), cluster.watches.liveness(part.node)};
+  return std::nullopt;
 }
 
-// In at most about `limit` characters, its runs of blanks one each; a count ("120/340") stays
-// whole.
-std::string shortened(std::string_view words, std::size_t limit) {
-  std::string text;
-  for (const char c : words)
-    if (c != ' ' || (!text.empty() && text.back() != ' ')) text += c;
-  const auto counts = [&](std::size_t at) {
-    return at < text.size() &&
-           std::string_view("0123456789/.").find(text[at]) != std::string_view::npos;
-  };
-  for (int more = 0; more < 12 && counts(limit - 1) && counts(limit); ++more) ++limit;
-  if (limit < text.size() && std::string_view(" ),;:").find(text[limit]) != std::string_view::npos)
-    ++limit;  // so that "…" is no part of the word
-  return cut(std::move(text), limit);
-}
-
-// Of the parts that have not `reached` their next state the first ones, with what they say of it:
-// one in full, several in one line of a terminal.
+// The first parts that have not `reached` their next state.
 template <typename Predicate>
-std::string progress_of_parts(const Cluster& cluster, const Job& job, const Attempt& attempt,
-                              Predicate reached) {
-  constexpr std::size_t kNamed = 3, kRoom = 60;
-  std::vector<std::pair<std::string, std::string>> named;  // nodes, and what they say
-  std::size_t behind = 0;
+WaitsForParts progress_of_parts(const Cluster& cluster, const Job& job, const Attempt& attempt,
+                                Predicate reached) {
+  constexpr std::size_t kNamed = 3;
+  WaitsForParts waits;
   for (int i = 0; i < attempt.size(); ++i) {
-    if (reached(attempt.parts[static_cast<std::size_t>(i)]) || ++behind > kNamed) continue;
+    if (reached(attempt.parts[static_cast<std::size_t>(i)])) continue;
+    if (waits.parts.size() == kNamed) {
+      ++waits.more;
+      continue;
+    }
     PartView view = view_of_part(cluster, job, attempt, i, ViewDetail::outline);
-    if (view.progress.empty()) view.progress = to_string(view.state);
-    named.emplace_back(std::move(view.node_name), std::move(view.progress));
+    waits.parts.push_back({std::move(view.node_name), view.state, std::move(view.progress)});
   }
-  std::string text;
-  for (const auto& [node, words] : named)
-    text += fmt::format("{}{}: {}", text.empty() ? "node " : "; ", node,
-                        named.size() == 1 ? words : shortened(words, kRoom / named.size()));
-  if (behind > kNamed) text += fmt::format("; and {} more", behind - kNamed);
-  return text;
+  return waits;
 }
 
 // What the first part that has something to say says: that its ranks' output waits.
-std::string first_words(const Cluster& cluster, const Attempt& attempt) {
+Why first_said(const Cluster& cluster, const Attempt& attempt) {
   for (const Part& part : attempt.parts) {
     const NodeWatch* watch = cluster.watches.find(part.node);
     if (watch == nullptr || part.ended()) continue;
     const auto newer = watch->progress.find(attempt.id);
-    const std::string& words =
+    const std::string& said =
         newer != watch->progress.end() ? newer->second : part.report->progress;
-    if (!words.empty())
-      return fmt::format("node {}: {}", cluster.state.node_name(part.node), words);
+    if (!said.empty()) return NodeSays{cluster.state.node_name(part.node), said};
   }
-  return "";
+  return {};
 }
 
-std::string reason_of_placed(const Cluster& cluster, const Job& job, const Attempt& attempt) {
-  const std::string running =
-      first_node(cluster, attempt, [](const Part& part) { return !part.ended(); });
-  if (attempt.doomed)
-    return attempt.doomed->report.message + (running.empty()
-                                                 ? "; waiting for reports from all its nodes"
-                                                 : "; waits for " + running);
-  const bool collects = attempt.tally.over == attempt.size() && !running.empty();
+Why why_placed(const Cluster& cluster, const Job& job, const Attempt& attempt) {
+  const auto running = first_node(cluster, attempt, [](const Part& part) { return !part.ended(); });
+  if (attempt.doomed) return WaitsForRanksToEnd{told(attempt.doomed->report.message), running};
+  const bool collects = attempt.tally.over == attempt.size() && running;
   if (collects)
     return progress_of_parts(cluster, job, attempt, [](const Part& part) { return part.ended(); });
-  if (job.cancel_by) return "waits for " + running + " to stop the job";
-  if (running.empty()) {
-    const std::string silent = first_node(cluster, attempt, [&](const Part& part) {
+  if (job.cancel_by) return WaitsToStop{running};
+  if (!running)
+    return WaitsForVerdict{first_node(cluster, attempt, [&](const Part& part) {
       return cluster.watches.liveness(part.node) == Liveness::unknown;
-    });
-    return "a rank failed; waiting to hear from " + silent + " before deciding the cause";
-  }
-  if (attempt.tally.running == attempt.size()) return first_words(cluster, attempt);
+    })};
+  if (attempt.tally.running == attempt.size()) return first_said(cluster, attempt);
   return progress_of_parts(cluster, job, attempt, [&](const Part& part) {
     return part.at_least(attempt.gang ? PartState::running : PartState::prepared);
   });
 }
 
-// ": the launcher's disk is full …", of logs that were refused a moment ago.
-std::string why_logs_wait(const Cluster& cluster, const Attempt& attempt) {
+// Of logs that were refused a moment ago: the launcher's disk is full.
+Why why_logs_wait(const Cluster& cluster, const Attempt& attempt) {
   for (const Part& part : attempt.parts) {
     const NodeWatch* watch = part.assigned() ? cluster.watches.find(part.node) : nullptr;
     if (watch == nullptr) continue;
     const auto wait = watch->logs_wait.find(attempt.id);
     if (wait == watch->logs_wait.end() || wait->second.why.empty()) continue;
-    if (cluster.now - wait->second.at <= kLogsWaitKnown) return ": " + wait->second.why;
+    if (cluster.now - wait->second.at <= kLogsWaitKnown) return told(wait->second.why);
   }
-  return "";
+  return {};
 }
 
-std::string reason_of_logs(const Cluster& cluster, const Job& job) {
+Why why_logs_are_awaited(const Cluster& cluster, const Job& job) {
   for (const Attempt& attempt : job.attempts) {
     if (attempt.tally.assigned == 0) continue;
-    const std::string node =
+    const auto node =
         first_node(cluster, attempt, [](const Part& part) { return part.assigned(); });
-    return fmt::format("waits for the logs of {} from {}{}", to_string(attempt.id), node,
-                       why_logs_wait(cluster, attempt));
+    return WaitsForLogs{attempt.id, node.value_or(NodeStanding{}), why_logs_wait(cluster, attempt)};
   }
-  return "";
+  return {};
 }
 
-// "in 4s (10:32:07Z)".
-std::string time_of_retry(const Cluster& cluster, const Job& job) {
+WaitsToRetry why_retry_waits(const Cluster& cluster, const Job& job, Why after) {
   const Instant due = ready_at(cluster, job);
-  const auto left = std::chrono::ceil<seconds>(due - cluster.now);
-  std::string text =
-      fmt::format("in {} ({}Z)", format_duration(left), to_string(due).substr(11, 8));
+  WaitsToRetry waits{std::move(after), std::chrono::ceil<seconds>(due - cluster.now), due, ""};
   const Part* fence = longest_fence(cluster, job);
   if (fence != nullptr && due > job.not_before)
-    text += fmt::format(
-        ", when no rank of the job can still run on node {} (on_lost: after_fence); sooner if that "
-        "node comes back",
-        cluster.state.node_name(fence->node));
-  return text;
+    waits.fenced_node = cluster.state.node_name(fence->node);
+  return waits;
 }
 
 // Of a job that waits for its turn. `after`: how its last attempt ended, and which retry follows;
-// "": it had none.
-std::string reason_of_turn(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
-                           const std::string& after) {
-  if (!job.waits_for.empty()) return reason_of_dependencies(job);
-  if (job.attempts.empty() && job.not_before > cluster.now)
-    return fmt::format("does not start before {} (not_before)", to_string(job.not_before));
-  if (ready_at(cluster, job) > cluster.now) return after + " " + time_of_retry(cluster, job);
-  const std::string why = scheduler.reason(job);
-  return after.empty() ? why : after + "; " + why;
+// none: it had none.
+Why why_turn_waits(const Cluster& cluster, const Scheduler& scheduler, const Job& job, Why after) {
+  if (!job.waits_for.empty()) return why_of_dependencies(job);
+  if (job.attempts.empty() && job.not_before > cluster.now) return WaitsForTime{job.not_before};
+  if (ready_at(cluster, job) > cluster.now) return why_retry_waits(cluster, job, std::move(after));
+  Why why = scheduler.why(job);
+  return after ? WaitsAgain{std::move(after), std::move(why)} : why;
 }
 
-// "retry 2 of 3": why the job was queued again, without how its attempt ended.
-std::string retry_of(const Job& job) {
-  if (job.requeued_because.empty()) return "";
+// Why the job was queued again, without how its attempt ended: "retry 2 of 3".
+Why retry_of(const Job& job) {
+  if (job.requeued_because.empty()) return {};
   const auto [text, of] = what_followed(job.attempts.back(), job.requeued_because);
-  return is_told(of, false) ? text : "retried";
+  return told(is_told(of, false) ? text : "retried");
 }
 
-std::string reason_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
+Why why_final(const State& state, const Job& job) {
+  if (job.finish->status == JobStatus::completed) return {};
+  Why of_steps;
+  if (job.steps && job.finish->status == JobStatus::failed) of_steps = why_it_failed(state, job);
+  return of_steps ? of_steps : told(job.finish->report.message);
+}
+
+Why why_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
   switch (job.phase) {
     case Job::Phase::waiting:
-      if (job.cancel_by) return reason_of_logs(cluster, job);
-      return reason_of_turn(cluster, scheduler, job, job.requeued_because);
-    case Job::Phase::steps: return reason_of_steps(cluster.state, job);
-    case Job::Phase::placed: return reason_of_placed(cluster, job, job.attempts.back());
+      if (job.cancel_by) return why_logs_are_awaited(cluster, job);
+      return why_turn_waits(cluster, scheduler, job, told(job.requeued_because));
+    case Job::Phase::steps: return why_of_steps(cluster.state, job);
+    case Job::Phase::placed: return why_placed(cluster, job, job.attempts.back());
     case Job::Phase::ended:
-      return job.logs_settled() ? "its outputs are being merged" : reason_of_logs(cluster, job);
-    case Job::Phase::final:
-      return job.finish->status == JobStatus::completed ? "" : job.finish->report.message;
+      return job.logs_settled() ? OutputsAreMerged{} : why_logs_are_awaited(cluster, job);
+    case Job::Phase::final: return why_final(cluster.state, job);
   }
-  return "";
+  return {};
 }
 
 }  // namespace
@@ -431,11 +398,11 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
     view.spec.parent_attempt = 0;
   }
   view.status = job.status();
-  view.reason = reason_of(cluster, scheduler, job);
+  view.why = why_of(cluster, scheduler, job);
   if (job.phase == Job::Phase::waiting && !job.cancel_by)
-    view.reason_for_all = job.requeued_because.empty()
-                              ? view.reason
-                              : reason_of_turn(cluster, scheduler, job, retry_of(job));
+    view.why_for_all = job.requeued_because.empty()
+                           ? view.why
+                           : why_turn_waits(cluster, scheduler, job, retry_of(job));
   view.in_vain = job.phase == Job::Phase::waiting && !job.cancel_by && scheduler.waits_in_vain(job);
   view.queue_position = queue_position;
   view.submitted = job.submitted;

@@ -1,6 +1,7 @@
 #pragma once
 // Read-only views of the launcher's state for people: jobs, nodes, and why a job is in its state.
-// Never an input to a decision.
+// Never an input to a decision. Reasons of jobs and steps are data here; launcher/api makes words
+// of them for their reader.
 
 #include <functional>
 #include <optional>

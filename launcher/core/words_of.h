@@ -3,9 +3,10 @@
 // job is told the launcher's words on it; only who may read it, the job's (DESIGN section 13).
 // launcher/api/viewer.h applies the rule to each text of a view; a text is made with its class.
 
-#include <string>
 #include <utility>
 #include <vector>
+
+#include "common/domain/views.h"
 
 namespace lockstep::launcher {
 
@@ -32,13 +33,12 @@ constexpr bool may_name_jobs(WordsOf of) { return of != WordsOf::output; }
 
 // Lines for those who may read a job, and for all others who may see it.
 struct LinesFor {
-  std::vector<std::string> readers, all;
+  std::vector<ExplainLine> lines;
 
-  // `instead`: what is told in place of words that are not told; "": nothing.
-  void add(WordsOf of, std::string text, std::string instead = "") {
-    if (is_told(of, false)) instead = text;
-    if (!text.empty()) readers.push_back(std::move(text));
-    if (!instead.empty()) all.push_back(std::move(instead));
+  // `instead`: what is told in place of words that are not told; none: nothing.
+  void add(WordsOf of, Why why, Why instead = {}, int indent = 0) {
+    if (is_told(of, false)) instead = why;
+    if (why || instead) lines.push_back({std::move(why), std::move(instead), indent});
   }
 };
 

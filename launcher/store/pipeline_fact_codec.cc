@@ -1,6 +1,7 @@
 #include "launcher/store/pipeline_fact_codec.h"
 
 #include "common/wire/pipeline_codec.h"
+#include "common/wire/why_codec.h"
 
 namespace lockstep::pb {
 
@@ -53,12 +54,16 @@ Status from_wire(const StepReused& from, launcher::StepReused* to) {
 void to_wire(const launcher::StepSkipped& from, StepSkipped* to) {
   to->set_job(from.job.value);
   to->set_step(from.step);
-  to->set_why(from.why);
+  if (from.why) to_wire(from.why, to->mutable_why_data());
 }
 Status from_wire(const StepSkipped& from, launcher::StepSkipped* to) {
   TRY(read_text(from.job(), "skipped.job", &to->job.value));
   TRY(read_text(from.step(), "skipped.step", &to->step));
-  return read_text(from.why(), "skipped.why", &to->why);
+  if (from.has_why_data()) return from_wire(from.why_data(), &to->why);
+  std::string text;
+  TRY(read_text(from.why(), "skipped.why", &text));
+  to->why = told(std::move(text));
+  return {};
 }
 
 }  // namespace lockstep::pb

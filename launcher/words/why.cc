@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include "common/domain/why/reason.h"
+#include "launcher/words/explain.h"
 #include "launcher/words/fit.h"
 #include "launcher/words/nodes.h"
 #include "launcher/words/placement.h"
 #include "launcher/words/settings.h"
+#include "launcher/words/steps.h"
 #include "launcher/words/unknown.h"
 #include "launcher/words/vain.h"
 #include "launcher/words/waits.h"

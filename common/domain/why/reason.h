@@ -10,11 +10,13 @@
 #include <variant>
 
 #include "common/domain/why/data.h"
+#include "common/domain/why/explain.h"
 #include "common/domain/why/fit.h"
 #include "common/domain/why/list.h"
 #include "common/domain/why/nodes.h"
 #include "common/domain/why/placement.h"
 #include "common/domain/why/settings.h"
+#include "common/domain/why/steps.h"
 #include "common/domain/why/vain.h"
 #include "common/domain/why/waits.h"
 #include "common/domain/why/why.h"
@@ -22,8 +24,8 @@
 namespace lockstep {
 
 struct Reason {
-  VariantOf<List<Told, Unknown>, WaitReasons, NodeReasons, FitReasons, PlacementReasons,
-            VainReasons, SettingReasons>
+  VariantOf<List<Told, Unknown>, WaitReasons, StepReasons, NodeReasons, FitReasons,
+            PlacementReasons, VainReasons, SettingReasons, ExplainReasons>
       value;
   friend bool operator==(const Reason&, const Reason&) = default;
 };

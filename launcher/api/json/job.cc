@@ -348,6 +348,7 @@ Json to_json(const JobView& job) {
   json["lockstep"] = ours_of(spec);
   json["lockstep"]["shared"] = job.shared;
   json["reason"] = job.reason;
+  json["reason_data"] = reason_json(job.why);
   json["queue_position"] = job.queue_position;
   json["restarts"] = job.attempts.empty() ? 0 : job.attempts.size() - 1;
   json["retry_at"] = time_or_null(job.retry_at);
@@ -406,6 +407,7 @@ Json to_json(const ExplainView& explain) {
   json["name"] = explain.job.spec.name;
   json["status"] = std::string(to_string(explain.job.status));
   json["reason"] = explain.job.reason;
+  json["reason_data"] = reason_json(explain.job.why);
   json["placement"] = explain.lines;
   json["environment"] = explained_environment(explain.job);
   json["rerun"] = explain.rerun ? rerun_json(*explain.rerun) : Json(nullptr);

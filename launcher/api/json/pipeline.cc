@@ -4,6 +4,7 @@
 
 #include "common/domain/pipeline.h"
 #include "launcher/api/json/value.h"
+#include "launcher/api/json/why.h"
 
 namespace lockstep::api {
 namespace {
@@ -19,6 +20,7 @@ Json step_json(const StepView& step) {
   json["job"] = reused ? Json(nullptr) : text_or_null(step.job.value);
   json["reused_from"] = reused ? Json(step.job.value) : Json(nullptr);
   json["reason"] = step.reason;
+  json["reason_data"] = reason_json(step.why);
   json["compute"] = text_or_null(step.compute);
   json["after"] = step.after;
   json["started_at"] = time_or_null(step.started);

@@ -128,6 +128,7 @@ TEST(ControlCodec, WhatIsSaidToPeopleIsShortenedWhereItIsWritten) {
 
   auto view = filled<JobView>();
   view.reason = text;
+  view.why = told(text);
   ASSERT_TRUE(view.report);
   view.report->message = text;
   const auto shown = there(to_client(JobReply{view}));
@@ -181,6 +182,20 @@ TEST(ControlCodec, EveryMessageSurvivesARoundTripWithEveryFieldAtItsDefault) {
   survives(to_client(Refused{}));
   survives(to_agent(Refused{}));
   survives(envelope_of(JoinMessage(JoinRequest{})));
+}
+
+TEST(ControlCodec, OfALauncherThatSendsNoReasonsTheTextIsTold) {
+  auto view = filled<JobView>();
+  view.why = {};
+  view.reason = "waits";
+  ASSERT_FALSE(view.steps.empty());
+  view.steps[0].why = {};
+  view.steps[0].reason = "";
+  const auto received = there(to_client(JobReply{view}));
+  ASSERT_TRUE(received) << received.error().message;
+  const JobView& got = std::get<JobReply>(received->body).job;
+  EXPECT_TRUE(got.why == told("waits"));
+  EXPECT_FALSE(got.steps[0].why);
 }
 
 TEST(ControlCodec, OptionalFieldsStayAbsent) {

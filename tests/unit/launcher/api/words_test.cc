@@ -7,10 +7,13 @@
 #include <map>
 #include <sstream>
 
+#include "common/domain/why/reason.h"
 #include "common/wire/control.h"
 #include "launcher/api/viewer.h"
 #include "launcher/core/core.h"
 #include "launcher/core/words_of.h"
+#include "launcher/words/why.h"
+#include "tests/unit/support/print_why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -96,7 +99,7 @@ JobView job(bool shared) {
   view.spec.project = "default";
   view.spec.command = ShellCommand{"true"};
   view.shared = shared;
-  view.reason = view.reason_for_all = canary("waits");
+  view.why = view.why_for_all = told(canary("waits"));
   view.report.emplace().message = canary("failed");
   view.report->stderr_tail = canary("stderr");
   AttemptView& attempt = view.attempts.emplace_back();
@@ -118,7 +121,7 @@ JobView job(bool shared) {
   attempt.report->lost_peer.emplace().address = canary("peer");
   attempt.report->backtrace = canary("backtrace");
   attempt.probe.emplace().failures.emplace_back().from_address = canary("path");
-  view.steps.emplace_back().reason = canary("step");
+  view.steps.emplace_back().why = told(canary("step"));
   view.merged.push_back({"out", {}, "", {canary("merged")}});
   view.writes.push_back({"out", "", OutputWrite::State::waiting, 0, canary("written")});
   return view;
@@ -133,10 +136,9 @@ std::string sent_to(const World& world, const std::string& reader) {
   ExplainView explained;
   explained.job = view;
   LinesFor lines;
-  lines.add(WordsOf::launcher, canary("line_all"));
-  lines.add(WordsOf::job, canary("line_readers"));
-  explained.lines = lines.readers;
-  explained.lines_for_all = lines.all;
+  lines.add(WordsOf::launcher, told(canary("line_all")));
+  lines.add(WordsOf::job, told(canary("line_readers")));
+  explained.reasons = lines.lines;
   std::string bytes;
   for (const ClientReply& reply : {ClientReply(JobReply{viewer.cut(view)}),
                                    ClientReply(ExplainReply{viewer.cut(explained)})}) {
@@ -176,22 +178,74 @@ TEST(Words, NameNoJobThatTheReaderMayNotSee) {
     const bool sees = reader == "admin";
     JobView view = job(false);
     const std::string named = "node n2 solves it for job 'hidden', and hidden.1 runs there";
-    view.reason = view.report->message = view.attempts[0].retried = view.steps[0].reason = named;
+    view.why = view.steps[0].why = told(named);
+    view.report->message = view.attempts[0].retried = named;
     view.attempts[0].parts[0].progress = view.attempts[0].parts[0].environment->how = named;
     view.report->stderr_tail = named;
     view = viewer.cut(view);
-    const std::string told =
+    const std::string shown =
         sees ? named
              : "node n2 solves it for a job of another project, and a job of another project runs "
                "there";
-    EXPECT_EQ(view.reason, told);
-    EXPECT_EQ(view.report->message, told);
-    EXPECT_EQ(view.attempts[0].retried, told);
-    EXPECT_EQ(view.steps[0].reason, told);
-    EXPECT_EQ(view.attempts[0].parts[0].progress, told);
-    EXPECT_EQ(view.attempts[0].parts[0].environment->how, told);
+    EXPECT_EQ(view.reason, shown);
+    EXPECT_EQ(view.report->message, shown);
+    EXPECT_EQ(view.attempts[0].retried, shown);
+    EXPECT_EQ(view.steps[0].reason, shown);
+    EXPECT_EQ(view.attempts[0].parts[0].progress, shown);
+    EXPECT_EQ(view.attempts[0].parts[0].environment->how, shown);
     EXPECT_EQ(view.report->stderr_tail, named);
   }
+}
+
+// A reason names jobs as data, and within other reasons.
+TEST(Words, OfAReasonNameNoJobThatTheReaderMayNotSee) {
+  const World world;
+  const JobId job("hidden");
+  const Why whole = WaitsAgain{WaitsForLogs{{job, 1}, {"n1"}, told("hidden.1 is full")},
+                               WaitsBehindJob{job, WaitsAtHead{NodeSays{"n1", "for job 'hidden'"},
+                                                               {{}, JobHasNoLimit{job}}}}};
+  const auto as_shown = [&](const JobId& to, const std::string& text) {
+    return Why(WaitsAgain{
+        WaitsForLogs{{to, 1}, {"n1"}, told(text + " is full")},
+        WaitsBehindJob{to, WaitsAtHead{NodeSays{"n1", "for " + text}, {{}, JobHasNoLimit{to}}}}});
+  };
+  const auto cut = [&](const std::string& reader) {
+    return Viewer(world.core.state(), kReaders.at(reader)).cut(whole);
+  };
+  EXPECT_EQ(cut("admin"), whole);
+  EXPECT_EQ(cut("owner"),
+            as_shown(lockstep::hidden(HiddenJob::of_another_project), "a job of another project"));
+  EXPECT_EQ(cut("attempt"), as_shown(lockstep::hidden(HiddenJob::any), "another job"));
+  EXPECT_EQ(words::text_of(cut("owner")).find("hidden"), std::string::npos);
+}
+
+TEST(Words, OfAReasonOfALaterVersionNameNoJobEither) {
+  const World world;
+  const auto later = [](const std::string& job, const std::string& text) {
+    return WhyData{"of_tomorrow",
+                   {{"of", {job}},
+                    {"list", {WhyList{{WhyData{"", {{"how", {"for " + text}}}}}}}},
+                    {"count", {std::int64_t{7}}}}};
+  };
+  const Why why = why_of(later("hidden", "job 'hidden'")).value();
+  const auto cut = [&](const std::string& reader) {
+    return to_data(Viewer(world.core.state(), kReaders.at(reader)).cut(why));
+  };
+  EXPECT_EQ(cut("admin"), later("hidden", "job 'hidden'"));
+  EXPECT_EQ(cut("owner"), later(lockstep::hidden(HiddenJob::of_another_project).value,
+                                "a job of another project"));
+}
+
+TEST(Words, ALineThatIsNotToldIsLeftOut) {
+  const World world;
+  ExplainView explained;
+  explained.job = job(false);
+  explained.reasons = {{told("a"), {}, 0}, {told("b"), told("c"), 1}, {{}, told("d"), 2}};
+  const auto lines = [&](const std::string& reader) {
+    return Viewer(world.core.state(), kReaders.at(reader)).cut(explained).lines;
+  };
+  EXPECT_THAT(lines("owner"), testing::ElementsAre("a", "  b"));
+  EXPECT_THAT(lines("mate"), testing::ElementsAre("  c", "    d"));
 }
 
 TEST(Words, OfAllClassesHaveOneRule) {
@@ -201,10 +255,14 @@ TEST(Words, OfAllClassesHaveOneRule) {
     EXPECT_TRUE(is_told(of, true));
   }
   LinesFor lines;
-  lines.add(WordsOf::job, "it wrote /secret/path", "it failed");
-  lines.add(WordsOf::job, "", "nothing");
-  EXPECT_THAT(lines.readers, testing::ElementsAre("it wrote /secret/path"));
-  EXPECT_THAT(lines.all, testing::ElementsAre("it failed", "nothing"));
+  lines.add(WordsOf::job, told("it wrote /secret/path"), told("it failed"));
+  lines.add(WordsOf::job, {}, told("nothing"));
+  lines.add(WordsOf::job, {}, {});
+  lines.add(WordsOf::launcher, told("it waits"), told("it is not read"), 1);
+  const std::vector<ExplainLine> expected = {{told("it wrote /secret/path"), told("it failed"), 0},
+                                             {{}, told("nothing"), 0},
+                                             {told("it waits"), told("it waits"), 1}};
+  EXPECT_EQ(lines.lines, expected);
 }
 
 }  // namespace

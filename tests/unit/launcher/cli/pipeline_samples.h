@@ -2,6 +2,7 @@
 // Pipelines in the middle of their work, for tests of what people see.
 
 #include "common/domain/pipeline.h"
+#include "common/domain/why/reason.h"
 #include "tests/unit/launcher/cli/samples.h"
 
 namespace lockstep::cli {
@@ -58,6 +59,7 @@ inline JobView failed_pipeline() {
   report.message = "step 'check' (job p_check): rank 0 on local-0 exited with code 3";
   job.report = report;
   job.reason = report.message;
+  job.why = StepEndedBadly{"check", JobId("p_check"), told(job.steps[3].reason)};
   return job;
 }
 

@@ -24,7 +24,7 @@ TEST(PipelineJson, HasItsStepsByName) {
   EXPECT_EQ(json["jobs"].begin().key(), "prepare") << "in the pipeline's order";
   EXPECT_EQ(json["jobs"]["nested.train"], Json::parse(R"({
     "name": "nested.train", "phase": "Running", "status": "Running", "job": "p_nested_train",
-    "reused_from": null, "reason": "", "compute": null, "after": [],
+    "reused_from": null, "reason": "", "reason_data": null, "compute": null, "after": [],
     "started_at": "2030-01-01T12:00:01.000Z", "ended_at": null})"));
   EXPECT_EQ(json["jobs"]["prepare"]["reused_from"], "old_prepare");
   EXPECT_TRUE(json["jobs"]["prepare"]["job"].is_null()) << "it has no job of its own";

@@ -43,7 +43,7 @@ TEST(JobJson, IsShapedLikeAzures) {
                  "from_checkpoint_of": null, "after": [], "not_before": null, "parent": null, "step": null,
                  "array": null, "replaced_environment": null, "array_index": null,
                  "shared": false},
-    "reason": "rank 3 on local-1 exited with code 7", "queue_position": 0,
+    "reason": "rank 3 on local-1 exited with code 7", "reason_data": null, "queue_position": 0,
     "restarts": 0, "retry_at": null,
     "ended_at": "2030-01-01T12:00:12.000Z", "exit_code": 7, "report": null,
     "attempts": [{

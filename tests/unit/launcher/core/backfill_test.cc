@@ -1,5 +1,7 @@
 // What starts before the head of a queue, and what is kept for it.
 
+#include "common/domain/why/reason.h"
+#include "launcher/core/reservation.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -23,9 +25,16 @@ JobSpec with_cpus(JobSpec spec, int cpus) {
 
 std::string explained(const TestLauncher& launcher, const JobId& job) {
   std::string text;
-  const auto explanation = launcher.core->explain(job);
-  for (const std::string& line : explanation->lines) text += line + "\n";
+  const ExplainView explanation = launcher.explain(job);
+  for (const std::string& line : explanation.lines) text += line + "\n";
   return text;
+}
+
+// Of the head.
+ExpectedStart start_of(const Why& why) {
+  const auto* head = why.as<WaitsAtHead>();
+  EXPECT_NE(head, nullptr);
+  return head == nullptr ? ExpectedStart{} : head->start;
 }
 
 bool runs(const TestLauncher& launcher, const JobId& job) {
@@ -38,16 +47,17 @@ TEST(Backfill, AJobThatEndsInTimeStartsBeforeTheHead) {
   FakeNode n2 = launcher.join("n2");
   const JobId first = launcher.submit(limited("first", minutes(10)));
   const JobId pair = launcher.submit(job_spec("pair", 2));
-  const std::string reserved = launcher.view(pair).reason;
-  EXPECT_THAT(reserved, HasSubstr("starts at 2023-11-14T22:23:40"));
-  EXPECT_THAT(reserved, HasSubstr("at the latest, when job 'first' reaches its time limit"));
+  const Why reserved = launcher.why(pair);
+  EXPECT_EQ(start_of(reserved),
+            (ExpectedStart{launcher.now + minutes(10) + kPreparation + launcher.config.stop_grace,
+                           JobReachesItsLimit{first}}));
   const JobId none = launcher.submit(job_spec("none"));
   const JobId slow = launcher.submit(limited("slow", minutes(11)));
   const JobId quick = launcher.submit(limited("quick", minutes(10)));
   EXPECT_FALSE(runs(launcher, none)) << "it has no time limit";
   EXPECT_FALSE(runs(launcher, slow));
   EXPECT_TRUE(runs(launcher, quick));
-  EXPECT_EQ(launcher.view(pair).reason, reserved) << "the head does not start later";
+  EXPECT_EQ(launcher.why(pair), reserved) << "the head does not start later";
   EXPECT_THAT(launcher.core->state().attempt(attempt(quick))->why.back(),
               HasSubstr("went before job 'pair'"));
   launcher.run_solo(n2, attempt(quick), node_exit({rank_exit(0)}));
@@ -94,11 +104,11 @@ TEST(Backfill, ANodeThatIsSilentForAMomentIsStillKeptForTheHead) {
   FakeNode n1 = launcher.join("n1");
   FakeNode n2 = launcher.join("n2");
   FakeNode n3 = launcher.join("n3");
-  launcher.submit(limited("first", minutes(10)));
+  const JobId first = launcher.submit(limited("first", minutes(10)));
   launcher.pass(seconds(4), {&n1, &n3});
   ASSERT_EQ(launcher.liveness(n2), Liveness::unknown);
   const JobId three = launcher.submit(job_spec("three", 3));
-  EXPECT_THAT(launcher.view(three).reason, HasSubstr("job 'first' reaches its time limit"));
+  EXPECT_EQ(start_of(launcher.why(three)).until, JobReachesItsLimit{first});
   const JobId slow = launcher.submit(limited("slow", minutes(50)));
   EXPECT_FALSE(runs(launcher, slow));
   const JobId quick = launcher.submit(limited("quick", minutes(5)));
@@ -132,15 +142,15 @@ TEST(Backfill, WhileNoLimitSaysWhenTheHeadStartsOnlyShortJobsGoFirst) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");
   FakeNode n2 = launcher.join("n2");
-  launcher.submit(job_spec("first"));
+  const JobId first = launcher.submit(job_spec("first"));
   const JobId pair = launcher.submit(job_spec("pair", 2));
-  EXPECT_THAT(launcher.view(pair).reason,
-              HasSubstr("it is not known when it starts: job 'first' has no limits.timeout"));
+  const ExpectedStart unknown{{}, JobHasNoLimit{first}};
+  EXPECT_EQ(start_of(launcher.why(pair)), unknown);
   const JobId day = launcher.submit(limited("day", minutes(24 * 60)));
   const JobId hour = launcher.submit(limited("hour", minutes(59)));
   EXPECT_FALSE(runs(launcher, day));
   EXPECT_TRUE(runs(launcher, hour));
-  EXPECT_THAT(launcher.view(pair).reason, HasSubstr("it is not known when it starts"));
+  EXPECT_FALSE(start_of(launcher.why(pair)).at);
 }
 
 // The head's user gets a greater share by a job that goes before it.

@@ -120,7 +120,7 @@ TEST_F(ComputeTargets, AGangNeverSpansPools) {
   const JobId gang = submit("gang", "gpu-cluster", 2);
   EXPECT_EQ(launcher.status(gang), JobStatus::queued);
   EXPECT_THAT(launcher.view(gang).reason, HasSubstr("1 of the 1 nodes of target 'gpu-cluster'"));
-  EXPECT_THAT(launcher.core->explain(gang)->lines, Not(testing::Contains(HasSubstr("n1"))));
+  EXPECT_THAT(launcher.explain(gang).lines, Not(testing::Contains(HasSubstr("n1"))));
   const FakeNode g2 = join("gpu-cluster", "g2");
   launcher.drop_notices();
   EXPECT_EQ(places(gang).size(), 2U);

@@ -29,18 +29,18 @@ TEST(After, AJobStartsWhenTheJobsBeforeItHaveCompleted) {
   const JobId b = launcher.submit(job_spec("b"));
   const JobId c = launcher.submit(after("c", {completed("a"), completed("b")}));
   const JobId d = launcher.submit(job_spec("d"));
-  EXPECT_EQ(launcher.view(c).reason, "waits for job 'a' to complete, and for 1 more job");
+  EXPECT_EQ(launcher.why(c), (WaitsForJobs{a, AfterWhen::completed, 1}));
   EXPECT_EQ(launcher.view(c).queue_position, 0);
   EXPECT_EQ(launcher.view(d).queue_position, 1) << "it waits for nobody";
   finish(launcher, n1, a);
-  EXPECT_EQ(launcher.view(c).reason, "waits for job 'b' to complete");
+  EXPECT_EQ(launcher.why(c), (WaitsForJobs{b, AfterWhen::completed, 0}));
   EXPECT_EQ(launcher.status(d), JobStatus::preparing);
   launcher.restart();
   launcher.open(n1, {report(attempt(d), PartState::running)});
   launcher.drop_notices();
   launcher.open(n2, {report(attempt(b), PartState::running)});
   launcher.drop_notices();
-  EXPECT_EQ(launcher.view(c).reason, "waits for job 'b' to complete");
+  EXPECT_EQ(launcher.why(c), (WaitsForJobs{b, AfterWhen::completed, 0}));
   finish(launcher, n2, b);
   EXPECT_EQ(launcher.status(c), JobStatus::preparing);
 }
@@ -52,7 +52,7 @@ TEST(After, AJobIsCanceledWhenOneBeforeItFails) {
   const JobId b = launcher.submit(after("b", {completed("a")}));
   const JobId c = launcher.submit(after("c", {completed("b")}));
   const JobId any = launcher.submit(after("any", {ended("b")}));
-  EXPECT_EQ(launcher.view(any).reason, "waits for job 'b' to end");
+  EXPECT_EQ(launcher.why(any), (WaitsForJobs{b, AfterWhen::ended, 0}));
   finish(launcher, n1, a, 3);
   EXPECT_EQ(launcher.status(b), JobStatus::canceled);
   EXPECT_EQ(launcher.view(b).reason,
@@ -92,7 +92,7 @@ TEST(After, AJobMayBeDeletedWhenItsEndWasLookedAt) {
             "lockstep.after: there is no job 'a'; `lockstep job list` shows all");
   const JobId other = launcher.submit(job_spec("a"));  // another job with its name
   EXPECT_EQ(launcher.status(other), JobStatus::preparing);
-  EXPECT_EQ(launcher.view(c).reason, "waits for job 'b' to complete");
+  EXPECT_EQ(launcher.why(c), (WaitsForJobs{b, AfterWhen::completed, 0}));
   finish(launcher, n2, b);
   EXPECT_EQ(launcher.status(c), JobStatus::preparing);
 }
@@ -133,7 +133,7 @@ TEST(NotBefore, AJobStartsWhenItsTimeHasCome) {
   const JobId later = launcher.submit(spec);
   EXPECT_EQ(launcher.view(later).spec.queue.delay, Duration{0});
   EXPECT_EQ(launcher.view(later).spec.queue.not_before, launcher.now + minutes(10));
-  EXPECT_THAT(launcher.view(later).reason, HasSubstr("does not start before 2023-11-14T22:23:20"));
+  EXPECT_EQ(launcher.why(later), WaitsForTime{launcher.now + minutes(10)});
   EXPECT_EQ(launcher.view(later).retry_at.ns, 0);
   EXPECT_EQ(launcher.view(later).queue_position, 0);
   const JobId now = launcher.submit(job_spec("now"));
@@ -156,7 +156,7 @@ TEST(NotBefore, CountsAfterTheJobsBeforeIt) {
   spec.queue.delay = minutes(1);
   const JobId b = launcher.submit(spec);
   finish(launcher, n1, a);
-  EXPECT_THAT(launcher.view(b).reason, HasSubstr("does not start before"));
+  EXPECT_TRUE(launcher.why(b).is<WaitsForTime>());
   launcher.pass(minutes(2), {&n1});
   EXPECT_EQ(launcher.status(b), JobStatus::preparing);
 }

@@ -107,7 +107,7 @@ class Elastic : public Machines {
     drop_notices();
     return job;
   }
-  std::string why_it_waits(const JobId& job) { return launcher.core->job_view(job)->reason; }
+  std::string why_it_waits(const JobId& job) { return launcher.view(job).reason; }
   // Time passes with all nodes alive.
   void pass(Duration time, std::vector<FakeNode>& nodes) {
     std::vector<FakeNode*> alive;

@@ -134,19 +134,19 @@ TEST_F(Events, LogsThatWaitAreShownAndToldAndGoOn) {
   FakeNode n1 = launcher.join("n1");
   const JobId job = launcher.submit(job_spec("job"));
   launcher.observe(n1, attempt(job), PartState::running);
-  EXPECT_EQ(launcher.view(job).reason, "");
+  EXPECT_FALSE(launcher.why(job));
   PartReport waiting = report(attempt(job), PartState::running);
   waiting.progress =
       "output of rank 0 is paused: the launcher has not yet stored 1.0 GiB of earlier logs";
   launcher.observe(n1, waiting);
   EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
-  EXPECT_EQ(launcher.view(job).reason, "node n1: " + waiting.progress);
+  EXPECT_EQ(launcher.why(job), (NodeSays{"n1", waiting.progress}));
   EXPECT_EQ(launcher.view(job).attempts[0].parts[0].progress, waiting.progress);
   EXPECT_EQ(last(job).what, "LogsWait");
   EXPECT_EQ(last(job).message, waiting.progress);
   launcher.observe(n1, report(attempt(job), PartState::running));
   EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
-  EXPECT_EQ(launcher.view(job).reason, "");
+  EXPECT_FALSE(launcher.why(job));
   EXPECT_EQ(last(job).what, "LogsGoOn");
 }
 
@@ -210,7 +210,7 @@ TEST_F(Events, LateWordsArePassedOver) {
   launcher.send(ObservedInput{n1.key, {n1.id, n1.session, n1.sequence - 1, {waiting}, {}}});
   launcher.expect_one<AckObserved>();
   launcher.drop_notices();
-  EXPECT_EQ(launcher.view(job).reason, "");
+  EXPECT_FALSE(launcher.why(job));
 }
 
 TEST_F(Events, FactsSurviveARestartAndNotesDoNot) {

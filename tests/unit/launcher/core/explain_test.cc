@@ -115,8 +115,8 @@ struct World {
   std::string explained(const JobId& job) const {
     std::string text;
     bool begun = false;
-    const auto view = launcher.core->explain(job);
-    for (const std::string& line : view->lines) {
+    const ExplainView view = launcher.explain(job);
+    for (const std::string& line : view.lines) {
       begun = begun || line.starts_with("asks for");
       if (begun) text += line + "\n";
     }

@@ -63,8 +63,9 @@ TEST_F(Fence, TheRetryWaitsUntilTheLeaseHasRunOut) {
   lose();
   EXPECT_EQ(launcher.status(job), JobStatus::queued);
   EXPECT_EQ(launcher.view(job).retry_at, last_word + kFence);
-  EXPECT_THAT(launcher.view(job).reason, HasSubstr("on_lost: after_fence"));
-  EXPECT_THAT(launcher.view(job).reason, HasSubstr("node n1"));
+  const Why why = launcher.why(job);
+  ASSERT_TRUE(why.is<WaitsToRetry>());
+  EXPECT_EQ(why.as<WaitsToRetry>()->fenced_node, "n1");
   launcher.pass(last_word + kFence - launcher.now - seconds(1), {&n2});
   EXPECT_EQ(launcher.view(job).attempts.size(), 1U);
   launcher.pass(seconds(1), {&n2});

@@ -128,7 +128,7 @@ TEST_F(Findings, StayWithAnAttemptThatFailsAndLeaveOneThatCompletes) {
   launcher.finished(n1, first, node_exit({rank_exit(0), rank_exit(1)}));
   launcher.finished(n2, first, node_exit({rank_exit(2), rank_exit(3, Cause::exit_code, 3)}));
   EXPECT_EQ(launcher.view(job).attempts[0].found.size(), 1U);
-  const ExplainView ended = launcher.core->explain(job).value();
+  const ExplainView ended = launcher.explain(job);
   EXPECT_THAT(ended.lines, Contains(HasSubstr("have waited 130 s")));
   EXPECT_THAT(ended.lines, Not(Contains(HasSubstr("job stacks")))) << "its ranks are gone";
   job = launcher.submit(job_spec("other", 2, 2));
@@ -144,11 +144,11 @@ TEST_F(Findings, StayWithAnAttemptThatFailsAndLeaveOneThatCompletes) {
 
 TEST_F(Findings, ExplainSaysThemWithWhatToDo) {
   tell({waits_for(3)});
-  const ExplainView explained = launcher.core->explain(job).value();
+  const ExplainView explained = launcher.explain(job);
   EXPECT_THAT(explained.lines, Contains(HasSubstr("which computes in eval.py:88")));
   EXPECT_THAT(explained.lines, Contains(HasSubstr("`lockstep job stacks gang --rank 3`")));
-  EXPECT_THAT(explained.lines_for_all, Contains(HasSubstr("ranks 0–1 have waited")));
-  EXPECT_THAT(explained.lines_for_all, Not(Contains(HasSubstr("eval.py"))));
+  EXPECT_THAT(lines_for_all(explained), Contains(HasSubstr("ranks 0–1 have waited")));
+  EXPECT_THAT(lines_for_all(explained), Not(Contains(HasSubstr("eval.py"))));
 }
 
 TEST_F(Findings, WhatTheProbeChoseStaysWithThePart) {
@@ -169,7 +169,7 @@ TEST_F(Findings, ExplainSaysNothingOfBrokenPathsWithoutOne) {
   running.probe.emplace().broken = 1;
   launcher.observe(n1, running);
   launcher.drop_notices();
-  EXPECT_THAT(launcher.core->explain(job)->lines, Not(Contains(HasSubstr("cannot reach"))));
+  EXPECT_THAT(launcher.explain(job).lines, Not(Contains(HasSubstr("cannot reach"))));
 }
 
 TEST_F(Findings, ASignalOfTheOwnerIsAnEvent) {

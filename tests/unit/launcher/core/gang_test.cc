@@ -51,7 +51,7 @@ TEST_F(Gang, GoesThroughEveryStatusOfItsLife) {
   EXPECT_EQ(await.node, n1.id);
   EXPECT_EQ(await.sizes, exit.logs);
   EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
-  EXPECT_THAT(launcher.view(job).reason, HasSubstr("waits for the logs of gang.1 from node n1"));
+  EXPECT_EQ(launcher.why(job), (WaitsForLogs{first, {"n1"}, {}}));
   launcher.send(LogsDurableInput{first, n1.id});
   launcher.drop_notices();
   EXPECT_EQ(launcher.status(job), JobStatus::completed);
@@ -290,7 +290,8 @@ TEST_F(Gang, APartThatIsNotPreparedInTimeFailsItsAttempt) {
   staging.progress = "fetching 3.1/12.0 MiB";
   launcher.observe(n2, staging);
   launcher.drop_notices();
-  EXPECT_EQ(launcher.view(job).reason, "node n2: fetching 3.1/12.0 MiB");
+  EXPECT_EQ(launcher.why(job),
+            (WaitsForParts{{{"n2", PartState::staging, "fetching 3.1/12.0 MiB"}}, 0}));
   launcher.pass(launcher.config.prepare_timeout + seconds(1), {&n1, &n2});
   const AttemptDoomed doomed = launcher.facts<AttemptDoomed>().at(0);
   EXPECT_EQ(doomed.report.cause, Cause::workspace_failed);

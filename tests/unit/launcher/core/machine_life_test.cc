@@ -123,8 +123,7 @@ TEST_F(MachineLife, WhatIsLeftMustHoldTheJobElseAnotherMachineIsMade) {
   drop_notices();
   const JobId second = submit_for("second", seconds(40));
   EXPECT_EQ(launcher.status(second), JobStatus::queued);
-  EXPECT_THAT(launcher.core->explain(second)->lines,
-              Contains(HasSubstr("and the job may run for 40")));
+  EXPECT_THAT(launcher.explain(second).lines, Contains(HasSubstr("and the job may run for 40")));
   FakeNode fresh = next_joins();
   EXPECT_THAT(launcher.placed_on(last_attempt(second)), ElementsAre(fresh.id));
 }

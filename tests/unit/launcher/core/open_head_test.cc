@@ -39,9 +39,15 @@ struct OpenHead : ::testing::Test {
   std::string why(const JobId& job) const {
     return launcher.core->state().attempt(attempt(job))->why.back();
   }
+  // The head that the job waits behind.
+  JobId behind(const JobId& job) const {
+    const auto why = launcher.why(job);
+    const auto* waits = why.as<WaitsBehindJob>();
+    return waits == nullptr ? JobId() : waits->job;
+  }
   std::string explained(const JobId& job) const {
     std::string text;
-    const ExplainView reply = launcher.core->explain(job).value();
+    const ExplainView reply = launcher.explain(job);
     for (const std::string& line : reply.lines) text += line + "\n";
     return text;
   }
@@ -57,7 +63,7 @@ TEST_F(OpenHead, AHeadThatWaitsForItsOwnUsersJobHoldsBackNobodyElse) {
   end(alice);
   const JobId second = submit("second", "bob");
   EXPECT_FALSE(runs(second)) << "bob's own jobs go in their order";
-  EXPECT_THAT(launcher.view(second).reason, HasSubstr("waits behind job 'head'"));
+  EXPECT_EQ(behind(second), head);
   const JobId carol = submit("carol", "carol");
   EXPECT_TRUE(runs(carol));
   end(hold);
@@ -88,7 +94,7 @@ TEST_F(OpenHead, TheNextThatHasToWaitIsTheHeadOfAll) {
   EXPECT_TRUE(runs(small));
   EXPECT_FALSE(runs(trio) || runs(pair));
   EXPECT_FALSE(runs(dave)) << "n3 is kept for alice's pair";
-  EXPECT_THAT(launcher.view(dave).reason, HasSubstr("waits behind job 'pair'"));
+  EXPECT_EQ(behind(dave), pair);
   end(small);
   EXPECT_TRUE(runs(pair));
 }
@@ -165,7 +171,7 @@ TEST_F(OpenHead, AnotherHeadOfTheUserGoesOnWithTheTurnsOfTheCanceledOne) {
   pass(hours(20));
   launcher.cancel(first, "bob");
   EXPECT_FALSE(runs(alice)) << "bob's second is older, and neither of them holds anything";
-  EXPECT_THAT(launcher.view(alice).reason, HasSubstr("waits behind job 'second'"));
+  EXPECT_EQ(behind(alice), second);
   pass(hours(5));
   EXPECT_TRUE(runs(alice)) << "25 hours after the first";
 }

@@ -59,12 +59,15 @@ TEST(Outputs, AJobIsFinalizingWhileAllItsNodesCollect) {
   launcher.observe(n2, collecting);
   launcher.drop_notices();
   EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
-  EXPECT_EQ(launcher.view(job).reason, "node n1: collecting ./outputs; n2: collecting ./outputs");
+  const PartProgress of_n2{"n2", PartState::collecting, "collecting ./outputs"};
+  EXPECT_EQ(launcher.why(job),
+            (WaitsForParts{{{"n1", PartState::collecting, "collecting ./outputs"}, of_n2}, 0}));
   collecting.progress = "collecting ./outputs: 1.0/2.0 MiB";
   launcher.observe(n1, collecting);  // for people: no fact
   launcher.drop_notices();
-  EXPECT_EQ(launcher.view(job).reason,
-            "node n1: collecting ./outputs: 1.0/2.0 …; n2: collecting ./outputs");
+  EXPECT_EQ(launcher.why(job),
+            (WaitsForParts{
+                {{"n1", PartState::collecting, "collecting ./outputs: 1.0/2.0 MiB"}, of_n2}, 0}));
   EXPECT_EQ(launcher.facts<PartChanged>().size(), 6U);
   EXPECT_TRUE(launcher.view(job).attempts[0].parts[0].outputs.empty());
   launcher.observe(n1, finished_with(attempt(job), node_exit({rank_exit(0)}), "1"));

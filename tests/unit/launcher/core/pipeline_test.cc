@@ -3,6 +3,7 @@
 #include "common/domain/pipeline.h"
 #include "common/domain/why/reason.h"
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/explain_reuse.h"
 #include "launcher/core/step_key.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
@@ -68,10 +69,20 @@ class Pipelines : public ::testing::Test {
   std::string phase(const JobId& job, const std::string& name) {
     const JobView whole = launcher.view(job);
     for (const StepView& view : whole.steps)
-      if (view.name == name)
-        return std::string(to_string(view.phase)) +
-               (view.reason.empty() || view.phase == StepPhase::running ? "" : ": " + view.reason);
+      if (view.name == name) return std::string(to_string(view.phase));
     return "no such step";
+  }
+  // Of a step that waits, failed or is not run.
+  Why why(const JobId& job, const std::string& name) {
+    const JobView whole = launcher.view(job);
+    for (const StepView& view : whole.steps)
+      if (view.name == name) return view.why;
+    return {};
+  }
+  // Why it is not run, of a step that is not.
+  Why not_run(const JobId& job, const std::string& name) {
+    EXPECT_EQ(phase(job, name), "NotRun");
+    return why(job, name);
   }
   const JobSpec& spec_of(const char* job) { return launcher.core->state().job(JobId(job))->spec; }
 
@@ -82,11 +93,12 @@ class Pipelines : public ::testing::Test {
 TEST_F(Pipelines, AStepBeginsWithWhatTheStepsBeforeItMade) {
   const JobId job = start(pipeline("p", {step("a"), step("b"), step("c", {"a", "b"})}));
   EXPECT_EQ(launcher.status(job), JobStatus::running);
-  EXPECT_EQ(launcher.view(job).reason, "2 steps run, 1 step waits");
-  EXPECT_EQ(phase(job, "c"), "Waiting: waits for a and 1 more step");
+  EXPECT_EQ(launcher.why(job), (WaitsForSteps{2, 0, 1, ""}));
+  EXPECT_EQ(phase(job, "c"), "Waiting");
+  EXPECT_EQ(why(job, "c"), (WaitsForStep{"a", 1}));
   end(JobId("p_a"), "A");
   EXPECT_EQ(phase(job, "a"), "Completed");
-  EXPECT_EQ(phase(job, "c"), "Waiting: waits for b");
+  EXPECT_EQ(why(job, "c"), (WaitsForStep{"b", 0}));
   end(JobId("p_b"), "B");
   const JobSpec& c = spec_of("p_c");
   EXPECT_EQ(c.parent, job);
@@ -123,16 +135,19 @@ TEST_F(Pipelines, WhatNeedsAFailedStepIsNotRunAndTheOthersAre) {
   const JobId job = start(
       pipeline("p", {step("a"), step("b"), step("c", {"a"}), step("d", {"c"}), step("e", {"b"})}));
   end(JobId("p_a"), "", 3);
-  EXPECT_EQ(phase(job, "c"), "NotRun: step 'a' failed, whose output 'made' is its input 'from_a'");
-  EXPECT_EQ(phase(job, "d"),
-            "NotRun: step 'c' was not run, whose output 'made' is its input 'from_c', because step "
-            "'a' failed");
+  EXPECT_EQ(launcher.why(job), (WaitsForSteps{1, 0, 1, "a"}));
+  EXPECT_EQ(not_run(job, "c"), (NeedsFailedStep{"a", {"made", "from_a"}}));
+  EXPECT_EQ(not_run(job, "d"), (NeedsSkippedStep{"c", {"made", "from_c"}, "a", {}}));
   end(JobId("p_b"), "B");
   end(JobId("p_e"), "E");
   EXPECT_EQ(launcher.status(job), JobStatus::failed);
   const JobView view = launcher.view(job);
   EXPECT_EQ(view.report->exit_code, 3);
   EXPECT_THAT(view.report->message, HasSubstr("step 'a' (job p_a): "));
+  ASSERT_TRUE(view.why.is<StepEndedBadly>());
+  EXPECT_EQ(view.why.as<StepEndedBadly>()->step, "a");
+  EXPECT_EQ(view.why.as<StepEndedBadly>()->job, JobId("p_a"));
+  EXPECT_EQ(view.reason, view.report->message);
 }
 
 // A step far down names the first failure, the step before it, and an input of its own.
@@ -140,14 +155,9 @@ TEST_F(Pipelines, AStepFarDownNamesTheFirstFailureAndItsOwnInput) {
   const JobId job = start(pipeline(
       "p", {step("one"), step("two", {"one"}), step("three", {"two"}), step("four", {"three"})}));
   end(JobId("p_one"), "", 3);
-  EXPECT_EQ(phase(job, "two"),
-            "NotRun: step 'one' failed, whose output 'made' is its input 'from_one'");
-  EXPECT_EQ(phase(job, "three"),
-            "NotRun: step 'two' was not run, whose output 'made' is its input 'from_two', because "
-            "step 'one' failed");
-  EXPECT_EQ(phase(job, "four"),
-            "NotRun: step 'three' was not run, whose output 'made' is its input 'from_three', "
-            "because step 'one' failed");
+  EXPECT_EQ(not_run(job, "two"), (NeedsFailedStep{"one", {"made", "from_one"}}));
+  EXPECT_EQ(not_run(job, "three"), (NeedsSkippedStep{"two", {"made", "from_two"}, "one", {}}));
+  EXPECT_EQ(not_run(job, "four"), (NeedsSkippedStep{"three", {"made", "from_three"}, "one", {}}));
 }
 
 TEST_F(Pipelines, AStepFarDownOfOneThatCouldNotBeginSaysWhy) {
@@ -156,21 +166,18 @@ TEST_F(Pipelines, AStepFarDownOfOneThatCouldNotBeginSaysWhy) {
   steps[1].spec.data[0].type = InputType::uri_file;
   const JobId job = start(pipeline("p", steps));
   end(JobId("p_a"), "A");
-  const std::string why = "its input 'from_a' is a uri_file, but step 'a' wrote a folder to 'made'";
-  EXPECT_EQ(phase(job, "b"), "NotRun: " + why);
-  EXPECT_EQ(phase(job, "c"),
-            "NotRun: step 'b' was not run, whose output 'made' is its input 'from_b': " + why);
-  EXPECT_EQ(phase(job, "d"),
-            "NotRun: step 'c' was not run, whose output 'made' is its input 'from_c', because step "
-            "'b' was not run: " +
-                why);
+  const Why folder = InputIsAFolder{"a", {"made", "from_a"}};
+  EXPECT_EQ(not_run(job, "b"), folder);
+  EXPECT_EQ(not_run(job, "c"), (NeedsSkippedStep{"b", {"made", "from_b"}, "", folder}));
+  EXPECT_EQ(not_run(job, "d"), (NeedsSkippedStep{"c", {"made", "from_c"}, "b", folder}));
+  EXPECT_EQ(launcher.why(job), (StepWasNotRun{"b", folder}));
 }
 
 TEST_F(Pipelines, WithoutContinuingNoFurtherStepBegins) {
   const JobId job =
       start(pipeline("p", {step("a"), step("b"), step("e", {"b"})}, /*continues=*/false));
   end(JobId("p_a"), "", 3);
-  EXPECT_EQ(phase(job, "e"), "NotRun: step 'a' failed, and continue_on_step_failure is false");
+  EXPECT_EQ(not_run(job, "e"), EndsWithFailedStep{"a"});
   EXPECT_EQ(phase(job, "b"), "Running");
   EXPECT_EQ(launcher.status(job), JobStatus::running);
   end(JobId("p_b"), "B");
@@ -181,18 +188,20 @@ TEST_F(Pipelines, AnArrayRunsSoManyTasksAtATime) {
   JobSpec task = job_spec("many");
   task.resources.cpus = 1;
   const JobId job = start(as_array(task, array_from("5-8%2").value()));
-  EXPECT_EQ(launcher.view(job).reason, "2 steps run, 2 steps wait");
-  EXPECT_EQ(phase(job, "7"), "Waiting: waits until fewer than 2 steps run");
+  EXPECT_EQ(launcher.why(job), (WaitsForSteps{2, 0, 2, ""}));
+  EXPECT_EQ(phase(job, "7"), "Waiting");
+  EXPECT_EQ(why(job, "7"), TooManyStepsRun{2});
   EXPECT_EQ(spec_of("many_5").array, (ArrayTask{5, 4, 5, 8}));
   end(JobId("many_5"), "", 3);
-  EXPECT_EQ(phase(job, "5"), "Failed: rank 0 (node n1) exited with code 3");
+  EXPECT_EQ(phase(job, "5"), "Failed");
+  EXPECT_EQ(why(job, "5"), launcher.why(JobId("many_5")));
   EXPECT_EQ(phase(job, "7"), "Running");
-  EXPECT_EQ(phase(job, "8"), "Waiting: waits until fewer than 2 steps run");
+  EXPECT_EQ(why(job, "8"), TooManyStepsRun{2});
 }
 
 TEST_F(Pipelines, WithoutContinuingAStepThatIsQueuedDoesNotBeginEither) {
   const JobId job = start(pipeline("p", {step("a"), step("b"), step("c")}, /*continues=*/false));
-  EXPECT_EQ(launcher.view(job).reason, "2 steps run, 1 step is queued");
+  EXPECT_EQ(launcher.why(job), (WaitsForSteps{2, 1, 0, ""}));
   end(JobId("p_a"), "", 3);
   EXPECT_EQ(launcher.status(JobId("p_c")), JobStatus::canceled);
   EXPECT_EQ(phase(job, "b"), "Running");
@@ -209,8 +218,10 @@ TEST_F(Pipelines, WhatANodeCouldNotKeepIsSaidAndNotReused) {
     report.outputs = {{OutputKind::named, "made", {}, 0, {}, {"it is not a folder"}, 0}};
     launcher.observe(node_of(a), report);
     launcher.drop_notices();
-    EXPECT_THAT(phase(job, "b"), HasSubstr("was not kept: node n"));
-    EXPECT_THAT(phase(job, "b"), HasSubstr("it is not a folder"));
+    const std::string node = node_of(a).id == n1.id ? "n1" : "n2";
+    EXPECT_EQ(
+        not_run(job, "b"),
+        (InputWasNotKept{"a", a, {"made", "from_a"}, "node " + node + ": it is not a folder"}));
     EXPECT_EQ(launcher.status(job), JobStatus::failed);
   }
 }
@@ -313,11 +324,11 @@ TEST_F(Pipelines, ExplainSaysWhatChanged) {
   const State& state = launcher.core->state();
   const auto all = [](const Job&) { return true; };
   EXPECT_THAT(explain_reuse(state, *state.job(again), all).lines,
-              ElementsAre("step 'a' reuses the outputs of job 'p_a', which had the same content"));
-  EXPECT_THAT(explain_reuse(state, *state.job(JobId("q_b")), all).lines,
-              ElementsAre("step 'b' of pipeline q",
-                          "rerun because command changed; variable 'MORE' changed (since job "
-                          "'p_b')"));
+              ElementsAre(Why(StepReuses{"a", JobId("p_a")})));
+  EXPECT_THAT(
+      explain_reuse(state, *state.job(JobId("q_b")), all).lines,
+      ElementsAre(Why(IsStepOf{"b", JobId("q")}),
+                  Why(RunsAgain{JobId("p_b"), {{"command", {}}, {"variable 'MORE'", {}}}})));
 }
 
 TEST_F(Pipelines, ExplainNamesTheTreesThatDiffer) {
@@ -347,22 +358,18 @@ TEST_F(Pipelines, ExplainNamesTheTreesThatDiffer) {
   const auto nothing =
       explain_reuse(state, *state.job(JobId("q_a")), [](const Job&) { return false; });
   EXPECT_FALSE(nothing.rerun);
-  EXPECT_EQ(nothing.lines.back(), "rerun: no earlier run of this step had the same content");
+  EXPECT_EQ(nothing.lines.back(), NoRunHadThisContent{});
 }
 
-TEST(RerunLine, CountsFilesAndNamesTheFirst) {
-  const auto line = [](FileChanges files) {
-    return rerun_line({JobId("p"), {{"code", sha256("a"), sha256("b"), std::move(files)}}});
+TEST(WhyAgain, HasTheFilesThatDiffer) {
+  const auto parts = [](FileChanges files) {
+    const Why why = why_again({JobId("p"), {{"code", sha256("a"), sha256("b"), std::move(files)}}});
+    EXPECT_EQ(why.as<RunsAgain>()->before, JobId("p"));
+    return why.as<RunsAgain>()->parts;
   };
-  EXPECT_EQ(line({0, 0, 1, "train.py"}),
-            "rerun because the code changed: 1 file, first train.py (since job 'p')");
-  EXPECT_EQ(line({1, 0, 2, "a\nb"}),
-            "rerun because the code changed: 3 files, first \"a\\nb\" (1 added, 2 changed) (since "
-            "job 'p')");
-  EXPECT_EQ(
-      line({0, 4, 0, "x", true}),
-      "rerun because the code changed: more than 4 files, first x (4 removed) (since job 'p')");
-  EXPECT_EQ(line({}), "rerun because the code changed (since job 'p')");
+  EXPECT_EQ(parts({1, 0, 2, "a", true}),
+            (std::vector{ChangedPart{"code", ChangedFiles{1, 0, 2, "a", true}}}));
+  EXPECT_EQ(parts({}), (std::vector{ChangedPart{"code", {}}}));
 }
 
 TEST_F(Pipelines, ReusedOutputsStayWhenTheirJobIsDeleted) {
@@ -398,7 +405,7 @@ TEST_F(Pipelines, ACancelEndsItsStepsAndBeginsNone) {
   launcher.finished(node_of(JobId("p_a")), attempt(JobId("p_a")), node_exit({terminated(0)}));
   launcher.drop_notices();
   EXPECT_EQ(launcher.status(job), JobStatus::canceled);
-  EXPECT_EQ(phase(job, "b"), "NotRun: the pipeline was canceled");
+  EXPECT_EQ(not_run(job, "b"), PipelineWasCanceled{});
 }
 
 TEST_F(Pipelines, OnInitIsFirstAndOnFinalizeLastAlsoAfterAFailure) {
@@ -406,8 +413,9 @@ TEST_F(Pipelines, OnInitIsFirstAndOnFinalizeLastAlsoAfterAFailure) {
   steps[0].role = StepRole::on_init;
   steps[2].role = StepRole::on_finalize;
   const JobId job = start(pipeline("p", std::move(steps)));
-  EXPECT_EQ(phase(job, "a"), "Waiting: waits for the step of on_init");
-  EXPECT_EQ(phase(job, "last"), "Waiting: waits until all other steps are over");
+  EXPECT_EQ(phase(job, "a"), "Waiting");
+  EXPECT_EQ(why(job, "a"), WaitsForOnInit{});
+  EXPECT_EQ(why(job, "last"), WaitsForOtherSteps{});
   end(JobId("p_first"), "F");
   end(JobId("p_a"), "", 5);
   EXPECT_EQ(phase(job, "last"), "Running");
@@ -420,9 +428,7 @@ TEST_F(Pipelines, AStepThatNeedsAnOutputThatNobodyWroteIsNotRun) {
   const JobId job = start(pipeline("p", {step("a"), step("b", {"a"})}));
   launcher.finished(node_of(JobId("p_a")), attempt(JobId("p_a")), node_exit({rank_exit(0)}));
   launcher.drop_notices();
-  EXPECT_EQ(phase(job, "b"),
-            "NotRun: step 'a' (job p_a) wrote nothing to its output 'made', which is the input "
-            "'from_a'");
+  EXPECT_EQ(not_run(job, "b"), (InputWasNotWritten{"a", JobId("p_a"), {"made", "from_a"}}));
   EXPECT_EQ(launcher.status(job), JobStatus::failed);
   EXPECT_EQ(launcher.view(job).report->exit_code, 125);
 }

@@ -240,10 +240,10 @@ TEST(Placement, ExplainsItself) {
   FakeNode n2 = launcher.join("n2");
   const JobId held = launcher.submit(job_spec("held"));
   const JobId pair = launcher.submit(job_spec("pair", 2));
-  const auto lines = launcher.core->explain(pair).value().lines;
+  const auto lines = launcher.explain(pair).lines;
   EXPECT_THAT(lines, ::testing::Contains(HasSubstr("n1 is held as a whole by job 'held'")));
   EXPECT_THAT(lines, ::testing::Contains(HasSubstr("n2 could run the job now")));
-  EXPECT_THAT(launcher.core->explain(held).value().lines,
+  EXPECT_THAT(launcher.explain(held).lines,
               ::testing::Contains(HasSubstr("node rank 0: n1 (4 cpus")));
 }
 

@@ -173,7 +173,7 @@ TEST(Isolation, ANodeThatJoinsBesideAnIsolatedJobWaitsForItsEnd) {
   FakeNode n2 = launcher.join("n2", shared);
   const JobId second = launcher.submit(job_spec("second"));
   EXPECT_EQ(launcher.status(second), JobStatus::queued);
-  EXPECT_THAT(launcher.core->explain(second).value().lines,
+  EXPECT_THAT(launcher.explain(second).lines,
               ::testing::Contains(HasSubstr("n2 shares its machine with node n1, which runs "
                                             "alone.1, an isolated job")));
   launcher.run_solo(n1, attempt(first), node_exit({rank_exit(0)}));

@@ -93,9 +93,9 @@ TEST(Priority, OfAJobThatWaitsForAQuotaCanBeChanged) {
   const JobId running = launcher.submit(job_spec("running"));
   launcher.submit(job_spec("first"));
   const JobId second = launcher.submit(job_spec("second"));
-  EXPECT_THAT(launcher.view(second).reason, HasSubstr("has 1 of 1 running jobs"));
+  EXPECT_TRUE(launcher.why(second).is<WaitsForQuota>());
   update(launcher, second, Priority::high);
-  EXPECT_THAT(launcher.view(second).reason, HasSubstr("has 1 of 1 running jobs"));
+  EXPECT_TRUE(launcher.why(second).is<WaitsForQuota>());
   EXPECT_EQ(next_after(launcher, n1, running), "second");
 }
 
@@ -118,7 +118,9 @@ TEST(Priority, AHeadWhosePriorityIsLoweredIsTheHeadNoMore) {
   const JobId second = launcher.submit(job_spec("second"));
   update(launcher, first, Priority::low);
   EXPECT_EQ(launcher.view(second).queue_position, 1);
-  EXPECT_THAT(launcher.view(first).reason, HasSubstr("waits behind job 'second'"));
+  const Why why = launcher.why(first);
+  ASSERT_TRUE(why.is<WaitsBehindJob>());
+  EXPECT_EQ(why.as<WaitsBehindJob>()->job, second);
   EXPECT_EQ(next_after(launcher, n1, running), "second");
 }
 

@@ -55,8 +55,8 @@ std::string told(const Scenario& scenario) {
       for (const NodeId node : launcher.placed_on(attempt(id))) text += " " + names[node];
       continue;
     }
-    const auto explanation = launcher.core->explain(id);
-    for (const std::string& line : explanation->lines) text += "\n  " + line;
+    const ExplainView explanation = launcher.explain(id);
+    for (const std::string& line : explanation.lines) text += "\n  " + line;
   }
   return text + "\n";
 }

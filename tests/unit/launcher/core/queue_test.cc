@@ -38,7 +38,9 @@ TEST(Queue, AJobThatWaitsForBusyNodesBlocksLaterOnes) {
   EXPECT_EQ(launcher.status(pair), JobStatus::queued);
   EXPECT_EQ(launcher.status(small), JobStatus::queued) << "n2 is free, but it is not its turn";
   EXPECT_THAT(launcher.view(pair).reason, ::testing::HasSubstr("by job 'first'"));
-  EXPECT_THAT(launcher.view(small).reason, ::testing::HasSubstr("waits behind job 'pair'"));
+  const Why why = launcher.why(small);
+  ASSERT_TRUE(why.is<WaitsBehindJob>());
+  EXPECT_EQ(*why.as<WaitsBehindJob>(), (WaitsBehindJob{pair, launcher.why(pair)}));
   launcher.run_solo(n1, attempt(first), node_exit({rank_exit(0)}));
   EXPECT_EQ(launcher.status(pair), JobStatus::preparing);
   EXPECT_EQ(launcher.status(small), JobStatus::queued);

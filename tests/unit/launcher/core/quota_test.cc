@@ -76,11 +76,10 @@ TEST_F(Quotas, AJobOverItsUsersQuotaWaitsSaysWhyAndBlocksNobody) {
   const JobId other = submit(small("other", 4), "bob");
   EXPECT_EQ(launcher.status(first), JobStatus::preparing);
   EXPECT_EQ(launcher.status(second), JobStatus::queued);
-  EXPECT_EQ(launcher.view(second).reason,
-            "waits: user 'alice' uses 3 of 4 gpus, and this job needs 2");
+  const Why over = WaitsForQuota{QuotaHolder::Kind::user, "alice", QuotaLimit::gpus, 3, 4, 2};
+  EXPECT_EQ(launcher.why(second), over);
   EXPECT_EQ(launcher.status(other), JobStatus::preparing) << "it waits for nobody's quota";
-  const auto explained = launcher.core->explain(second);
-  EXPECT_THAT(explained->lines[0], HasSubstr("uses 3 of 4 gpus"));
+  EXPECT_EQ(launcher.explain(second).reasons.at(0).why, over);
   const JobId fits = submit(small("fits", 1), "alice");
   EXPECT_EQ(launcher.status(fits), JobStatus::preparing) << "a quota is no queue";
   run(n1, first);
@@ -95,7 +94,8 @@ TEST_F(Quotas, ThoseThatAskForTheSameGetTheirTurnsInOrder) {
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     EXPECT_EQ(launcher.status(jobs[i]), JobStatus::preparing) << i;
     for (std::size_t k = i + 1; k < jobs.size(); ++k)
-      EXPECT_EQ(launcher.view(jobs[k]).reason, "waits: user 'alice' has 1 of 1 running jobs");
+      EXPECT_EQ(launcher.why(jobs[k]), (WaitsForQuota{QuotaHolder::Kind::user, "alice",
+                                                      QuotaLimit::running_jobs, 1, 1, 1}));
     run(n1, jobs[i]);
   }
 }
@@ -108,8 +108,8 @@ TEST_F(Quotas, AProjectsQuotaCountsAllItsUsers) {
   const JobId b = submit(small("b"), "bob");
   const JobId c = submit(small("c"), "bob");
   EXPECT_EQ(launcher.status(b), JobStatus::preparing);
-  EXPECT_EQ(launcher.view(c).reason,
-            "waits: project 'default' uses 2 of 2 nodes, and this job needs 1");
+  EXPECT_EQ(launcher.why(c),
+            (WaitsForQuota{QuotaHolder::Kind::project, "default", QuotaLimit::nodes, 2, 2, 1}));
   run(n1, a);
   EXPECT_EQ(launcher.status(c), JobStatus::preparing);
 }
@@ -119,8 +119,8 @@ TEST_F(Quotas, WholeNodesCountWithAllThatTheyHave) {
   FakeNode n2 = launcher.join("n2", inventory(4));
   set(kAlice, QuotaLimit::cpus, 8);
   const JobId whole = submit(job_spec("whole"), "alice");
-  EXPECT_EQ(launcher.view(whole).reason,
-            "waits: user 'alice' uses 0 of 8 cpus, and this job needs 16");
+  EXPECT_EQ(launcher.why(whole),
+            (WaitsForQuota{QuotaHolder::Kind::user, "alice", QuotaLimit::cpus, 0, 8, 16}));
   const JobId other = submit(job_spec("other"), "bob");
   EXPECT_EQ(launcher.status(other), JobStatus::preparing);
   FakeNode n3 = launcher.join("n3", inventory(4));
@@ -135,7 +135,8 @@ TEST_F(Quotas, ChangingAQuotaIsFeltAtOnceAndEndsNothing) {
   const JobId c = submit(small("c"), "alice");
   EXPECT_EQ(launcher.status(a), JobStatus::preparing);
   EXPECT_EQ(launcher.status(b), JobStatus::preparing);
-  EXPECT_EQ(launcher.view(c).reason, "waits: user 'alice' has 2 of 1 running jobs");
+  EXPECT_EQ(launcher.why(c),
+            (WaitsForQuota{QuotaHolder::Kind::user, "alice", QuotaLimit::running_jobs, 2, 1, 1}));
   set(kAlice, QuotaLimit::running_jobs, std::nullopt);
   EXPECT_EQ(launcher.status(c), JobStatus::preparing);
 }
@@ -149,7 +150,8 @@ TEST_F(Quotas, AWaitingJobThatItsQuotaNowForbidsBlocksNobodyAnyMore) {
   const JobId behind = submit(small("behind"), "bob");
   EXPECT_EQ(launcher.status(behind), JobStatus::queued);
   set(kAlice, QuotaLimit::cpus, 2);
-  EXPECT_THAT(launcher.view(head).reason, HasSubstr("uses 0 of 2 cpus"));
+  EXPECT_EQ(launcher.why(head),
+            (WaitsForQuota{QuotaHolder::Kind::user, "alice", QuotaLimit::cpus, 0, 2, 4}));
   EXPECT_EQ(launcher.status(behind), JobStatus::preparing);
 }
 

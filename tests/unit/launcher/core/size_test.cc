@@ -215,7 +215,7 @@ TEST_F(SizeTest, AnIsolatedSizeServesIsolatedJobsAndAnotherDoesNot) {
   spec.compute = "plain";
   spec.resources.isolated = true;
   submit(spec);
-  EXPECT_THAT(launcher.core->explain(JobId("secret"))->lines,
+  EXPECT_THAT(launcher.explain(JobId("secret")).lines,
               testing::Contains("  n1 is of size Standard_D4_v3, which is not isolated"));
 }
 

@@ -65,7 +65,7 @@ TEST_F(TargetChoiceTest, AnyOtherTargetThatIsFreeComesBeforeLocal) {
   spec.compute_why = told("a client said so");
   EXPECT_EQ(submit(spec), "lab");
   EXPECT_THAT(notes, ElementsAre(Why(TargetWasChosen{{"lab"}, {{"local"}}})));
-  EXPECT_EQ(launcher.core->explain(JobId("job1"))->lines.front(), words::text_of(notes.front()));
+  EXPECT_EQ(launcher.explain(JobId("job1")).lines.front(), words::text_of(notes.front()));
   JobSpec named = asking(1);
   named.compute = "local";
   named.compute_why = told("a client said so");

@@ -260,8 +260,7 @@ TEST(Verdict, OnAFailedRankIsHeldWhileANodeOfTheGangIsUnknown) {
   ASSERT_EQ(launcher.liveness(n2), Liveness::unknown);
   launcher.finished(n1, attempt(job), node_exit({rank_exit(0, Cause::exit_code, 1)}));
   EXPECT_THAT(launcher.facts<AttemptEnded>(), IsEmpty());
-  EXPECT_THAT(launcher.view(job).reason,
-              HasSubstr("hear from node n2 (UNKNOWN) before deciding the cause"));
+  EXPECT_EQ(launcher.why(job), (WaitsForVerdict{NodeStanding{"n2", Liveness::unknown}}));
   launcher.beat(n2);
   launcher.drop_notices();
   EXPECT_EQ(launcher.facts<AttemptEnded>().at(0).report.rank, 0);

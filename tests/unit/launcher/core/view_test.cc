@@ -63,11 +63,14 @@ TEST(Views, AJobThatIsPreparedShowsHowFarItsNodesAre) {
     launcher.observe(nodes[number], staging);
     launcher.drop_notices();
   }
-  EXPECT_EQ(launcher.view(job).reason,
-            "node n1: building: link 3/12 …; n2: the node has not ans…; n3: staging; and 2 more");
+  EXPECT_EQ(launcher.why(job),
+            (WaitsForParts{{{"n1", PartState::staging, "building: link 3/12 packages"},
+                            {"n2", PartState::staging, "the node has not answered yet"},
+                            {"n3", PartState::staging, ""}},
+                           2}));
 }
 
-TEST(Views, NodesThatArePreparedShareOneLine) {
+TEST(Views, ANodeThatIsPreparedIsNotWaitedFor) {
   TestLauncher launcher;
   std::vector<FakeNode> nodes;
   for (const char* name : {"n1", "n2"}) nodes.push_back(launcher.join(name));
@@ -80,14 +83,12 @@ TEST(Views, NodesThatArePreparedShareOneLine) {
   };
   say(0, "solving:   Downloading scipy-1.11.4-cp311-cp311-manylinux.whl (36.4 MB)");
   say(1, "building: install packages 1120/1340 now");
-  EXPECT_EQ(
-      launcher.view(job).reason,
-      "node n1: solving: Downloading scipy-1.11.4…; n2: building: install packages 1120/1340 …");
+  EXPECT_EQ(launcher.why(job).as<WaitsForParts>()->parts.size(), 2U);
   launcher.observe(nodes[1], attempt(job), PartState::prepared);
   launcher.drop_notices();
-  EXPECT_EQ(launcher.view(job).reason,
-            "node n1: solving:   Downloading scipy-1.11.4-cp311-cp311-manylinux.whl (36.4 MB)")
-      << "of one node all is said";
+  const std::string said =
+      "solving:   Downloading scipy-1.11.4-cp311-cp311-manylinux.whl (36.4 MB)";
+  EXPECT_EQ(launcher.why(job), (WaitsForParts{{{"n1", PartState::staging, said}}, 0}));
 }
 
 TEST(Views, AnAttemptHasStartedWhenItsFirstPartDid) {

@@ -10,6 +10,7 @@
 #include "common/domain/why/redact.h"
 #include "common/wire/control.h"
 #include "launcher/core/core.h"
+#include "launcher/words/why.h"
 #include "tests/unit/support/print_why.h"
 
 namespace lockstep::launcher {
@@ -242,6 +243,13 @@ TEST(WhatWaits, NamesNoJobThatTheCallerMayNotSee) {
             "local-0 is held as a whole by another job");
   EXPECT_EQ(Viewer(core.state(), attempt).cut(behind),
             "waits behind another job, which needs 1 node with 2 cpus");
+  const Why waits = WaitsBehindJob{JobId("secret-name"), HeldAsAWhole{JobId("secret-name")}};
+  EXPECT_EQ(words::text_of(Viewer(core.state(), ann).cut(waits)),
+            "waits behind a job of another project: is held as a whole by a job of another "
+            "project");
+  EXPECT_EQ(words::text_of(Viewer(core.state(), attempt).cut(waits)),
+            "waits behind another job: is held as a whole by another job");
+  EXPECT_EQ(Viewer(core.state(), bob).cut(waits), waits);
   NodeView node;
   node.attempts = {{JobId("secret-name"), 1}, {JobId("mine"), 1}};
   EXPECT_EQ(Viewer(core.state(), ann).cut(node).attempts.size(), 1u);

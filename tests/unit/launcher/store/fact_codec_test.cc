@@ -56,6 +56,15 @@ TEST(FactCodec, WhyATargetWasChosenIsATextInEarlierJournals) {
   }
 }
 
+TEST(FactCodec, WhyAStepWasSkippedInAnEarlierVersionIsTold) {
+  const std::string step_skipped =
+      "\x9a\x07\x12\x0a\x01p\x12\x01s\x1a\x0a"
+      "it is late";
+  const auto read = decode_fact(step_skipped);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(*read == Fact(StepSkipped{JobId("p"), "s", told("it is late")}));
+}
+
 TEST(FactCodec, RefusesWhatIsNoFact) {
   EXPECT_THAT(decode_fact("").error().message, HasSubstr("body"));
   EXPECT_EQ(decode_fact("\xff\xff").error().code, ErrorCode::corrupt);
