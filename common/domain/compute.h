@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,18 @@ inline constexpr std::string_view kFirstMachineStep = "begin";
 // The text of one ComputeLogReply.
 inline constexpr std::size_t kMaxComputeLogBytes = 1u << 20;
 
+// Whether the agents of an ssh target dial the launcher through a reverse tunnel.
+enum class TunnelUse {
+  unset,      // the provider's default, which is automatic
+  automatic,  // where the host cannot dial the launcher
+  always,
+  never,
+  unknown,  // a client of another version asks for it; no target has it
+};
+// The word in files: "auto"; "" for unset.
+std::string_view to_string(TunnelUse use);
+std::optional<TunnelUse> tunnel_use_from(std::string_view word);
+
 // A host that the ssh provider attaches. Everything except `address` may be empty.
 struct SshHost {
   std::string name;             // unique in the target; the machine's and the node's name
@@ -105,10 +118,10 @@ struct ComputeSpec {
   std::string location;  // a word for people; nothing depends on it
   std::map<std::string, std::string> tags;
   NodeSource source = NodeSource::none;
-  std::vector<SshHost> hosts;  // of source ssh, in the order in which they were named
-  std::string tunnel;          // of source ssh: "auto", "always" or "never"; "": auto
-  std::string size = {};       // a name of the catalogue of sizes; "": none
-  Scale scale = {};            // of types amlcompute and kubernetes
+  std::vector<SshHost> hosts;           // of source ssh, in the order in which they were named
+  TunnelUse tunnel = TunnelUse::unset;  // of source ssh
+  std::string size = {};                // a name of the catalogue of sizes; "": none
+  Scale scale = {};                     // of types amlcompute and kubernetes
   // Of sources docker, slurm, kubernetes and command: see provider_settings.h.
   std::map<std::string, std::vector<std::string>> settings = {};
   InstanceSettings instance = {};  // of type computeinstance

@@ -157,7 +157,7 @@ void to_wire(const lockstep::ComputeSpec& from, ComputeSpec* to) {
   write_map(from.tags, to->mutable_tags());
   to->set_source(number_of(from.source));
   write_list(from.hosts, to->mutable_hosts());
-  to->set_tunnel(from.tunnel);
+  to->set_tunnel(std::string(to_string(from.tunnel)));
   to->set_size(from.size);
   if (!(from.scale == lockstep::Scale{})) write_scale(from.scale, to->mutable_scale());
   write_settings(from.settings, to->mutable_settings());
@@ -173,7 +173,8 @@ Status from_wire(const ComputeSpec& from, lockstep::ComputeSpec* to) {
   TRY(read_map(from.tags(), 10 * kMaxComputeTags, "compute.tags", &to->tags));
   TRY(read_source(from.source(), to->type, &to->source));
   TRY(read_list(from.hosts(), 2 * kMaxHosts, "compute.hosts", &to->hosts));
-  TRY(read_text(from.tunnel(), "compute.tunnel", &to->tunnel));
+  // check(ComputeSpec) refuses what is unknown.
+  to->tunnel = lockstep::tunnel_use_from(from.tunnel()).value_or(lockstep::TunnelUse::unknown);
   TRY(read_text(from.size(), "compute.size", &to->size, kMaxNameBytes));
   if (from.has_scale()) {
     TRY(read_scale(from.scale(), &to->scale));

@@ -71,7 +71,7 @@ json settings_json(const ProviderRequest& request) {
     settings["hosts"] = json::array();
     for (const ProviderRequest::Machine& machine : request.machines)
       settings["hosts"].push_back(host_json(machine));
-    if (!spec.tunnel.empty()) settings["tunnel"] = spec.tunnel;
+    if (spec.tunnel != TunnelUse::unset) settings["tunnel"] = to_string(spec.tunnel);
     if (const auto share = spec.settings.find("share"); share != spec.settings.end())
       settings["share"] = share->second.front();
     return settings;

@@ -179,7 +179,7 @@ Json to_json(const ComputeView& compute) {
   json["leaving"] = compute.leaving;
   json["history"] = list_of<ComputeEvent>(compute.history, event_json);
   json["lockstep"] = {{"node_source", std::string(to_string(spec.source))},
-                      {"tunnel", spec.tunnel},
+                      {"tunnel", std::string(to_string(spec.tunnel))},
                       {"settings", settings_json(spec)},
                       {"labels", map_of(spec.labels)},
                       {"hosts", list_of<SshHost>(spec.hosts, host_json)}};

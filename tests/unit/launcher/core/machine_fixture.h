@@ -27,7 +27,7 @@ class Machines : public testing::Test {
     return refusals.empty() ? "granted" : refusals.front().message;
   }
   void create(const std::vector<std::string>& hosts) {
-    ComputeSpec spec{"lab", ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}, ""};
+    ComputeSpec spec{"lab", ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}};
     for (const std::string& name : hosts) spec.hosts.push_back(host(name));
     ask(CreateCompute{spec});
     launcher.expect_one<ReplyCompute>();

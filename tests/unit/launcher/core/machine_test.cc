@@ -357,6 +357,12 @@ TEST_F(Machines, AProviderThatWantsToTellNoticesIsHeld) {
   EXPECT_THAT(launcher.expect_one<HoldMachines>().machines, ElementsAre("vm1"));
 }
 
+TEST_F(Machines, ATunnelThatThisVersionDoesNotKnowIsRefused) {
+  ComputeSpec spec{"lab", ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}};
+  spec.tunnel = TunnelUse::unknown;
+  EXPECT_THAT(refused(CreateCompute{spec}), HasSubstr("is not auto, always or never"));
+}
+
 TEST_F(Machines, ANoticeOfItsProviderStopsWhatRunsOnTheNode) {
   attached("vm1");
   const JobId job = submit("train");
