@@ -4,9 +4,12 @@
 
 #include "common/domain/why/reason.h"
 #include "launcher/words/fit.h"
+#include "launcher/words/machines.h"
 #include "launcher/words/nodes.h"
 #include "launcher/words/placement.h"
+#include "launcher/words/providers.h"
 #include "launcher/words/settings.h"
+#include "launcher/words/targets.h"
 #include "launcher/words/unknown.h"
 #include "launcher/words/vain.h"
 #include "launcher/words/waits.h"

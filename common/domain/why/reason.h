@@ -12,9 +12,12 @@
 #include "common/domain/why/data.h"
 #include "common/domain/why/fit.h"
 #include "common/domain/why/list.h"
+#include "common/domain/why/machines.h"
 #include "common/domain/why/nodes.h"
 #include "common/domain/why/placement.h"
+#include "common/domain/why/providers.h"
 #include "common/domain/why/settings.h"
+#include "common/domain/why/targets.h"
 #include "common/domain/why/vain.h"
 #include "common/domain/why/waits.h"
 #include "common/domain/why/why.h"
@@ -23,7 +26,7 @@ namespace lockstep {
 
 struct Reason {
   VariantOf<List<Told, Unknown>, WaitReasons, NodeReasons, FitReasons, PlacementReasons,
-            VainReasons, SettingReasons>
+            VainReasons, SettingReasons, MachineReasons, ProviderReasons, TargetReasons>
       value;
   friend bool operator==(const Reason&, const Reason&) = default;
 };
