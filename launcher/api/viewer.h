@@ -6,6 +6,7 @@
 // a class (launcher/core/words_of.h), and every answer about a job goes through cut().
 
 #include "common/domain/views.h"
+#include "common/domain/why/why.h"
 #include "launcher/core/authority.h"
 #include "launcher/core/state.h"
 #include "launcher/core/words_of.h"
@@ -38,15 +39,15 @@ class Viewer {
   std::vector<ComputeView> cut(std::vector<ComputeView> views) const;
   // What is done with the name of a deleted job: the launcher does not know any more who owned it.
   enum class Gone { shown, hidden };
-  // A reason for waiting, without the names of jobs that the caller may not see.
+  // A reason, without the names of jobs that the caller may not see.
   std::string cut(std::string words, Gone gone = Gone::shown) const;
   Why cut(const Why& why, Gone gone = Gone::shown) const;
 
  private:
   Object object_of(const JobView& view) const;
-  bool is_hidden(const JobId& job, Gone gone) const;
   std::string hidden_job() const;  // stands for a job that the caller may not see
   bool is_in_force() const;        // an attempt's credential may have ended since it began to watch
+  bool is_hidden(const JobId& job, Gone gone) const;
   bool may_of(Permission permission, const JobView& view) const;
 
   const State& state_;
