@@ -181,14 +181,11 @@ Status check_source(const ComputeSpec& spec) {
   TRY(check_scale(spec));
   TRY(check_instance(spec));
   TRY(check_settings(spec.source, spec.settings));
-  if (spec.source != NodeSource::ssh && (!spec.hosts.empty() || !spec.tunnel.empty()))
+  if (spec.source != NodeSource::ssh && (!spec.hosts.empty() || spec.tunnel != TunnelUse::unset))
     return make_error(ErrorCode::invalid_argument,
                       "only a target with the node source ssh has hosts and a tunnel");
-  if (!spec.tunnel.empty() && spec.tunnel != "auto" && spec.tunnel != "always" &&
-      spec.tunnel != "never")
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("tunnel: '{}' is not auto, always or never", spec.tunnel.substr(0, 100)));
+  if (spec.tunnel == TunnelUse::unknown)
+    return make_error(ErrorCode::invalid_argument, "tunnel: is not auto, always or never");
   return check_hosts(spec);
 }
 
@@ -223,6 +220,24 @@ std::string_view to_string(NodeSource source) {
     case NodeSource::kubernetes: return "kubernetes";
   }
   return "?";
+}
+
+std::string_view to_string(TunnelUse use) {
+  switch (use) {
+    case TunnelUse::unset: return "";
+    case TunnelUse::automatic: return "auto";
+    case TunnelUse::always: return "always";
+    case TunnelUse::never: return "never";
+    case TunnelUse::unknown: break;
+  }
+  return "?";
+}
+
+std::optional<TunnelUse> tunnel_use_from(std::string_view word) {
+  for (const TunnelUse use :
+       {TunnelUse::unset, TunnelUse::automatic, TunnelUse::always, TunnelUse::never})
+    if (to_string(use) == word) return use;
+  return std::nullopt;
 }
 
 std::string_view to_string(InstanceCause cause) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "common/base/time.h"
 #include "common/domain/node_labels.h"
 #include "common/domain/schedule.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep {
 
@@ -38,6 +40,7 @@ enum class NodeSource {
 };
 // The word in files and tables: "ssh"; "" for none.
 std::string_view to_string(NodeSource source);
+constexpr NodeSource last_enumerator(NodeSource) { return NodeSource::kubernetes; }
 
 // The target that every launcher has from the start.
 inline constexpr std::string_view kLocalCompute = "local";
@@ -60,6 +63,18 @@ inline constexpr std::size_t kMaxComputeEvents = 200;  // that are kept of one t
 inline constexpr std::string_view kFirstMachineStep = "begin";
 // The text of one ComputeLogReply.
 inline constexpr std::size_t kMaxComputeLogBytes = 1u << 20;
+
+// Whether the agents of an ssh target dial the launcher through a reverse tunnel.
+enum class TunnelUse {
+  unset,      // the provider's default, which is automatic
+  automatic,  // where the host cannot dial the launcher
+  always,
+  never,
+  unknown,  // a client of another version asks for it; no target has it
+};
+// The word in files: "auto"; "" for unset.
+std::string_view to_string(TunnelUse use);
+std::optional<TunnelUse> tunnel_use_from(std::string_view word);
 
 // A host that the ssh provider attaches. Everything except `address` may be empty.
 struct SshHost {
@@ -105,10 +120,10 @@ struct ComputeSpec {
   std::string location;  // a word for people; nothing depends on it
   std::map<std::string, std::string> tags;
   NodeSource source = NodeSource::none;
-  std::vector<SshHost> hosts;  // of source ssh, in the order in which they were named
-  std::string tunnel;          // of source ssh: "auto", "always" or "never"; "": auto
-  std::string size = {};       // a name of the catalogue of sizes; "": none
-  Scale scale = {};            // of types amlcompute and kubernetes
+  std::vector<SshHost> hosts;           // of source ssh, in the order in which they were named
+  TunnelUse tunnel = TunnelUse::unset;  // of source ssh
+  std::string size = {};                // a name of the catalogue of sizes; "": none
+  Scale scale = {};                     // of types amlcompute and kubernetes
   // Of sources docker, slurm, kubernetes and command: see provider_settings.h.
   std::map<std::string, std::vector<std::string>> settings = {};
   InstanceSettings instance = {};  // of type computeinstance
@@ -217,7 +232,7 @@ struct MachineView {
   std::string name;
   // "wanted", "creating", "failed", "created", "joined", "lost", "leaving" or "removing".
   std::string state;
-  std::string why;                           // why it is wanted, or why it leaves
+  std::string why;                           // the text of why_data
   Instant since;                             // in this state
   std::string step;                          // the provider's, which runs now; "": none
   std::string node;                          // name of its node; "": it has not joined
@@ -226,12 +241,17 @@ struct MachineView {
   std::string failed_step, failed_code, failure;
   std::int64_t failures = 0;  // in a row
   Instant retry_at;           // ns = 0: none is planned
+  Why why_data = {};          // why it is wanted, or why it leaves
+  Why failure_data = {};      // its text is `failure`
+  // Why it is not there yet, or takes no work; its text is `about["reason"]`.
+  Why waits_data = {};
   friend bool operator==(const MachineView&, const MachineView&) = default;
 };
 struct ComputeEvent {
   Instant at;
   std::string machine;  // "": the target
-  std::string text;
+  std::string text;     // of why_data, in views
+  Why why_data = {};
   friend bool operator==(const ComputeEvent&, const ComputeEvent&) = default;
 };
 
@@ -240,10 +260,12 @@ struct ScalingView {
   std::int64_t wanted = 0;     // machines that there should be
   std::int64_t preparing = 0;  // that have no node yet
   std::int64_t leaving = 0;
-  Instant changed;      // when a machine was wanted or dismissed last; ns = 0: never
-  std::string why;      // of that
-  std::string failure;  // why no machine could be made the last time; "": it could
-  Instant retry_at;     // ns = 0: now
+  Instant changed;        // when a machine was wanted or dismissed last; ns = 0: never
+  std::string why;        // the text of why_data
+  std::string failure;    // the text of failure_data
+  Instant retry_at;       // ns = 0: now
+  Why why_data = {};      // of the change
+  Why failure_data = {};  // why no machine could be made the last time; none: it could
   friend bool operator==(const ScalingView&, const ScalingView&) = default;
 };
 
@@ -257,12 +279,14 @@ struct InstanceView {
   std::string state;
   Instant changed;  // when it was started or stopped last
   InstanceCause cause = InstanceCause::user;
-  std::string why;  // "by ann"
+  std::string why;  // the text of why_data
   // What its schedules do next.
   InstanceAction next_action = InstanceAction::start;
   Instant next_at;         // ns = 0: nothing
   std::string next_local;  // "2026-11-27T08:00:00 Europe/Berlin"
-  std::string problem;     // why its schedules do not all work; "": they do
+  std::string problem;     // the text of problem_data
+  Why why_data = {};
+  Why problem_data = {};  // why its schedules do not all work; none: they do
   friend bool operator==(const InstanceView&, const InstanceView&) = default;
 };
 
@@ -282,10 +306,11 @@ struct ComputeView {
   std::int64_t queued_jobs = 0;       // jobs for this target that wait
   std::int64_t running_jobs = 0;      // jobs for this target that are placed and have not ended
   std::vector<MachineView> machines;  // by name
-  std::string leaving;                // why the target is being deleted; "": it is not
+  std::string leaving;                // the text of leaving_data
   std::vector<ComputeEvent> history;  // oldest first; only if asked for
   ScalingView scaling = {};           // of an elastic target
   InstanceView instance = {};
+  Why leaving_data = {};  // why the target is being deleted; none: it is not
   friend bool operator==(const ComputeView&, const ComputeView&) = default;
 };
 struct ComputesReply {  // by name; "local" first

@@ -18,6 +18,7 @@
 #include "common/base/time.h"
 #include "common/domain/datastore.h"
 #include "common/domain/inputs.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep {
 
@@ -143,9 +144,10 @@ struct OutputWrite {
   std::string to;      // "azureml://datastores/…"
   State state = State::waiting;
   std::uint32_t tries = 0;  // that failed
-  std::string why = {};     // of the last failure; at most kMaxWriteFailureBytes
+  std::string why = {};     // in views, the text of why_data
   // When it was written or given up; while it waits, when it is tried again (ns = 0: at once).
   Instant at = {};
+  Why why_data = {};  // of the last failure
   friend bool operator==(const OutputWrite&, const OutputWrite&) = default;
 };
 std::string_view to_string(OutputWrite::State state);

@@ -28,6 +28,7 @@ Result<LocalTime> parse_local_time(std::string_view text);
 
 enum class Frequency { minute, hour, day, week, month };
 std::string_view to_string(Frequency frequency);
+constexpr Frequency last_enumerator(Frequency) { return Frequency::month; }
 std::optional<Frequency> frequency_from(std::string_view word);
 
 // Every `interval` minutes, hours, days, weeks or months from the start. The lists are for days,

@@ -4,6 +4,7 @@
 
 #include "common/domain/provider_settings.h"
 #include "common/wire/schedule_codec.h"
+#include "common/wire/why_codec.h"
 
 namespace lockstep::pb {
 
@@ -120,9 +121,11 @@ void write_scaling(const lockstep::ScalingView& from, ScalingView* to) {
   to->set_preparing(from.preparing);
   to->set_leaving(from.leaving);
   to->set_changed_ns(from.changed.ns);
-  to->set_why(from.why);
-  to->set_failure(from.failure);
+  to->set_why(fitting_text(from.why));
+  to->set_failure(fitting_text(from.failure));
   to->set_retry_at_ns(from.retry_at.ns);
+  if (from.why_data) to_wire(from.why_data, to->mutable_why_data());
+  if (from.failure_data) to_wire(from.failure_data, to->mutable_failure_data());
 }
 Status read_scaling(const ScalingView& from, lockstep::ScalingView* to) {
   TRY(read_count(from.wanted(), "scaling.wanted", &to->wanted));
@@ -131,6 +134,8 @@ Status read_scaling(const ScalingView& from, lockstep::ScalingView* to) {
   TRY(read_instant(from.changed_ns(), "scaling.changed", &to->changed));
   TRY(read_text(from.why(), "scaling.why", &to->why));
   TRY(read_text(from.failure(), "scaling.failure", &to->failure));
+  TRY(from_wire(from.why_data(), &to->why_data));
+  TRY(from_wire(from.failure_data(), &to->failure_data));
   return read_instant(from.retry_at_ns(), "scaling.retry_at", &to->retry_at);
 }
 
@@ -157,7 +162,7 @@ void to_wire(const lockstep::ComputeSpec& from, ComputeSpec* to) {
   write_map(from.tags, to->mutable_tags());
   to->set_source(number_of(from.source));
   write_list(from.hosts, to->mutable_hosts());
-  to->set_tunnel(from.tunnel);
+  to->set_tunnel(std::string(to_string(from.tunnel)));
   to->set_size(from.size);
   if (!(from.scale == lockstep::Scale{})) write_scale(from.scale, to->mutable_scale());
   write_settings(from.settings, to->mutable_settings());
@@ -173,7 +178,8 @@ Status from_wire(const ComputeSpec& from, lockstep::ComputeSpec* to) {
   TRY(read_map(from.tags(), 10 * kMaxComputeTags, "compute.tags", &to->tags));
   TRY(read_source(from.source(), to->type, &to->source));
   TRY(read_list(from.hosts(), 2 * kMaxHosts, "compute.hosts", &to->hosts));
-  TRY(read_text(from.tunnel(), "compute.tunnel", &to->tunnel));
+  // check(ComputeSpec) refuses what is unknown.
+  to->tunnel = lockstep::tunnel_use_from(from.tunnel()).value_or(lockstep::TunnelUse::unknown);
   TRY(read_text(from.size(), "compute.size", &to->size, kMaxNameBytes));
   if (from.has_scale()) {
     TRY(read_scale(from.scale(), &to->scale));
@@ -211,16 +217,19 @@ Status from_wire(const SshHost& from, lockstep::SshHost* to) {
 void to_wire(const lockstep::MachineView& from, MachineView* to) {
   to->set_name(from.name);
   to->set_state(from.state);
-  to->set_why(from.why);
+  to->set_why(fitting_text(from.why));
   to->set_since_ns(from.since.ns);
   to->set_step(from.step);
   to->set_node(from.node);
   write_map(from.about, to->mutable_about());
   to->set_failed_step(from.failed_step);
   to->set_failed_code(from.failed_code);
-  to->set_failure(from.failure);
+  to->set_failure(fitting_text(from.failure));
   to->set_failures(from.failures);
   to->set_retry_at_ns(from.retry_at.ns);
+  if (from.why_data) to_wire(from.why_data, to->mutable_why_data());
+  if (from.failure_data) to_wire(from.failure_data, to->mutable_failure_data());
+  if (from.waits_data) to_wire(from.waits_data, to->mutable_waits_data());
 }
 Status from_wire(const MachineView& from, lockstep::MachineView* to) {
   TRY(read_text(from.name(), "machine.name", &to->name, kMaxNameBytes));
@@ -234,6 +243,9 @@ Status from_wire(const MachineView& from, lockstep::MachineView* to) {
   TRY(read_text(from.failed_code(), "machine.failed_code", &to->failed_code));
   TRY(read_text(from.failure(), "machine.failure", &to->failure));
   TRY(read_count(from.failures(), "machine.failures", &to->failures));
+  TRY(from_wire(from.why_data(), &to->why_data));
+  TRY(from_wire(from.failure_data(), &to->failure_data));
+  TRY(from_wire(from.waits_data(), &to->waits_data));
   return read_instant(from.retry_at_ns(), "machine.retry_at", &to->retry_at);
 }
 
@@ -241,10 +253,12 @@ void to_wire(const lockstep::ComputeEvent& from, ComputeEvent* to) {
   to->set_at_ns(from.at.ns);
   to->set_machine(from.machine);
   to->set_text(fitting_text(from.text));
+  if (from.why_data) to_wire(from.why_data, to->mutable_why_data());
 }
 Status from_wire(const ComputeEvent& from, lockstep::ComputeEvent* to) {
   TRY(read_instant(from.at_ns(), "event.at", &to->at));
   TRY(read_text(from.machine(), "event.machine", &to->machine, kMaxNameBytes));
+  TRY(from_wire(from.why_data(), &to->why_data));
   return read_text(from.text(), "event.text", &to->text);
 }
 
@@ -261,6 +275,7 @@ void to_wire(const lockstep::ComputeView& from, ComputeView* to) {
   write_list(from.history, to->mutable_history());
   write_scaling(from.scaling, to->mutable_scaling());
   to_wire(from.instance, to->mutable_instance());
+  if (from.leaving_data) to_wire(from.leaving_data, to->mutable_leaving_data());
 }
 Status from_wire(const ComputeView& from, lockstep::ComputeView* to) {
   TRY(from_wire(from.spec(), &to->spec));
@@ -274,6 +289,7 @@ Status from_wire(const ComputeView& from, lockstep::ComputeView* to) {
   TRY(read_text(from.leaving(), "compute.leaving", &to->leaving));
   TRY(read_list(from.history(), 2 * kMaxComputeEvents, "compute.history", &to->history));
   TRY(from_wire(from.instance(), &to->instance));
+  TRY(from_wire(from.leaving_data(), &to->leaving_data));
   return read_scaling(from.scaling(), &to->scaling);
 }
 

@@ -1,4 +1,5 @@
 #include "common/wire/schedule_codec.h"
+#include "common/wire/why_codec.h"
 
 #include <climits>
 
@@ -129,17 +130,21 @@ void to_wire(const lockstep::InstanceView& from, InstanceView* to) {
   to->set_state(from.state);
   to->set_changed_ns(from.changed.ns);
   to->set_cause(number_of(from.cause));
-  to->set_why(from.why);
+  to->set_why(fitting_text(from.why));
   to->set_next_action(number_of(from.next_action));
   to->set_next_at_ns(from.next_at.ns);
   to->set_next_local(from.next_local);
   to->set_problem(from.problem);
+  if (from.why_data) to_wire(from.why_data, to->mutable_why_data());
+  if (from.problem_data) to_wire(from.problem_data, to->mutable_problem_data());
 }
 Status from_wire(const InstanceView& from, lockstep::InstanceView* to) {
   TRY(read_text(from.state(), "instance.state", &to->state));
   TRY(read_instant(from.changed_ns(), "instance.changed", &to->changed));
   TRY(read_cause(from.cause(), &to->cause));
   TRY(read_text(from.why(), "instance.why", &to->why));
+  TRY(from_wire(from.why_data(), &to->why_data));
+  TRY(from_wire(from.problem_data(), &to->problem_data));
   TRY(read_action(from.next_action(), &to->next_action));
   TRY(read_instant(from.next_at_ns(), "instance.next_at", &to->next_at));
   TRY(read_text(from.next_local(), "instance.next_local", &to->next_local));

@@ -195,6 +195,7 @@ void to_wire(const lockstep::OutputWrite& from, OutputWrite* to) {
   to->set_tries(from.tries);
   to->set_why(fitting_text(from.why));
   to->set_at_ns(from.at.ns);
+  if (from.why_data) to_wire(from.why_data, to->mutable_why_data());
 }
 
 Status from_wire(const OutputWrite& from, lockstep::OutputWrite* to) {
@@ -203,6 +204,7 @@ Status from_wire(const OutputWrite& from, lockstep::OutputWrite* to) {
   TRY(read_enum(from.state(), lockstep::OutputWrite::State::given_up, "write.state", &to->state));
   to->tries = from.tries();
   TRY(read_text(from.why(), "write.why", &to->why));
+  TRY(from_wire(from.why_data(), &to->why_data));
   return read_instant(from.at_ns(), "write.at", &to->at);
 }
 

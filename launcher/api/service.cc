@@ -7,6 +7,7 @@
 #include "common/domain/client_limits.h"
 #include "common/domain/why/reason.h"
 #include "launcher/api/asset_queries.h"
+#include "launcher/api/compute_texts.h"
 #include "launcher/api/environment_queries.h"
 #include "launcher/api/quota_queries.h"
 #include "launcher/api/viewer.h"
@@ -482,7 +483,7 @@ void Service::perform(const ReplyRefused& action) {
 }
 void Service::perform(const ReplyDeleted& action) { answer(action.to, action.result); }
 void Service::perform(const ReplyCompute& action) {
-  answer(action.to, ComputesReply{ports_.core->compute_views(action.name)});
+  answer(action.to, ComputesReply{with_texts(ports_.core->compute_views(action.name))});
 }
 void Service::perform(const ReplySizes& action) {
   answer(action.to, SizesReply{ports_.core->size_views(action.names), {}});

@@ -7,6 +7,7 @@
 
 #include "common/domain/provider_settings.h"
 #include "common/domain/why/redact.h"
+#include "launcher/api/compute_texts.h"
 #include "launcher/core/children.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/found_state.h"
@@ -165,7 +166,7 @@ Why Viewer::cut(const Why& why, Gone gone) const {
                         [&](std::string text) { return cut(std::move(text), gone); }});
 }
 
-// The core names jobs as 'NAME' and NAME.ATTEMPT.
+// Texts name jobs as 'NAME' and NAME.ATTEMPT.
 std::string Viewer::cut(std::string words, Gone gone) const {
   static const std::string kJob = "job '";
   const std::string hidden = words::job_text(lockstep::hidden(hidden_job()));
@@ -199,12 +200,13 @@ std::string Viewer::cut(std::string words, Gone gone) const {
 }
 
 std::vector<ComputeView> Viewer::cut(std::vector<ComputeView> views) const {
-  if (is_allowed(state_.principals(), caller_, Permission::manage_computes, {})) return views;
+  if (is_allowed(state_.principals(), caller_, Permission::manage_computes, {}))
+    return with_texts(std::move(views));
   for (ComputeView& view : views) {
-    view.scaling.why = cut(std::move(view.scaling.why), Gone::hidden);
+    view.scaling.why_data = cut(view.scaling.why_data, Gone::hidden);
     for (MachineView& machine : view.machines)
-      machine.why = cut(std::move(machine.why), Gone::hidden);
-    for (ComputeEvent& event : view.history) event.text = cut(std::move(event.text), Gone::hidden);
+      machine.why_data = cut(machine.why_data, Gone::hidden);
+    for (ComputeEvent& event : view.history) event.why_data = cut(event.why_data, Gone::hidden);
     const auto keys = setting_keys(view.spec.source);
     for (auto& [name, words] : view.spec.settings) {
       const auto known =
@@ -213,7 +215,7 @@ std::vector<ComputeView> Viewer::cut(std::vector<ComputeView> views) const {
       if (known == keys.end() || known->kind == SettingKey::Kind::words) words = {kHiddenValue};
     }
   }
-  return views;
+  return with_texts(std::move(views));
 }
 
 NodeView Viewer::cut(NodeView view) const {
@@ -242,6 +244,7 @@ JobView Viewer::cut(JobView view) const {
     step.why = reads ? cut(step.why) : Why();
     step.reason = words::text_of(step.why);
   }
+  for (OutputWrite& write : view.writes) write.why = words::text_of(write.why_data);
   each_text(view, [&](WordsOf of, std::string& text) {
     if (!text.empty()) text = tell(of, std::move(text), reads);
   });

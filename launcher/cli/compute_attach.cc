@@ -31,15 +31,18 @@ Result<ComputeView> attach_hosts(Connection& connection, Terminal& terminal,
     return made.computes.front();
   }
   const ComputeSpec& before = known->computes.front().spec;
-  const bool same_tunnel = spec.tunnel.empty() || spec.tunnel == before.tunnel ||
-                           (spec.tunnel == "auto" && before.tunnel.empty());
+  const bool same_tunnel =
+      spec.tunnel == TunnelUse::unset || spec.tunnel == before.tunnel ||
+      (spec.tunnel == TunnelUse::automatic && before.tunnel == TunnelUse::unset);
   if (before.source == NodeSource::ssh && !same_tunnel)
     return make_error(
         ErrorCode::conflict,
-        fmt::format("target '{}' is there already, with tunnel: {}; change that first: `lockstep "
-                    "compute update {} --set lockstep.tunnel={}`",
-                    spec.name, before.tunnel.empty() ? "auto" : before.tunnel, spec.name,
-                    spec.tunnel));
+        fmt::format(
+            "target '{}' is there already, with tunnel: {}; change that first: `lockstep "
+            "compute update {} --set lockstep.tunnel={}`",
+            spec.name,
+            to_string(before.tunnel == TunnelUse::unset ? TunnelUse::automatic : before.tunnel),
+            spec.name, to_string(spec.tunnel)));
   if (const auto share = spec.settings.find("share");
       share != spec.settings.end() && before.settings != spec.settings)
     return make_error(

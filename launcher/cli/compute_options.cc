@@ -15,6 +15,12 @@
 namespace lockstep::cli {
 namespace {
 
+Result<TunnelUse> tunnel_use_of(const std::string& word) {
+  if (const auto use = tunnel_use_from(word)) return *use;
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("tunnel: '{}' is not auto, always or never", word.substr(0, 100)));
+}
+
 Status apply_texts(const ComputeOptions& options, ComputeSpec& spec) {
   if (options.description) spec.description = *options.description;
   if (options.location) spec.location = *options.location;
@@ -102,7 +108,7 @@ Result<ComputeSpec> spec_from_flags(const std::string& verb, const ComputeOption
   auto hosts = hosts_from("--host", options.hosts);
   if (!hosts) return bad_compute(fmt::format("{}: {}", verb, hosts.error().message));
   spec.hosts = std::move(*hosts);
-  spec.tunnel = options.hosts.tunnel;
+  TRY_ASSIGN(spec.tunnel, tunnel_use_of(options.hosts.tunnel));
   if (!options.hosts.share.empty()) spec.settings["share"] = {options.hosts.share};
   return spec;
 }
@@ -113,6 +119,11 @@ std::optional<std::string> assign_to_elastic(const std::string& key, const std::
                                              ComputeSpec& spec) {
   if (auto wrong = spec::assign_to_instance(key, value, spec)) return wrong;
   return spec::assign_to_cluster(key, value, spec);
+}
+
+Status set_tunnel(const std::string& word, ComputeSpec& spec) {
+  TRY_ASSIGN(spec.tunnel, tunnel_use_of(word));
+  return {};
 }
 
 // `update --set KEY=VALUE` of a target that no file describes.
@@ -126,7 +137,7 @@ Status assign(const std::string& assignment, ComputeSpec& spec) {
   else if (key == "location")
     spec.location = value;
   else if (key == "lockstep.tunnel")
-    spec.tunnel = value;
+    return set_tunnel(value, spec);
   else if (key == "lockstep.share" && (value.empty() || value == "all"))
     spec.settings.erase("share");
   else if (key == "lockstep.share")
@@ -268,7 +279,7 @@ void add_hosts(CLI::App& verb, HostFlags& flags) {
                   "whether agents reach the launcher through ssh: auto (default), always, never")
       ->check(CLI::Validator(
           [](const std::string& word) {
-            const bool is_known = word == "auto" || word == "always" || word == "never";
+            const bool is_known = !word.empty() && tunnel_use_from(word);
             return is_known ? std::string() : "'" + word + "' is not auto, always or never";
           },
           ""));

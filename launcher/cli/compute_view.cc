@@ -94,7 +94,8 @@ std::string compute_text(const ComputeView& compute, Instant now) {
   lines.add("type", type_of(compute));
   if (spec.source != NodeSource::none) lines.add("node source", to_string(spec.source));
   if (spec.source == NodeSource::ssh)
-    lines.add("tunnel", spec.tunnel.empty() ? "auto" : spec.tunnel);
+    lines.add("tunnel",
+              to_string(spec.tunnel == TunnelUse::unset ? TunnelUse::automatic : spec.tunnel));
   if (is_instance(spec))
     add_instance(lines, compute);
   else if (is_elastic(spec))

@@ -125,22 +125,6 @@ std::optional<Verb> verb_from(std::string_view word) {
   return std::nullopt;
 }
 
-std::string_view to_string(Failure failure) {
-  switch (failure) {
-    case Failure::unreachable: return "unreachable";
-    case Failure::host_key: return "host_key";
-    case Failure::unauthenticated: return "unauthenticated";
-    case Failure::unsupported: return "unsupported";
-    case Failure::no_space: return "no_space";
-    case Failure::no_permission: return "no_permission";
-    case Failure::launcher_unreachable: return "launcher_unreachable";
-    case Failure::timed_out: return "timed_out";
-    case Failure::conflict: return "conflict";
-    case Failure::failed: break;
-  }
-  return "failed";
-}
-
 Status check_machine_name(std::string_view name) {
   const bool good = !name.empty() && name.size() <= kMaxNameBytes && name[0] != '-' &&
                     std::all_of(name.begin(), name.end(), [](unsigned char c) {

@@ -1,11 +1,10 @@
 #include "launcher/core/child_nodes.h"
 
-#include <fmt/format.h>
-
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/in_vain.h"
 #include "launcher/core/node_fit.h"
 #include "launcher/core/target_choice.h"
@@ -49,10 +48,10 @@ Held held_above(const State& state, const JobSpec& child) {
   return held;
 }
 
-std::optional<std::string> why_held(const Cluster& cluster, const Held& held,
-                                    const JobSpec& child) {
+Why why_held(const Cluster& cluster, const Held& held, const JobSpec& child,
+             const std::string& step = "") {
   const std::string pool = cluster.state.computes().pool_of(child.compute);
-  if (may_grow(cluster, pool)) return std::nullopt;
+  if (may_grow(cluster, pool)) return {};
   const Shape shape = shape_of(child);
   int fitting = 0, with_room = 0;
   std::vector<std::string> names;
@@ -65,26 +64,24 @@ std::optional<std::string> why_held(const Cluster& cluster, const Held& held,
     else if (names.size() < kMaxNamedNodes)
       names.push_back(node.name);
   }
-  if (fitting < shape.nodes || with_room >= shape.nodes) return std::nullopt;
-  return fmt::format("needs {}, and job '{}', which submits it, holds so much of target '{}' ({})",
-                     describe(shape), held.first->id.value, pool, fmt::join(names, ", "));
+  if (fitting < shape.nodes || with_room >= shape.nodes) return {};
+  return HeldByParent{step, asked_for(shape), held.first->id, pool, std::move(names)};
 }
 
 }  // namespace
 
-std::optional<std::string> held_by_parents(const Cluster& cluster, const JobSpec& child) {
-  if (!child.is_child()) return std::nullopt;
+Why held_by_parents(const Cluster& cluster, const JobSpec& child) {
+  if (!child.is_child()) return {};
   const Held held = held_above(cluster.state, child);
-  if (held.first == nullptr) return std::nullopt;
+  if (held.first == nullptr) return {};
   if (!child.is_pipeline()) return why_held(cluster, held, child);
   for (const PipelineStep& step : child.pipeline->steps) {
     JobSpec one = step.spec;
     one.run_as = child.run_as;
     if (auto choice = choose_target(cluster, one)) one.compute = std::move(choice->target);
-    if (const auto why = why_held(cluster, held, one))
-      return fmt::format("step '{}' {}", step.name, *why);
+    if (Why why = why_held(cluster, held, one, step.name)) return why;
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace lockstep::launcher

@@ -8,6 +8,7 @@
 #include "common/domain/docker_args.h"
 #include "common/domain/no_such_job.h"
 #include "common/domain/pipeline.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/child_nodes.h"
 #include "launcher/core/children.h"
 #include "launcher/core/compute_requests.h"
@@ -21,6 +22,7 @@
 #include "launcher/core/step_names.h"
 #include "launcher/core/target_choice.h"
 #include "launcher/core/users.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -273,9 +275,10 @@ void react(Context& core, const SubmitInput& input) {
     return core.refuse(input.reply, refused.front().error.code, refused.front().whole().message);
   if (auto error = refused_dependencies(core.cluster(), input.caller, spec))
     return core.refuse(input.reply, error->code, std::move(error->message));
-  const auto held = held_by_parents(core.cluster(), spec);
+  const Why held = held_by_parents(core.cluster(), spec);
   if (held && input.waits)
-    return core.refuse(input.reply, ErrorCode::conflict, *held + ": " + std::string(kWayOut));
+    return core.refuse(input.reply, ErrorCode::conflict,
+                       words::text_of(held) + ": " + std::string(kWayOut));
   auto checkpoint = first_checkpoint(core.cluster(), input.caller, spec);
   if (!checkpoint)
     return core.refuse(input.reply, checkpoint.error().code, checkpoint.error().message);
@@ -291,7 +294,7 @@ void react(Context& core, const SubmitInput& input) {
   if (input.rebuild) rebuild_environment(core, job, name_of(input.caller));
   inherit_locks(core, job);
   std::vector<Why> notes = submission_notes(core.cluster(), core.state.job(job)->spec);
-  if (held) notes.push_back(told(*held + ": it starts when that has ended"));
+  if (held) notes.emplace_back(StartsAfterParent{held});
   core.act(ReplySubmitted{input.reply, job, std::move(notes)});
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/nearest.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/instances.h"
 #include "launcher/core/machine_view.h"
@@ -270,7 +271,7 @@ struct Asked {
       if (found == nullptr) continue;  // a host of a cluster that is not taken
       const Machine& machine = *found;
       if (machine.phase != Machine::Phase::leaving || (ask.force && !machine.force))
-        core.emit(MachineLeaving{ask.name, host, "detached by " + by(), ask.force});
+        core.emit(MachineLeaving{ask.name, host, HostDetached{by()}, ask.force});
     }
     core.act(ReplyCompute{input.reply, ask.name});
   }
@@ -395,7 +396,7 @@ std::optional<ComputeView> compute_view(const Context& core, const std::string& 
     view.spec = compute->spec;
     view.created = compute->created;
     view.created_by = compute->by;
-    if (compute->leaving) view.leaving = "deleted by " + compute->leaving->by;
+    if (compute->leaving) view.leaving_data = TargetDeletedBy{compute->leaving->by};
     for (const auto& [machine, state] : compute->machines)
       view.machines.push_back(view_of(core, name, machine, state));
     if (history) view.history = compute->history;

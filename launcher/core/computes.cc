@@ -1,11 +1,10 @@
 #include "launcher/core/computes.h"
 
-#include <fmt/format.h>
-
-#include "launcher/core/provider_event.h"
-
 #include <algorithm>
 #include <charconv>
+
+#include "common/domain/why/reason.h"
+#include "launcher/core/provider_event.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -58,13 +57,12 @@ Machine* Computes::machine(const std::string& target, const std::string& name) {
   return const_cast<Machine*>(find_machine(target, name));
 }
 
-void Computes::record(Instant at, const std::string& target, const std::string& machine,
-                      std::string text) {
+void Computes::record(Instant at, const std::string& target, const std::string& machine, Why what) {
   const auto found = computes_.find(target);
   if (found == computes_.end()) return;
   std::vector<ComputeEvent>& history = found->second.history;
   if (history.size() >= kMaxComputeEvents) history.erase(history.begin());
-  history.push_back({at, machine, std::move(text)});
+  history.push_back({at, machine, "", std::move(what)});
 }
 
 bool Computes::has(const std::string& name) const {
@@ -103,9 +101,9 @@ void Computes::apply(Instant at, const ComputeCreated& fact) {
   compute.by = fact.by;
   if (is_instance(fact.spec))
     compute.instance =
-        Instance{Instance::Power::on, at, InstanceCause::user, "by " + fact.by, at, at};
+        Instance{Instance::Power::on, at, InstanceCause::user, InstanceByUser{fact.by}, at, at};
   computes_[fact.spec.name] = std::move(compute);
-  record(at, fact.spec.name, "", "created by " + fact.by);
+  record(at, fact.spec.name, "", TargetWasCreated{fact.by});
 }
 
 void Computes::apply(Instant at, const ComputeUpdated& fact) {
@@ -134,18 +132,18 @@ void Computes::apply(Instant at, const ComputeUpdated& fact) {
   // What was in the way may be mended.
   compute.failures = 0;
   compute.not_before = {};
-  record(at, fact.spec.name, "", "changed by " + fact.by);
+  record(at, fact.spec.name, "", TargetWasChanged{fact.by});
 }
 
 void Computes::apply(Instant at, const ComputeLeaving& fact) {
   const auto found = computes_.find(fact.name);
   if (found == computes_.end()) return;
   found->second.leaving = Compute::Leaving{fact.by, fact.force};
-  record(at, fact.name, "", "is being deleted by " + fact.by);
+  record(at, fact.name, "", TargetIsDeletedBy{fact.by});
 }
 
 void Computes::switch_instance(Instant at, const std::string& target, Instance::Power power,
-                               InstanceCause cause, const std::string& why) {
+                               InstanceCause cause, const Why& why) {
   const auto found = computes_.find(target);
   if (found == computes_.end() || !found->second.instance) return;
   Instance& instance = *found->second.instance;
@@ -153,7 +151,10 @@ void Computes::switch_instance(Instant at, const std::string& target, Instance::
   instance.changed = instance.seen = at;
   instance.cause = cause;
   instance.why = why;
-  record(at, target, "", (power == Instance::Power::on ? "started " : "stopped ") + why);
+  switch (power) {
+    case Instance::Power::on: return record(at, target, "", InstanceStartedSo{why});
+    case Instance::Power::off: return record(at, target, "", InstanceStoppedSo{why});
+  }
 }
 
 void Computes::apply(Instant at, const InstanceStarted& fact) {
@@ -175,8 +176,8 @@ void Computes::apply(Instant at, const MachineWanted& fact) {
   if (const auto number = number_in(fact.target, fact.machine))
     compute.last_machine = std::max(compute.last_machine, *number);
   compute.scaled = at;
-  compute.scaled_why = fmt::format("{} is wanted: {}", fact.machine, fact.why);
-  record(at, fact.target, fact.machine, "wanted: " + fact.why);
+  compute.scaled_why = ScaledUp{fact.machine, fact.why};
+  record(at, fact.target, fact.machine, MachineWasWanted{fact.why});
 }
 
 void Computes::apply(Instant at, const MachineFound& fact) {
@@ -185,10 +186,10 @@ void Computes::apply(Instant at, const MachineFound& fact) {
   Machine machine;
   machine.phase = Machine::Phase::leaving;
   machine.since = at;
-  machine.why = "its provider has it, and the launcher did not know it";
+  machine.why = MachineNotKnown{};
   machine.reached = true;
   found->second.machines[fact.machine] = std::move(machine);
-  record(at, fact.target, fact.machine, "found by its tag, leaves: the launcher did not know it");
+  record(at, fact.target, fact.machine, MachineWasFound{});
 }
 
 void Computes::keep_labels(const std::string& target, const std::string& machine,
@@ -218,6 +219,7 @@ void Computes::apply(Instant at, const MachineCreated& fact) {
   known->about = fact.about;
   known->lifetime = fact.lifetime;
   known->ends = fact.ends;
+  known->is_held = fact.is_held;
   computes_.at(fact.target).lifetime = fact.lifetime;
   known->reached = true;
   known->failure.reset();
@@ -225,25 +227,26 @@ void Computes::apply(Instant at, const MachineCreated& fact) {
   known->not_before = {};
   // One that runs and has not joined may be of no use: the back-off goes on until one joins.
   if (known->node.value != 0) note_success(fact.target, fact.machine);
-  record(at, fact.target, fact.machine, "created");
+  record(at, fact.target, fact.machine, MachineWasCreated{});
 }
 
 void Computes::apply(Instant at, const MachineFailed& fact) {
   Machine* known = machine(fact.target, fact.machine);
   if (known == nullptr) return;
-  known->failure = Machine::Failure{fact.step, fact.code, fact.message, fact.removing};
+  known->failure = Machine::Failure{fact.step, fact.fault, fact.why, fact.removing};
   ++known->failures;
   known->not_before = fact.not_before;
   const bool is_sure = fact.step != kCallStep && !fact.removing;
   if (is_sure && !is_before_install(fact.step)) known->reached = true;
   if (!fact.removing) note_failure(at, fact);
-  record(at, fact.target, fact.machine, fmt::format("failed: {}: {}", fact.step, fact.message));
+  record(at, fact.target, fact.machine,
+         MachineHasFailed{MachineStepFailed{fact.step, fact.fault, fact.why}});
 }
 
 void Computes::note_success(const std::string& target, const std::string& machine) {
   Compute& compute = computes_.at(target);
   std::erase(compute.avoided, machine);
-  compute.failure.clear();
+  compute.failure = {};
   compute.failures = 0;
   compute.not_before = {};
 }
@@ -254,7 +257,7 @@ void Computes::note_failure(Instant at, const MachineFailed& fact) {
   if (!is_elastic(compute.spec)) return;
   if (at >= compute.not_before) ++compute.failures;
   compute.not_before = std::max(compute.not_before, fact.not_before);
-  compute.failure = fmt::format("{}: {}", fact.step, fact.message);
+  compute.failure = MachineStepFailed{fact.step, fact.fault, fact.why};
   // Only the names of hosts come again.
   if (compute.spec.source != NodeSource::ssh) return;
   std::erase(compute.avoided, fact.machine);
@@ -272,11 +275,11 @@ void Computes::apply(Instant at, const MachineLeaving& fact) {
   known->force = fact.force;
   Compute& compute = computes_.at(fact.target);
   compute.scaled = at;
-  compute.scaled_why = fmt::format("{} leaves: {}", fact.machine, fact.why);
+  compute.scaled_why = ScaledDown{fact.machine, fact.why};
   if (known->reached) known->failure.reset();
   known->failures = 0;
   known->not_before = {};
-  record(at, fact.target, fact.machine, "leaves: " + fact.why);
+  record(at, fact.target, fact.machine, MachineLeavesSo{fact.why});
 }
 
 void Computes::apply(Instant at, const MachineGone& fact) {
@@ -284,7 +287,7 @@ void Computes::apply(Instant at, const MachineGone& fact) {
   if (found == computes_.end()) return;
   found->second.machines.erase(fact.machine);
   found->second.former_hosts.erase(fact.machine);
-  record(at, fact.target, fact.machine, "gone: " + fact.why);
+  record(at, fact.target, fact.machine, MachineWentAway{fact.why});
 }
 
 void Computes::machine_joined(Instant at, const std::string& target, const std::string& name,
@@ -294,7 +297,7 @@ void Computes::machine_joined(Instant at, const std::string& target, const std::
   known->node = node;
   known->reached = true;
   note_success(target, name);
-  record(at, target, name, "its agent joined");
+  record(at, target, name, MachineHasJoined{});
 }
 
 void Computes::machine_left(Instant at, const std::string& target, const std::string& name,
@@ -302,7 +305,7 @@ void Computes::machine_left(Instant at, const std::string& target, const std::st
   Machine* known = machine(target, name);
   if (known == nullptr || known->node != node) return;
   known->node = {};
-  record(at, target, name, "its node was removed");
+  record(at, target, name, MachineNodeRemoved{});
 }
 
 void Computes::apply(Instant, const ComputeDeleted& fact) { computes_.erase(fact.name); }

@@ -13,6 +13,7 @@
 #include "common/base/ids.h"
 #include "common/domain/compute.h"
 #include "common/domain/job_spec.h"
+#include "common/domain/why/why.h"
 #include "launcher/core/machines.h"
 
 namespace lockstep::launcher {
@@ -45,13 +46,13 @@ struct ComputeLeaving {
 struct InstanceStarted {
   std::string target;
   InstanceCause cause = InstanceCause::user;
-  std::string why;  // "by ann"
+  Why why;
   friend bool operator==(const InstanceStarted&, const InstanceStarted&) = default;
 };
 struct InstanceStopped {
   std::string target;
   InstanceCause cause = InstanceCause::user;
-  std::string why;
+  Why why;
   friend bool operator==(const InstanceStopped&, const InstanceStopped&) = default;
 };
 
@@ -61,7 +62,7 @@ struct Instance {
   Power power = Power::on;
   Instant changed;
   InstanceCause cause = InstanceCause::user;
-  std::string why;
+  Why why;
   Instant scheduled;  // when its schedules were set
   Instant seen;       // scheduled times up to then have no effect any more
   friend bool operator==(const Instance&, const Instance&) = default;
@@ -85,11 +86,11 @@ struct Compute {
   // Of an elastic target:
   std::int64_t last_machine = 0;     // number in the newest machine's name
   std::vector<std::string> avoided;  // that failed and were not made since, longest ago first
-  std::string failure;               // why no machine could be made; "": the last one was
+  Why failure;                       // MachineStepFailed; none: the last machine was made
   int failures = 0;                  // in a row
   Instant not_before;                // of the next machine; ns = 0: now
   Instant scaled;                    // when a machine was wanted or began to leave last
-  std::string scaled_why;
+  Why scaled_why;
   std::optional<Instance> instance;  // of type computeinstance
   // Of its hosts by name: a label belongs to the machine, also while that is detached.
   std::map<std::string, NodeLabels> labels_of_hosts;
@@ -157,10 +158,10 @@ class Computes {
  private:
   Machine* machine(const std::string& target, const std::string& name);
   void switch_instance(Instant at, const std::string& target, Instance::Power power,
-                       InstanceCause cause, const std::string& why);
+                       InstanceCause cause, const Why& why);
   void note_success(const std::string& target, const std::string& machine);
   void note_failure(Instant at, const MachineFailed& fact);
-  void record(Instant at, const std::string& target, const std::string& machine, std::string text);
+  void record(Instant at, const std::string& target, const std::string& machine, Why what);
 
   std::map<std::string, Compute> computes_;
   std::map<std::string, std::set<NodeId>> nodes_;  // by pool; no set is empty

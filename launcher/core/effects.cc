@@ -322,7 +322,7 @@ struct Effects {
     const Node& node = *core.state.node(fact.node);
     if (node.machine.empty()) return;
     const std::string& account = core.state.job(fact.attempt.job)->spec.run_as;
-    core.samples.lacks(node.pool, node.machine, account, why, core.now);
+    core.samples.lacks(node.pool, node.machine, account, told(why), core.now);
   }
   // The reasons of the jobs that wait for the target name its machines.
   void machine_changed(const std::string& target) const {

@@ -12,6 +12,7 @@
 
 #include "common/domain/assignment.h"
 #include "common/domain/views.h"
+#include "common/domain/why/why.h"
 #include "launcher/core/assets.h"
 #include "launcher/core/computes.h"
 #include "launcher/core/defined_sizes.h"
@@ -201,7 +202,7 @@ struct OutputNotWritten {
   JobId job;
   std::string output;
   std::uint32_t tries = 0;  // that failed, with this one
-  std::string why;
+  Why why;
   Instant again = {};  // it is tried again then; ns = 0: never, it is given up
   friend bool operator==(const OutputNotWritten&, const OutputNotWritten&) = default;
 };

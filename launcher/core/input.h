@@ -259,8 +259,8 @@ struct ProviderEventInput {
 // The call is over. A machine about which it said neither `running`, `absent` nor `error` failed.
 struct ProviderEndedInput {
   std::uint64_t call = 0;
-  std::string code;  // "timed_out" or "failed", for the machines that have no result
-  std::string why;   // for people: "it took longer than 10m", "it exited with 2: …"
+  MachineFault fault = MachineFault::failed;  // of the machines that have no result
+  Why why;
 };
 
 // The launcher listens at another address than in its last run, so agents may still dial the old
@@ -293,7 +293,7 @@ struct OutputWrittenInput {
   JobId job;
   std::uint64_t order = 0;
   std::string output;
-  std::string why_not;  // "": it is written
+  Why why_not;  // none: it is written
 };
 
 // The job's owner sends ranks of a running attempt a signal: it is on its way to their node.

@@ -69,13 +69,13 @@ void run_schedules(Context& core, const std::string& target, const Compute& comp
   seen = std::max(seen, core.now);
   if (!last) return;
   const bool is_on = instance.power == Instance::Power::on;
-  std::string why = fmt::format("by its schedule ({})", to_string(last->schedule->trigger));
+  const Why why = InstanceBySchedule{times_of(last->schedule->trigger)};
   switch (last->schedule->action) {
     case InstanceAction::start:
-      if (!is_on) core.emit(InstanceStarted{target, InstanceCause::schedule, std::move(why)});
+      if (!is_on) core.emit(InstanceStarted{target, InstanceCause::schedule, why});
       return;
     case InstanceAction::stop:
-      if (is_on) core.emit(InstanceStopped{target, InstanceCause::schedule, std::move(why)});
+      if (is_on) core.emit(InstanceStopped{target, InstanceCause::schedule, why});
       return;
   }
 }
@@ -103,8 +103,7 @@ void stop_when_idle(Context& core, const std::string& target, const Compute& com
   }
   const auto since = idle_since(core, target, compute);
   if (since && *since + limit <= core.now)
-    core.emit(InstanceStopped{target, InstanceCause::idle,
-                              fmt::format("after {} without work", format_duration(limit))});
+    core.emit(InstanceStopped{target, InstanceCause::idle, InstanceWasIdle{limit}});
 }
 
 std::string state_of(const Context& core, const Compute& compute) {
@@ -126,7 +125,7 @@ struct Asked {
   void refuse(ErrorCode code, std::string message) const {
     core.refuse(input.reply, code, std::move(message));
   }
-  std::string by() const { return "by " + name_of(input.caller); }
+  std::string name() const { return name_of(input.caller); }
 
   // Null: refused.
   const Compute* instance_called(const std::string& name) const {
@@ -169,14 +168,15 @@ struct Asked {
       return false;
     }
     for (const Node* node : busy)
-      give_up_parts(core, *node, fmt::format("compute {} --force {}", verb, by()));
+      give_up_parts(core, *node, fmt::format("compute {} --force by {}", verb, name()));
     return true;
   }
 
   void operator()(const StartCompute& ask) const {
     const Compute* known = instance_called(ask.name);
     if (known == nullptr) return;
-    if (is_off(*known)) core.emit(InstanceStarted{ask.name, InstanceCause::user, by()});
+    if (is_off(*known))
+      core.emit(InstanceStarted{ask.name, InstanceCause::user, InstanceByUser{name()}});
     core.act(ReplyCompute{input.reply, ask.name});
   }
 
@@ -185,7 +185,8 @@ struct Asked {
     if (known == nullptr) return;
     if (is_off(*known) && !ask.force) return core.act(ReplyCompute{input.reply, ask.name});
     if (!clear(ask.name, ask.force, "stop")) return;
-    if (!is_off(*known)) core.emit(InstanceStopped{ask.name, InstanceCause::user, by()});
+    if (!is_off(*known))
+      core.emit(InstanceStopped{ask.name, InstanceCause::user, InstanceByUser{name()}});
     core.act(ReplyCompute{input.reply, ask.name});
   }
 
@@ -203,7 +204,8 @@ struct Asked {
     for (const auto& [name, machine] : known->machines)
       if (machine.phase != Machine::Phase::leaving) machines.push_back(name);
     for (std::string& name : machines)
-      core.emit(MachineLeaving{ask.name, std::move(name), "restarted " + by(), false});
+      core.emit(MachineLeaving{ask.name, std::move(name), MachineRestarted{name_of(input.caller)},
+                               false});
     core.act(ReplyCompute{input.reply, ask.name});
   }
 };
@@ -243,7 +245,8 @@ InstanceView instance_view(const Context& core, const std::string& target) {
   view.state = state_of(core, *compute);
   view.changed = instance.changed;
   view.cause = instance.cause;
-  view.why = (is_off(*compute) ? "stopped " : "started ") + instance.why;
+  view.why_data = is_off(*compute) ? Why(InstanceStoppedSo{instance.why})
+                                   : Why(InstanceStartedSo{instance.why});
   const auto next = next_firing(core.config, *compute, core.now, [](auto) { return true; });
   if (next) {
     view.next_action = next->schedule->action;
@@ -252,17 +255,14 @@ InstanceView instance_view(const Context& core, const std::string& target) {
   }
   for (const InstanceSchedule& schedule : compute->spec.instance.schedules)
     if (const std::string zone = zone_of(schedule.trigger); !zones_of(core.config).has(zone))
-      view.problem = fmt::format(
-          "the launcher's machine does not know time zone '{}', so the "
-          "schedules with it do nothing; install tzdata there",
-          zone);
+      view.problem_data = TimeZoneUnknown{zone};
   return view;
 }
 
 Why why_off(const Cluster& cluster, const std::string& pool) {
   const Compute* compute = instance_of(cluster.state, pool);
   if (compute == nullptr || !is_off(*compute)) return {};
-  InstanceIsStopped reason{pool, told(compute->instance->why), {}};
+  InstanceIsStopped reason{pool, compute->instance->why, {}};
   const auto starts = [](InstanceAction action) { return action == InstanceAction::start; };
   if (const auto next = next_firing(cluster.config, *compute, cluster.now, starts)) {
     const std::string zone = zone_of(next->schedule->trigger);

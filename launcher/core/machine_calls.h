@@ -39,7 +39,7 @@ struct MachineCalls {
   std::set<Key> refresh;  // `create` is wanted although they have a node
   // The provider accepted the machine, and will make it when it can: `create` asks again then.
   struct Waiting {
-    std::string reason;
+    Why why;
     Instant not_before;
   };
   std::map<Key, Waiting> waiting;

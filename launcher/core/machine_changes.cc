@@ -1,10 +1,10 @@
 #include "launcher/core/machine_changes.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/nodes.h"
 
 namespace lockstep::launcher {
@@ -12,10 +12,20 @@ namespace lockstep::launcher {
 namespace {
 
 // The failures after which a person has to change something before a call can succeed.
-bool needs_a_person(const std::string& code) {
-  static const std::set<std::string> kCodes{"host_key", "unauthenticated", "unsupported",
-                                            "conflict"};
-  return kCodes.count(code) != 0;
+bool needs_a_person(MachineFault fault) {
+  switch (fault) {
+    case MachineFault::host_key:
+    case MachineFault::unauthenticated:
+    case MachineFault::unsupported:
+    case MachineFault::conflict: return true;
+    case MachineFault::unreachable:
+    case MachineFault::no_space:
+    case MachineFault::no_permission:
+    case MachineFault::launcher_unreachable:
+    case MachineFault::timed_out:
+    case MachineFault::failed: break;
+  }
+  return false;
 }
 
 // A machine that leaves will be removed whatever became of a `create` that was under way; only that
@@ -47,6 +57,10 @@ Duration backoff_after(int failures) {
   return std::min(wait, kLongestMachineBackoff);
 }
 
+Why why_failed(const Machine::Failure& failure) {
+  return MachineStepFailed{failure.step, failure.fault, failure.why};
+}
+
 void fail_machine(Context& core, const std::string& target, const std::string& name,
                   Machine::Failure failure) {
   const Machine* machine = core.state.computes().find_machine(target, name);
@@ -58,12 +72,12 @@ void fail_machine(Context& core, const std::string& target, const std::string& n
   const int failures = is_of_target ? before : machine->failures;
   // Another host may be fine; another machine of a kind will not be.
   const bool is_of_host = is_of_target && compute.spec.source == NodeSource::ssh;
-  const Duration wait = needs_a_person(failure.code) && !is_of_host ? kLongestMachineBackoff
-                                                                    : backoff_after(failures);
+  const Duration wait = needs_a_person(failure.fault) && !is_of_host ? kLongestMachineBackoff
+                                                                     : backoff_after(failures);
   if (!failure.removing && is_before_install(failure.step))
     core.machines.untouched.insert({target, name});
-  core.emit(MachineFailed{target, name, std::move(failure.step), std::move(failure.code),
-                          std::move(failure.message), core.now + wait, failure.removing});
+  core.emit(MachineFailed{target, name, std::move(failure.step), failure.fault,
+                          std::move(failure.why), core.now + wait, failure.removing});
 }
 
 bool joins_later(const ComputeSpec& spec) { return spec.source == NodeSource::command; }
@@ -82,8 +96,7 @@ void forget_tokens(Context& core, const std::string& target, const std::string& 
   for (const Digest& hash : useless) core.emit(TokenForgotten{hash});
 }
 
-void end_machine(Context& core, const std::string& target, const std::string& name,
-                 std::string why) {
+void end_machine(Context& core, const std::string& target, const std::string& name, Why why) {
   const Machine* machine = core.state.computes().find_machine(target, name);
   if (machine == nullptr) return;
   forget_tokens(core, target, name);

@@ -20,12 +20,13 @@ bool joins_later(const ComputeSpec& spec);
 // True while a machine that runs waits for its agent to join.
 bool must_still_join(const ComputeSpec& spec, const Machine& machine);
 
+// MachineStepFailed.
+Why why_failed(const Machine::Failure& failure);
 // Records the failure, and when the next call may begin.
 void fail_machine(Context& core, const std::string& target, const std::string& name,
                   Machine::Failure failure);
 // The machine is not there any more, so its node cannot come back.
-void end_machine(Context& core, const std::string& target, const std::string& name,
-                 std::string why);
+void end_machine(Context& core, const std::string& target, const std::string& name, Why why);
 // All tokens of the machine, but for `kept`.
 void forget_tokens(Context& core, const std::string& target, const std::string& machine,
                    const Digest* kept = nullptr);

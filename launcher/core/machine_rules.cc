@@ -1,10 +1,9 @@
 #include "launcher/core/machine_rules.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/instances.h"
 #include "launcher/core/machine_changes.h"
 #include "launcher/core/machine_life.h"
@@ -56,7 +55,7 @@ class TargetRules {
     for (const SshHost& host : compute.spec.hosts)
       if (compute.machines.count(host.name) == 0) missing.push_back(host.name);
     for (std::string& name : missing)
-      core_.emit(MachineWanted{target_, std::move(name), "it is a host of the target"});
+      core_.emit(MachineWanted{target_, std::move(name), HostOfTarget{}});
   }
 
   void dismiss(const Compute& compute) {
@@ -69,10 +68,9 @@ class TargetRules {
       if (machine.phase != Machine::Phase::leaving && !all_stay && hosts.count(name) == 0)
         unwanted.push_back(name);
     for (std::string& name : unwanted)
-      core_.emit(MachineLeaving{
-          target_, std::move(name),
-          compute.leaving ? "the target is being deleted" : "it is no longer a host of the target",
-          compute.leaving && compute.leaving->force});
+      core_.emit(MachineLeaving{target_, std::move(name),
+                                compute.leaving ? Why(TargetDeleted{}) : Why(HostNotOfTarget{}),
+                                compute.leaving && compute.leaving->force});
   }
 
   // A machine that does not join in time is a failed one.
@@ -83,11 +81,8 @@ class TargetRules {
         late.push_back(name);
     for (const std::string& name : late)
       fail_machine(core_, target_, name,
-                   {"join", "launcher_unreachable",
-                    fmt::format("it has run for {} and its agent has not joined; look whether the "
-                                "agent starts there, and reaches the launcher",
-                                format_duration(kJoinWithin)),
-                    false});
+                   {std::string(kJoinStep), MachineFault::launcher_unreachable,
+                    MachineNotJoinedWithin{kJoinWithin}});
   }
 
   // Drains the nodes of leaving machines, and ends machines that no call has to remove.
@@ -105,12 +100,9 @@ class TargetRules {
       if (machine.force) stop_creation(compute, name);
       if (is_busy(name) || !machine.failure) continue;
       if (!machine.reached && core_.machines.untouched.count({target_, name}) != 0)
-        end_machine(core_, target_, name, "it was never reached, so nothing is installed there");
+        end_machine(core_, target_, name, MachineNeverReached{});
       else if (machine.force && machine.failure->removing)
-        end_machine(core_, target_, name,
-                    fmt::format("forgotten by force, because it could not be removed ({}: {}); an "
-                                "agent may still be there",
-                                machine.failure->step, machine.failure->message));
+        end_machine(core_, target_, name, MachineForgotten{why_failed(*machine.failure)});
     }
   }
 
@@ -234,14 +226,8 @@ class TargetRules {
   void hold(const Compute* compute) {
     std::vector<std::string> held;
     if (compute != nullptr)
-      for (const auto& [name, machine] : compute->machines) {
-        for (const char* why : {"tunnel", "hold"})
-          if (const auto said = machine.about.find(why);
-              said != machine.about.end() && said->second == "true") {
-            held.push_back(name);
-            break;
-          }
-      }
+      for (const auto& [name, machine] : compute->machines)
+        if (machine.is_held) held.push_back(name);
     auto known = core_.machines.held.find(target_);
     if (known == core_.machines.held.end()) {
       if (held.empty()) return;

@@ -27,7 +27,7 @@ void MachineSamples::learn(const std::string& target, const std::string& machine
 }
 
 void MachineSamples::lacks(const std::string& target, const std::string& machine,
-                           const std::string& account, const std::string& why, Instant now) {
+                           const std::string& account, const Why& why, Instant now) {
   Lacking& lacking = lacking_accounts_[target][account];
   if (now - lacking.last > kLackingAccountFor) lacking.machines.clear();
   lacking.machines.insert(machine);
@@ -39,8 +39,8 @@ bool MachineSamples::counts(const Lacking& lacking, Instant now) {
   return lacking.machines.size() >= 2 && now - lacking.last <= kLackingAccountFor;
 }
 
-const std::string* MachineSamples::why_lacking(const std::string& target,
-                                               const std::string& account, Instant now) const {
+const Why* MachineSamples::why_lacking(const std::string& target, const std::string& account,
+                                       Instant now) const {
   const auto known = lacking_accounts_.find(target);
   if (known == lacking_accounts_.end()) return nullptr;
   const auto found = known->second.find(account);
@@ -48,8 +48,8 @@ const std::string* MachineSamples::why_lacking(const std::string& target,
   return is_so ? &found->second.why : nullptr;
 }
 
-std::optional<std::pair<std::string, std::string>> MachineSamples::lacking(
-    const std::string& target, Instant now) const {
+std::optional<std::pair<std::string, Why>> MachineSamples::lacking(const std::string& target,
+                                                                   Instant now) const {
   if (const auto known = lacking_accounts_.find(target); known != lacking_accounts_.end())
     for (const auto& [account, lacking] : known->second)
       if (counts(lacking, now)) return std::pair(account, lacking.why);

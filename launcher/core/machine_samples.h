@@ -12,6 +12,7 @@
 
 #include "common/base/time.h"
 #include "common/domain/node.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep::launcher {
 
@@ -24,14 +25,12 @@ class MachineSamples {
   void learn(const std::string& target, const std::string& machine, const Inventory& inventory);
   // A job could not run as the account on this machine.
   void lacks(const std::string& target, const std::string& machine, const std::string& account,
-             const std::string& why, Instant now);
+             const Why& why, Instant now);
   // Why jobs cannot run as the account there; null: two machines have not said so, or it is so long
   // ago that the account may have been made since.
-  const std::string* why_lacking(const std::string& target, const std::string& account,
-                                 Instant now) const;
+  const Why* why_lacking(const std::string& target, const std::string& account, Instant now) const;
   // The first such account with the reason.
-  std::optional<std::pair<std::string, std::string>> lacking(const std::string& target,
-                                                             Instant now) const;
+  std::optional<std::pair<std::string, Why>> lacking(const std::string& target, Instant now) const;
   void forget_accounts(const std::string& target) { lacking_accounts_.erase(target); }
   // It was revoked.
   void forget(const std::string& target, const std::string& machine);
@@ -43,7 +42,7 @@ class MachineSamples {
  private:
   struct Lacking {
     std::set<std::string> machines;  // that said so
-    std::string why;
+    Why why;
     Instant last;
   };
   static bool counts(const Lacking& lacking, Instant now);

@@ -1,7 +1,6 @@
 #include "launcher/core/machine_view.h"
 
 #include "launcher/core/provider_event.h"
-#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -20,21 +19,19 @@ MachineView view_of(const Context& core, const std::string& target, const std::s
                     const Machine& machine) {
   MachineView view;
   view.name = name;
-  view.why = machine.why;
+  view.why_data = machine.why;
   view.since = machine.since;
   view.about = machine.about;
   const Key key{target, name};
   const bool busy = core.machines.busy.count(key) != 0;
   const auto step = core.machines.steps.find(key);
   const auto waiting = core.machines.waiting.find(key);
-  if (waiting != core.machines.waiting.end() && !waiting->second.reason.empty())
-    view.about["reason"] = waiting->second.reason;
+  if (waiting != core.machines.waiting.end()) view.waits_data = waiting->second.why;
   if (busy) view.step = step == core.machines.steps.end() ? kFirstMachineStep : step->second;
   const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
   if (node != nullptr) view.node = node->name;
   if (node != nullptr)
-    if (const Why* lacks = core.watches.shortfall_of(node->id))
-      view.about["reason"] = words::text_of(*lacks);
+    if (const Why* lacks = core.watches.shortfall_of(node->id)) view.waits_data = *lacks;
   if (machine.phase == Machine::Phase::leaving)
     view.state = busy && is_being_removed(core, key) ? "removing" : "leaving";
   else if (node != nullptr)
@@ -51,8 +48,8 @@ MachineView view_of(const Context& core, const std::string& target, const std::s
                                                             : "wanted";
   if (machine.failure) {
     view.failed_step = machine.failure->step;
-    view.failed_code = machine.failure->code;
-    view.failure = machine.failure->message;
+    view.failed_code = to_string(machine.failure->fault);
+    view.failure_data = machine.failure->why;
     view.failures = machine.failures;
     if (!busy) view.retry_at = machine.not_before;
   }

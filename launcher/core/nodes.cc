@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/environment_requests.h"
@@ -40,7 +41,7 @@ void dismiss_machine(Context& core, const Node& node, const std::string& by) {
   ComputeSpec spec = compute->spec;
   std::erase_if(spec.hosts, [&](const SshHost& host) { return host.name == machine; });
   if (spec != compute->spec) core.emit(ComputeUpdated{spec, by});
-  core.emit(MachineLeaving{node.pool, machine, "its node was revoked by " + by, false});
+  core.emit(MachineLeaving{node.pool, machine, MachineNodeRevoked{by}, false});
 }
 
 std::string free_node_name(const State& state, const std::string& wanted) {
@@ -115,7 +116,7 @@ void react(Context& core, const DrainInput& input) {
   if (!input.drain && machine != nullptr && machine->phase == Machine::Phase::leaving)
     return core.refuse(input.reply, ErrorCode::conflict,
                        fmt::format("node {} takes no work any more, because its machine leaves: {}",
-                                   node->name, machine->why));
+                                   node->name, words::text_of(machine->why)));
   const std::optional<std::string> wanted =
       input.drain ? std::optional<std::string>(input.reason) : std::nullopt;
   if (node->drain != wanted) core.emit(NodeDrainChanged{node->id, input.drain, input.reason});

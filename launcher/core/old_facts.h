@@ -3,6 +3,7 @@
 // function in this file never changes: replaying an old journal must not depend on what a launcher
 // would decide today.
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -36,6 +37,14 @@ inline std::uint64_t family_of(const State& state, const EnvironmentLocked& fact
   const bool is_its =
       job != nullptr && job->environment && job->environment->definition == fact.definition;
   return is_its ? job->environment->family : 0;
+}
+
+// The value of MachineCreated::is_held for journals of before it was written.
+inline bool was_held(const std::map<std::string, std::string>& about) {
+  for (const char* finding : {"tunnel", "hold"})
+    if (const auto found = about.find(finding); found != about.end() && found->second == "true")
+      return true;
+  return false;
 }
 
 }  // namespace lockstep::launcher

@@ -118,7 +118,7 @@ MachinesWithoutNode machines_without_node(const State& state, const std::string&
       machines.first.push_back({name, MachineStage::being_removed, "", {}});
     else if (machine.failure)
       machines.first.push_back(
-          {name, MachineStage::failed, machine.failure->step, told(machine.failure->message)});
+          {name, MachineStage::failed, machine.failure->step, machine.failure->why});
     else
       machines.first.push_back({name, MachineStage::being_made, "", {}});
   }
@@ -143,10 +143,10 @@ std::vector<std::string> removed_names(const Cluster& cluster, const std::string
 NoMachineGivesThat no_machine(const Cluster& cluster, const std::string& pool, const Shape& shape) {
   NoMachineGivesThat reason{asked_for(shape), pool, "", {}};
   if (cluster.samples == nullptr) return reason;
-  const std::string* why = cluster.samples->why_lacking(pool, shape.run_as, cluster.now);
+  const Why* why = cluster.samples->why_lacking(pool, shape.run_as, cluster.now);
   if (why == nullptr) return reason;
   reason.account = shape.run_as;
-  reason.why = told(*why);
+  reason.why = *why;
   return reason;
 }
 
@@ -375,8 +375,7 @@ Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape
     if (!has_past) break;
   }
   if (!possible)
-    if (auto waits = waits_for_machines(cluster, job.pool, shape))
-      return Blocked{told(*std::move(waits))};
+    if (Why waits = waits_for_machines(cluster, job.pool, shape)) return Blocked{std::move(waits)};
   if (!possible) {
     Impossible none{impossible(cluster, job.pool, shape, pools, objections)};
     if (Why vain = in_vain(cluster, job.pool, shape)) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/machine_life.h"
 
 namespace lockstep::launcher {
@@ -54,7 +55,7 @@ void give_back_machine(Context& core, const Node& node) {
   if (compute == nullptr || machine == nullptr || !is_elastic(compute->spec)) return;
   if (machine->phase == Machine::Phase::leaving) return;
   core.emit(
-      MachineLeaving{node.pool, node.machine, "it is taken away: " + node.notice->reason, false});
+      MachineLeaving{node.pool, node.machine, MachineTakenAway{told(node.notice->reason)}, false});
 }
 
 }  // namespace

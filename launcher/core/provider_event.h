@@ -3,10 +3,13 @@
 // in docs/decisions/038-providers.md.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "common/base/time.h"
+#include "common/domain/machine_fault.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep::launcher {
 
@@ -18,6 +21,8 @@ inline constexpr std::string_view kCheckStep = "check";
 inline bool is_before_install(std::string_view step) {
   return step == kPrepareStep || step == kConnectStep || step == kCheckStep;
 }
+// The launcher's own: the machine runs, and its agent is to join.
+inline constexpr std::string_view kJoinStep = "join";
 // Of failures of the call itself: it ended without a word about the machine.
 inline constexpr std::string_view kCallStep = "call";
 
@@ -29,19 +34,23 @@ struct ProviderEvent {
   enum class Kind {
     step,     // `step` begins
     running,  // the machine runs; `about` is what was found out
-    pending,  // accepted, and made later; `about` says why not now
+    pending,  // accepted, and made later; `why` says why not now
     absent,   // the machine is not there (any more)
     warning,
     error,   // the call failed for this machine, and goes on for the others
-    notice,  // somebody will take the machine away after `left`; `message` says who or why
+    notice,  // somebody will take the machine away after `left`; `why` says who or why
   };
   Kind kind = Kind::step;
-  std::string machine;
-  std::string step;
-  std::string code;     // of an error
-  std::string message;  // of a warning or error
-  std::map<std::string, std::string> about;
-  Duration left = {};
+  std::string machine = {};
+  std::string step = {};
+  MachineFault fault = MachineFault::failed;  // of an error
+  Why why = {};                               // of an error, a warning, a notice or `pending`
+  std::map<std::string, std::string> about = {};
+  Duration left = {};  // of a notice
+  // Of a machine that runs:
+  bool is_held = false;               // the provider keeps something up for it (`hold`)
+  std::optional<Duration> ends = {};  // in so long, by itself
+  Duration lifetime{0};               // of one that ends by itself; zero: it does not say
 };
 
 }  // namespace lockstep::launcher

@@ -1,13 +1,13 @@
 #include "launcher/core/provider_reports.h"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 #include <utility>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/machine_changes.h"
 #include "launcher/core/machine_rules.h"
 #include "launcher/core/preemption.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -20,29 +20,14 @@ using Key = MachineCalls::Key;
 constexpr Duration kAskAgain = seconds(10);
 constexpr std::size_t kMaxFoundBeside = 20;       // machines of one list, beside max_instances
 constexpr std::size_t kMaxMachineNameBytes = 63;  // it becomes a node's name
-constexpr std::int64_t kMostLifeSeconds = std::int64_t{10} * 366 * 86'400;
-
-// Whole seconds in `about`, which are taken out of it; nullopt: there are none.
-std::optional<Duration> take_seconds(std::map<std::string, std::string>& about, const char* key) {
-  const auto found = about.find(key);
-  if (found == about.end()) return std::nullopt;
-  std::int64_t number = 0;
-  const std::string text = std::move(found->second);
-  about.erase(found);
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_good = read.ec == std::errc() && read.ptr == text.data() + text.size() &&
-                       number >= 0 && number <= kMostLifeSeconds;
-  return is_good ? std::optional<Duration>(seconds(number)) : std::nullopt;
-}
 
 // What is left changes with each word of the provider, and its end does not.
 MachineCreated created(const Context& core, const std::string& target, const ProviderEvent& event) {
   MachineCreated fact{target, event.machine, event.about};
-  const auto left = take_seconds(fact.about, "left");
-  const Duration lifetime = take_seconds(fact.about, "lifetime").value_or(Duration(0));
-  if (!left || std::max(lifetime, *left) == Duration(0)) return fact;
-  fact.lifetime = std::max(lifetime, *left);
-  fact.ends = core.now + *left;
+  fact.is_held = event.is_held;
+  if (!event.ends || std::max(event.lifetime, *event.ends) == Duration(0)) return fact;
+  fact.lifetime = std::max(event.lifetime, *event.ends);
+  fact.ends = core.now + *event.ends;
   return fact;
 }
 
@@ -56,7 +41,8 @@ void take_running(Context& core, const std::string& target, const ProviderEvent&
   if (machine == nullptr) return;
   MachineCreated fact = created(core, target, event);
   const bool is_news = machine->phase == Machine::Phase::wanted || machine->failure ||
-                       machine->about != fact.about || is_moved(machine->ends, fact.ends);
+                       machine->about != fact.about || machine->is_held != fact.is_held ||
+                       is_moved(machine->ends, fact.ends);
   const NodeId id = machine->node;
   if (is_news) core.emit(std::move(fact));
   const Node* node = id.value == 0 ? nullptr : core.state.node(id);
@@ -80,14 +66,12 @@ void release(Context& core, const MachineCalls::Call& call, const std::string& n
   core.pending.dirty_targets.insert(call.target);
 }
 
-// Asks again later; until then `reason` says why the machine is not there.
+// Asks again later; until then `why` says why the machine is not there.
 void wait_for(Context& core, const std::string& target, const ProviderEvent& event) {
-  const auto reason = event.about.find("reason");
   // At the same moment for all, so that one call asks for many.
   const std::int64_t step = Duration(kAskAgain).count();
   const Instant due{(core.now.ns / step + 1) * step};
-  core.machines.waiting[{target, event.machine}] = {
-      reason == event.about.end() ? "" : reason->second, due};
+  core.machines.waiting[{target, event.machine}] = {event.why, due};
   core.scheduler.topology_changed(target);
 }
 
@@ -133,7 +117,7 @@ void take_machine_notice(Context& core, const std::string& target, const Provide
   const Node* node = core.state.node(machine->node);
   if (node == nullptr || node->lost) return;
   take_notice(core, node->id,
-              {event.left, event.message.empty() ? "its provider says so" : event.message});
+              {event.left, event.why ? words::text_of(event.why) : "its provider says so"});
 }
 
 void expect_joined(Context& core, const std::string& target, const std::string& name) {
@@ -141,8 +125,7 @@ void expect_joined(Context& core, const std::string& target, const std::string& 
   if (machine == nullptr || machine->node.value != 0) return;
   if (joins_later(core.state.computes().find(target)->spec)) return;
   fail_machine(core, target, name,
-               {"join", "launcher_unreachable",
-                "the provider says that the machine runs, but its agent has not joined", false});
+               {std::string(kJoinStep), MachineFault::launcher_unreachable, MachineNotJoined{}});
 }
 
 }  // namespace
@@ -188,11 +171,11 @@ void react(Context& core, const ProviderEventInput& input) {
       break;
     case ProviderEvent::Kind::absent:
       if (is_create) return;
-      end_machine(core, call.target, event.machine, "the provider removed it");
+      end_machine(core, call.target, event.machine, MachineRemoved{});
       break;
     case ProviderEvent::Kind::error:
       fail_machine(core, call.target, event.machine,
-                   {event.step, event.code, event.message, !is_create});
+                   {event.step, event.fault, event.why, !is_create});
       break;
   }
   if (event.kind != ProviderEvent::Kind::pending)
@@ -216,7 +199,7 @@ void react(Context& core, const ProviderEndedInput& input) {
     const auto step = core.machines.steps.find({call.target, name});
     const bool has_begun = step != core.machines.steps.end();
     fail_machine(core, call.target, name,
-                 {has_begun ? step->second : std::string(kCallStep), input.code, input.why,
+                 {has_begun ? step->second : std::string(kCallStep), input.fault, input.why,
                   call.verb == ProviderVerb::remove});
     release(core, call, name);
   }

@@ -1,16 +1,15 @@
 #include "launcher/core/scaling.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "launcher/core/counted.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/fabric.h"
 #include "launcher/core/host_labels.h"
+#include "launcher/core/machine_changes.h"
 #include "launcher/core/machine_life.h"
 #include "launcher/core/machine_names.h"
 #include "launcher/core/node_fit.h"
@@ -148,15 +147,15 @@ Scale scale_of(const Compute& compute) {
   return {compute.spec.scale.tier, 1, 1, compute.spec.scale.idle_time};
 }
 
-std::string why_at_least(const Compute& compute, const Scale& scale) {
-  return compute.instance ? "the compute instance was started " + compute.instance->why
-                          : fmt::format("min_instances is {}", scale.min_instances);
+Why why_at_least(const Compute& compute, const Scale& scale) {
+  if (compute.instance) return InstanceIsOn{compute.instance->why};
+  return MinInstances{scale.min_instances};
 }
 
 struct Need {
   int machines = 0;
   std::size_t jobs = 0;
-  std::string first;       // the first of them
+  JobId first;             // the first of them
   std::set<Shape> shapes;  // of the jobs, kMostShapes at most
 };
 constexpr std::size_t kMostShapes = 32;
@@ -184,7 +183,7 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
     if (shape.nodes > most_machines(compute.spec) || unfit(cluster, target, shape)) return true;
     if (!labelled.take(shape)) return true;
     if (!packer.add(shape)) return false;
-    if (need.jobs++ == 0) need.first = job.id.value;
+    if (need.jobs++ == 0) need.first = job.id;
     if (need.shapes.size() < kMostShapes) need.shapes.insert(shape);
     return !packer.is_full();
   });
@@ -192,11 +191,8 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
   return need;
 }
 
-std::string why_wanted(const Need& need) {
-  std::string why = fmt::format("job '{}' waits for it", need.first);
-  if (need.jobs > 1)
-    why = fmt::format("{} wait, first job '{}'", counted(need.jobs, "job"), need.first);
-  return why;
+Why why_wanted(const Need& need) {
+  return JobsNeedMachine{static_cast<std::int64_t>(need.jobs), need.first};
 }
 
 class Scaler {
@@ -207,8 +203,7 @@ class Scaler {
   void run() {
     note_idle_machines();
     give_back_failures();
-    if (is_off(compute_))
-      return dismiss_all("the compute instance was stopped " + compute_.instance->why);
+    if (is_off(compute_)) return dismiss_all(InstanceIsOff{compute_.instance->why});
     const Supply supply = supply_of(core_, target_, compute_);
     const Need need = need_of(core_, target_, compute_, room_for_need(supply));
     const std::vector<std::string> useless = useless_for(need, supply);
@@ -251,7 +246,7 @@ class Scaler {
     int lacking = missing - (most_machines(compute_.spec) - supply.total);
     for (const std::string& name : useless) {
       if (lacking-- <= 0) return;
-      dismiss(name, "no waiting job can run on it");
+      dismiss(name, NoJobFitsMachine{});
     }
   }
 
@@ -267,21 +262,19 @@ class Scaler {
 
   // A machine that was not made, or whose node is LOST, is given back: another one takes its place.
   void give_back_failures() {
-    std::vector<std::pair<std::string, std::string>> leave;
+    std::vector<std::pair<std::string, Why>> leave;
     for (const auto& [name, machine] : compute_.machines) {
       if (machine.phase == Machine::Phase::leaving) continue;
       const Node* node = machine.node.value == 0 ? nullptr : core_.state.node(machine.node);
       if (node != nullptr && node->lost)
-        leave.emplace_back(name, "its node was lost: " + *node->lost);
+        leave.emplace_back(name, MachineNodeLost{told(*node->lost)});
       else if (node == nullptr && machine.failure)
-        leave.emplace_back(name, fmt::format("it could not be made ({}: {})", machine.failure->step,
-                                             machine.failure->message));
+        leave.emplace_back(name, MachineNotMade{why_failed(*machine.failure)});
     }
     for (auto& [name, why] : leave) dismiss(name, std::move(why));
   }
 
-  void grow(const Supply& supply, int count, const std::string& why,
-            const std::set<Shape>& shapes) {
+  void grow(const Supply& supply, int count, const Why& why, const std::set<Shape>& shapes) {
     if (compute_.not_before > core_.now) return;
     NewNames names(target_, compute_, shapes);
     const int most = most_machines(compute_.spec) - supply.total;
@@ -299,7 +292,7 @@ class Scaler {
                         0);
     for (const std::string& name : supply.not_begun) {
       if (left <= 0) return;
-      dismiss(name, "no job needs it any more");
+      dismiss(name, MachineNotNeeded{});
       --left;
     }
     for (const auto& [since, name] : supply.without_work) {
@@ -307,7 +300,7 @@ class Scaler {
       // While jobs wait, what is idle and can run them stays.
       const bool is_useless = std::find(useless.begin(), useless.end(), name) != useless.end();
       if (!useless.empty() && surplus <= 0 && !is_useless && is_usable(name)) continue;
-      dismiss(name, fmt::format("it had no work for {}", format_duration(core_.now - since)));
+      dismiss(name, MachineIdle{core_.now - since});
       --left;
     }
   }
@@ -317,14 +310,14 @@ class Scaler {
     return node != nullptr && !why_unusable(core_.cluster(), *node);
   }
 
-  void dismiss_all(const std::string& why) {
+  void dismiss_all(const Why& why) {
     std::vector<std::string> names;
     for (const auto& [name, machine] : compute_.machines)
       if (machine.phase != Machine::Phase::leaving) names.push_back(name);
     for (const std::string& name : names) dismiss(name, why);
   }
 
-  void dismiss(const std::string& name, std::string why) {
+  void dismiss(const std::string& name, Why why) {
     core_.emit(MachineLeaving{target_, name, std::move(why), false});
   }
 
@@ -372,62 +365,49 @@ ScalingView scaling_view(const Context& core, const std::string& target) {
   view.preparing = supply.coming;
   view.leaving = supply.leaving;
   view.changed = compute->scaled;
-  view.why = compute->scaled_why;
-  view.failure = compute->failure;
+  view.why_data = compute->scaled_why;
+  view.failure_data = compute->failure;
   const auto lacking = core.samples.lacking(target, core.now);
-  if (view.failure.empty() && lacking)
-    view.failure =
-        fmt::format("its machines cannot run jobs as {}: {}", lacking->first, lacking->second);
+  if (!view.failure_data && lacking)
+    view.failure_data = MachinesLackAccount{lacking->first, lacking->second};
   if (compute->not_before > core.now) view.retry_at = compute->not_before;
   return view;
 }
 
 namespace {
 
-// What a provider says of the first machine that it has accepted and not made; "": nothing.
-std::string why_machines_wait(const Cluster& cluster, const std::string& target) {
-  if (cluster.calls == nullptr) return "";
+// What a provider says of the first machine that it has accepted and not made.
+Why why_machines_wait(const Cluster& cluster, const std::string& target) {
+  if (cluster.calls == nullptr) return {};
   const auto& waiting = cluster.calls->waiting;
   const auto first = waiting.lower_bound({target, ""});
-  return first != waiting.end() && first->first.first == target ? first->second.reason : "";
+  return first != waiting.end() && first->first.first == target ? first->second.why : Why();
 }
 
 }  // namespace
 
-std::optional<std::string> waits_for_machines(const Cluster& cluster, const std::string& pool,
-                                              const Shape& shape) {
+Why waits_for_machines(const Cluster& cluster, const std::string& pool, const Shape& shape) {
   const State& state = cluster.state;
   const Compute* compute = elastic(state, pool);
-  if (compute == nullptr) return std::nullopt;
+  if (compute == nullptr) return {};
   const int hosts = static_cast<int>(compute->spec.hosts.size());
   if (compute->spec.source == NodeSource::ssh && shape.nodes > hosts)
-    return fmt::format(
-        "needs {}, and target '{}' has only {}; `lockstep compute attach {} --host ADDRESS` adds "
-        "one",
-        describe(shape), pool, counted(static_cast<std::size_t>(hosts), "host"), pool);
-  if (shape.nodes > most_machines(compute->spec) || unfit(cluster, pool, shape))
-    return std::nullopt;
-  std::size_t coming = 0, leaving = 0;
+    return NeedsMoreHosts{asked_for(shape), pool, hosts};
+  if (shape.nodes > most_machines(compute->spec) || unfit(cluster, pool, shape)) return {};
+  WaitsForMachines reason;
+  reason.asked = asked_for(shape);
+  reason.target = pool;
+  reason.nodes = static_cast<std::int64_t>(state.computes().nodes_of(pool).size());
   for (const auto& [name, machine] : compute->machines) {
     if (machine.phase == Machine::Phase::leaving)
-      ++leaving;
+      ++reason.leaving;
     else if (machine.node.value == 0)
-      ++coming;
+      ++reason.coming;
   }
-  std::string text = fmt::format("waits for {}; target '{}' has {}", describe(shape), pool,
-                                 counted(state.computes().nodes_of(pool).size(), "node"));
-  if (coming != 0)
-    text += fmt::format(", and {} being made",
-                        coming == 1 ? "1 machine is" : fmt::format("{} machines are", coming));
-  if (leaving != 0) text += fmt::format(", {} being removed", leaving);
-  if (const std::string reason = why_machines_wait(cluster, pool); !reason.empty())
-    text += "; its provider waits: " + reason;
-  if (!compute->failure.empty())
-    text += fmt::format("; the last machine could not be made: {}", compute->failure);
-  if (!compute->failure.empty() && compute->not_before > cluster.now)
-    text += fmt::format("; the next is tried at {}, or at once by `lockstep compute update {}`",
-                        to_string(compute->not_before), pool);
-  return text;
+  reason.pending = why_machines_wait(cluster, pool);
+  reason.failure = compute->failure;
+  if (compute->failure && compute->not_before > cluster.now) reason.retry_at = compute->not_before;
+  return reason;
 }
 
 }  // namespace lockstep::launcher

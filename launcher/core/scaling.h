@@ -7,7 +7,6 @@
 // min_instances and max_instances. It grows in one step, and falls when machines were idle for the
 // target's time. A machine that holds a part never leaves because of the number.
 
-#include <optional>
 #include <string>
 
 #include "launcher/core/context.h"
@@ -25,9 +24,8 @@ Instant next_scaling(const Context& core, const std::string& target);
 
 ScalingView scaling_view(const Context& core, const std::string& target);
 
-// Why the job waits for machines that are made or could be made; nullopt if more machines would
-// not help it.
-std::optional<std::string> waits_for_machines(const Cluster& cluster, const std::string& pool,
-                                              const Shape& shape);
+// Why the job waits for machines that are made or could be made; none if more machines would not
+// help it.
+Why waits_for_machines(const Cluster& cluster, const std::string& pool, const Shape& shape);
 
 }  // namespace lockstep::launcher

@@ -580,14 +580,14 @@ struct State::Applier {
     Job& job = state.job_ref(fact.job);
     OutputWrite& write = write_ref(job, fact.output);
     write.tries = fact.tries;
-    write.why = fact.why;
+    write.why_data = fact.why;
     write.at = fact.again;
     if (fact.again.ns != 0) return;
     write.state = OutputWrite::State::given_up;
     write.at = at;
     record(job, Event::Kind::written, {}, {},
            fmt::format("output '{}' not to {}: given up after {} tries: {}", write.output, write.to,
-                       write.tries, write.why));
+                       write.tries, words::text_of(write.why_data)));
     write_settled(job);
   }
 

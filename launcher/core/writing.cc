@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/base/cut.h"
+#include "common/domain/why/reason.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -65,11 +65,10 @@ void react(Context& core, const OutputWrittenInput& input) {
   if (job == nullptr || job->order != input.order) return;
   const OutputWrite* write = waiting_write(*job, input.output);
   if (write == nullptr) return;
-  if (input.why_not.empty()) return core.emit(OutputWritten{job->id, input.output});
+  if (!input.why_not) return core.emit(OutputWritten{job->id, input.output});
   const std::uint32_t tries = write->tries + 1;
   const bool is_over = core.now - job->attempts.back().ended_at > kGivenUpAfter;
-  core.emit(OutputNotWritten{job->id, input.output, tries,
-                             cut(input.why_not, kMaxWriteFailureBytes),
+  core.emit(OutputNotWritten{job->id, input.output, tries, input.why_not,
                              is_over ? Instant{} : core.now + pause_after(tries)});
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/cut.h"
 #include "launcher/core/state.h"
 #include "launcher/daemon/auditor.h"
 #include "launcher/daemon/launcher_server.h"
@@ -99,8 +100,9 @@ struct Performer {
   void operator()(const WriteOutput& action) const {
     const auto done = [&server = server, job = action.job, order = action.order,
                        output = action.output](const Status& written) {
-      server.durable_.feed(
-          OutputWrittenInput{job, order, output, written ? "" : written.error().message});
+      server.durable_.feed(OutputWrittenInput{
+          job, order, output,
+          written ? Why() : told(cut(written.error().message, kMaxWriteFailureBytes))});
     };
     const auto stores = server.datastores();
     if (!stores) {

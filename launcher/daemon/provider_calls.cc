@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
 #include "common/io/run_program.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
-
-constexpr const char* kNotWanted = "its machines are not wanted any more";
 
 const char* word_of(ProviderVerb verb) {
   switch (verb) {
@@ -38,24 +38,28 @@ bool is_result(ProviderEvent::Kind kind) {
 }  // namespace
 
 std::string to_log(const ProviderEvent& event) {
+  const std::string why = words::text_of(event.why);
   switch (event.kind) {
     case ProviderEvent::Kind::step: return "step " + event.step;
     case ProviderEvent::Kind::running: {
+      std::map<std::string, std::string> about = event.about;
+      const auto add = [&](const char* name, Duration time) {
+        about[name] =
+            std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count());
+      };
+      if (event.ends) add("left", *event.ends);
+      if (event.lifetime != Duration(0)) add("lifetime", event.lifetime);
       std::string text = "runs";
-      for (const auto& [name, value] : event.about) text += fmt::format(" {}={}", name, value);
+      for (const auto& [name, value] : about) text += fmt::format(" {}={}", name, value);
       return text;
     }
-    case ProviderEvent::Kind::pending: {
-      const auto reason = event.about.find("reason");
-      return "waits" + (reason == event.about.end() ? std::string() : ": " + reason->second);
-    }
+    case ProviderEvent::Kind::pending: return "waits" + (event.why ? ": " + why : std::string());
     case ProviderEvent::Kind::absent: return "is not there";
-    case ProviderEvent::Kind::warning:
-      return fmt::format("warning in {}: {}", event.step, event.message);
+    case ProviderEvent::Kind::warning: return fmt::format("warning in {}: {}", event.step, why);
     case ProviderEvent::Kind::notice:
-      return fmt::format("is taken away in {}: {}", format_duration(event.left), event.message);
+      return fmt::format("is taken away in {}: {}", format_duration(event.left), why);
     case ProviderEvent::Kind::error:
-      return fmt::format("error in {} ({}): {}", event.step, event.code, event.message);
+      return fmt::format("error in {} ({}): {}", event.step, to_string(event.fault), why);
   }
   return "?";
 }
@@ -113,8 +117,9 @@ void ProviderCalls::perform(const StopProvider& action) {
   const auto found = calls_.find(action.call);
   if (found == calls_.end()) return;
   found->second.is_stopped = true;
-  log(found->second, "", kNotWanted);
-  if (found->second.process) found->second.process->stop(parts_.now(), "failed", kNotWanted);
+  const Why why = MachinesNotWanted{};
+  log(found->second, "", words::text_of(why));
+  if (found->second.process) found->second.process->stop(parts_.now(), MachineFault::failed, why);
 }
 
 void ProviderCalls::enqueue(std::uint64_t id, Call& call) {
@@ -137,14 +142,14 @@ void ProviderCalls::start_next() {
 void ProviderCalls::start(std::uint64_t id, Call& call) {
   ++running_;
   call.started = parts_.now();
-  if (call.is_stopped) return end(id, "failed", kNotWanted);
+  if (call.is_stopped) return end(id, MachineFault::failed, MachinesNotWanted{});
   PreparedRun prepared =
       prepare_run(parts_.setup, call.asked.target, word_of(call.asked.verb), call.tokens);
   call.redactor = std::move(prepared.redactor);
   if (!call.tokens.empty())
     log(call, "", fmt::format("begins for {}", fmt::join(call.asked.machines, ", ")));
   for (ProviderEvent& refused : prepared.refused) take(id, call, std::move(refused));
-  if (prepared.request.empty()) return end(id, "failed", prepared.why_none);
+  if (prepared.request.empty()) return end(id, MachineFault::failed, prepared.why_none);
   run(id, call, prepared);
 }
 
@@ -155,17 +160,15 @@ void ProviderCalls::run(std::uint64_t id, Call& call, const PreparedRun& prepare
   ProviderProcess::Handlers handlers;
   handlers.on_line = [this, id](std::string_view line) { on_line(id, line); };
   handlers.on_error_line = [this, id](std::string_view line) { on_error_line(id, line); };
-  handlers.on_end = [this, id](const std::string& code, const std::string& why) {
-    end(id, code, why);
-  };
+  handlers.on_end = [this, id](MachineFault fault, const Why& why) { end(id, fault, why); };
   auto input = io::memory_file(prepared.request);
-  if (!input) return end(id, "failed", input.error().message);
+  if (!input) return end(id, MachineFault::failed, told(input.error().message));
   auto process = ProviderProcess::start(
       parts_.loop, words, {std::move(*input), ""},
       {call.asked.verb == ProviderVerb::create ? limits.create : limits.remove, limits.lines, false,
        limits.grace},
       call.started, std::move(handlers));
-  if (!process) return end(id, "failed", process.error().message);
+  if (!process) return end(id, MachineFault::failed, told(process.error().message));
   call.process = *std::move(process);
 }
 
@@ -184,7 +187,7 @@ void ProviderCalls::on_line(std::uint64_t id, std::string_view line) {
 
 void ProviderCalls::take(std::uint64_t id, Call& call, ProviderEvent event) {
   if (is_result(event.kind)) call.results.insert(event.machine);
-  event.message = call.redactor.clean(event.message);
+  event.why = call.redactor.clean(event.why);
   event.step = call.redactor.clean(event.step);
   for (auto& [name, value] : event.about) value = call.redactor.clean(value);
   if (call.asked.verb != ProviderVerb::list) log(call, event.machine, to_log(event));
@@ -195,19 +198,20 @@ void ProviderCalls::on_error_line(std::uint64_t id, std::string_view line) {
   log(calls_.at(id), "", std::string(line));
 }
 
-void ProviderCalls::end(std::uint64_t id, const std::string& code, const std::string& why) {
+void ProviderCalls::end(std::uint64_t id, MachineFault fault, const Why& why) {
   const auto found = calls_.find(id);
   const Call& call = found->second;
-  std::string told = one_line(call.redactor.clean(why), kMaxEventTextBytes);
-  if (call.was_not_understood && code == "failed")
-    told += fmt::format("; lines that it printed were not understood (`lockstep compute log {}`)",
-                        call.asked.target);
+  Why how = call.redactor.clean(why);
+  if (call.was_not_understood && fault == MachineFault::failed)
+    how = ProviderNotUnderstood{call.asked.target, std::move(how)};
   const std::string took = format_duration(parts_.now() - call.started);
   if (call.results.size() < call.asked.machines.size())
-    log(call, "", fmt::format("ended after {}; for machines without a result: {}", took, told));
+    log(call, "",
+        fmt::format("ended after {}; for machines without a result: {}", took,
+                    words::text_of(how)));
   else
     log(call, "", "ended after " + took);
-  parts_.feed(ProviderEndedInput{id, code, told});
+  parts_.feed(ProviderEndedInput{id, fault, std::move(how)});
   calls_.erase(found);
   --running_;
 }

@@ -91,7 +91,7 @@ class ProviderCalls {
   void on_line(std::uint64_t id, std::string_view line);
   void take(std::uint64_t id, Call& call, ProviderEvent event);
   void on_error_line(std::uint64_t id, std::string_view line);
-  void end(std::uint64_t id, const std::string& code, const std::string& why);
+  void end(std::uint64_t id, MachineFault fault, const Why& why);
   void log(const Call& call, const std::string& machine, const std::string& text);
 
   const Parts parts_;

@@ -8,6 +8,7 @@
 
 #include "common/io/run_program.h"
 #include "launcher/daemon/provider_log.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -31,13 +32,14 @@ std::string ProviderChecks::state_of(std::uint64_t id, const ComputeSpec& spec) 
 
 Status ProviderChecks::start(std::uint64_t id, Check& check) {
   const PreparedRun prepared = prepare_check(parts_.setup, check.spec, state_of(id, check.spec));
-  if (prepared.request.empty()) return make_error(ErrorCode::unavailable, prepared.why_none);
+  if (prepared.request.empty())
+    return make_error(ErrorCode::unavailable, words::text_of(prepared.why_none));
   std::vector<std::string> words = prepared.words;
   words.emplace_back("check");
   ProviderProcess::Handlers handlers;
   handlers.on_line = [this, id](std::string_view line) { on_line(id, line); };
   handlers.on_error_line = [](std::string_view) {};
-  handlers.on_end = [this, id](const std::string&, const std::string& why) { on_end(id, why); };
+  handlers.on_end = [this, id](MachineFault, const Why& why) { on_end(id, why); };
   TRY_ASSIGN(auto input, io::memory_file(prepared.request));
   TRY_ASSIGN(check.process,
              ProviderProcess::start(parts_.loop, words, {std::move(input), ""},
@@ -51,13 +53,15 @@ void ProviderChecks::on_line(std::uint64_t id, std::string_view line) {
   Check& check = checks_.at(id);
   if (!event || event->kind != ProviderEvent::Kind::error || check.errors.size() >= kMaxErrors)
     return;
-  check.errors.push_back(fmt::format("{}: {}", event->code, event->message));
+  check.errors.push_back(
+      fmt::format("{}: {}", to_string(event->fault), words::text_of(event->why)));
 }
 
-void ProviderChecks::on_end(std::uint64_t id, const std::string& why) {
+void ProviderChecks::on_end(std::uint64_t id, const Why& why) {
   const Check& check = checks_.at(id);
   if (!check.errors.empty()) return answer(id, fmt::format("{}", fmt::join(check.errors, "; ")));
-  answer(id, check.process->has_succeeded() ? "" : one_line(why, kMaxEventTextBytes));
+  answer(id,
+         check.process->has_succeeded() ? "" : one_line(words::text_of(why), kMaxEventTextBytes));
 }
 
 void ProviderChecks::answer(std::uint64_t id, std::string why_not) {

@@ -47,7 +47,7 @@ class ProviderChecks {
   };
   Status start(std::uint64_t id, Check& check);
   void on_line(std::uint64_t id, std::string_view line);
-  void on_end(std::uint64_t id, const std::string& why);
+  void on_end(std::uint64_t id, const Why& why);
   void answer(std::uint64_t id, std::string why_not);
   std::string state_of(std::uint64_t id, const ComputeSpec& spec) const;
 

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
 #include "launcher/daemon/provider_calls.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -32,7 +34,7 @@ void ProviderHolds::perform(const HoldMachines& action) {
   }
   if (hold.process &&
       (hold.machines.empty() || sha256(prepare(action.target, hold).request) != hold.request))
-    hold.process->stop(now, "failed", "its machines or their settings changed");
+    hold.process->stop(now, MachineFault::failed, {});
   tick();
 }
 
@@ -60,7 +62,7 @@ void ProviderHolds::look(const std::string& target, Hold& hold, Instant now) {
   hold.next_look = now + pauses_.look;
   const PreparedRun prepared = prepare(target, hold);
   if (prepared.refused.empty() && sha256(prepared.request) != hold.request)
-    hold.process->stop(now, "failed", "its machines or their settings changed");
+    hold.process->stop(now, MachineFault::failed, {});
 }
 
 Instant ProviderHolds::due() const {
@@ -90,9 +92,7 @@ void ProviderHolds::start(const std::string& target, Hold& hold) {
   handlers.on_error_line = [this, target](std::string_view line) {
     log(target, "", std::string(line));
   };
-  handlers.on_end = [this, target](const std::string&, const std::string& why) {
-    on_end(target, why);
-  };
+  handlers.on_end = [this, target](MachineFault, const Why& why) { on_end(target, why); };
   ProviderProcess::Limits limits;
   limits.grace = pauses_.grace;
   limits.lines = kMaxHoldLines;
@@ -110,7 +110,7 @@ void ProviderHolds::on_line(const std::string& target, std::string_view line) {
   auto event = read_event(line);
   if (!event) return log(target, "", fmt::format("this {}: {}", event.error().message, line));
   const Hold& hold = holds_.at(target);
-  event->message = hold.redactor.clean(event->message);
+  event->why = hold.redactor.clean(event->why);
   log(target, event->machine, to_log(*event));
   const auto& machines = hold.machines;
   const bool is_held =
@@ -119,7 +119,7 @@ void ProviderHolds::on_line(const std::string& target, std::string_view line) {
     parts_.feed(ProviderNoticeInput{target, *std::move(event)});
 }
 
-void ProviderHolds::on_end(const std::string& target, const std::string& why) {
+void ProviderHolds::on_end(const std::string& target, const Why& why) {
   Hold& hold = holds_.at(target);
   const Instant now = parts_.now();
   const bool was_asked = hold.process->is_stopping();
@@ -134,7 +134,7 @@ void ProviderHolds::on_end(const std::string& target, const std::string& why) {
   log(target, "",
       fmt::format("ended by itself after {}, and starts again in {}: {}",
                   format_duration(now - hold.started), format_duration(hold.not_before - now),
-                  why));
+                  words::text_of(why)));
 }
 
 void ProviderHolds::log(const std::string& target, const std::string& machine,

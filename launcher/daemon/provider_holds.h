@@ -54,7 +54,7 @@ class ProviderHolds {
   void start(const std::string& target, Hold& hold);
   void look(const std::string& target, Hold& hold, Instant now);
   void on_line(const std::string& target, std::string_view line);
-  void on_end(const std::string& target, const std::string& why);
+  void on_end(const std::string& target, const Why& why);
   void log(const std::string& target, const std::string& machine, const std::string& text);
 
   const Parts parts_;

@@ -1,13 +1,14 @@
 #include "launcher/daemon/provider_process.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+
+#include "common/domain/why/reason.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -101,11 +102,11 @@ bool ProviderProcess::read_errors() {
 }
 
 void ProviderProcess::take_output(std::string_view bytes) {
-  while (!bytes.empty() && broken_.empty() && !is_stopping()) {
+  while (!bytes.empty() && !broken_ && !is_stopping()) {
     const auto newline = bytes.find('\n');
     output_.begun += bytes.substr(0, newline);
     if (output_.begun.size() > kMaxLineBytes)
-      return break_off(fmt::format("it printed a line of more than {} bytes", kMaxLineBytes));
+      return break_off(ProviderLineTooLong{static_cast<std::int64_t>(kMaxLineBytes)});
     if (newline == std::string_view::npos) return;
     bytes.remove_prefix(newline + 1);
     take_line(std::exchange(output_.begun, {}));
@@ -114,7 +115,7 @@ void ProviderProcess::take_output(std::string_view bytes) {
 
 void ProviderProcess::take_line(std::string_view line) {
   if (++output_.count > limits_.lines)
-    return break_off(fmt::format("it printed more than {} lines", limits_.lines));
+    return break_off(ProviderPrintedTooMuch{static_cast<std::int64_t>(limits_.lines)});
   handlers_.on_line(line);
 }
 
@@ -133,15 +134,14 @@ void ProviderProcess::take_errors(std::string_view bytes) {
 
 // ---- its end ------------------------------------------------------------------------------------
 
-void ProviderProcess::break_off(std::string why) {
+void ProviderProcess::break_off(Why why) {
   broken_ = std::move(why);
   loop_.unwatch(program_.output(), io::EventLoop::Interest::read);
 }
 
-void ProviderProcess::stop(Instant now, std::string code, std::string why) {
+void ProviderProcess::stop(Instant now, MachineFault fault, Why why) {
   if (is_stopping()) return;
-  stop_code_ = std::move(code);
-  stop_why_ = std::move(why);
+  stopped_ = Stopped{fault, std::move(why)};
   next_signal_ = input_ ? now + limits_.grace : now;
   close_input();
   tick(now);
@@ -153,10 +153,9 @@ void ProviderProcess::tick(Instant now) {
     errors_.bytes = 0;
     if (limits_.lines_a_minute) output_.count = 0;
   }
-  if (!is_stopping() && !broken_.empty()) return stop(now, "failed", broken_);
+  if (!is_stopping() && broken_) return stop(now, MachineFault::failed, broken_);
   if (!is_stopping() && now >= deadline_)
-    return stop(now, "timed_out",
-                fmt::format("it took longer than {}", format_duration(limits_.time)));
+    return stop(now, MachineFault::timed_out, ProviderTooSlow{limits_.time});
   if (now < next_signal_) return;
   program_.signal(was_terminated_ ? SIGKILL : SIGTERM);
   was_terminated_ = true;
@@ -165,7 +164,7 @@ void ProviderProcess::tick(Instant now) {
 
 Instant ProviderProcess::due() const {
   if (is_stopping()) return next_signal_;
-  return broken_.empty() ? deadline_ : Instant{};
+  return broken_ ? Instant{} : deadline_;
 }
 
 void ProviderProcess::on_ended() {
@@ -179,23 +178,20 @@ void ProviderProcess::on_ended() {
   if (!errors_.begun.empty()) take_errors("\n");
   loop_.unwatch(program_.ended(), io::EventLoop::Interest::read);
   next_signal_ = Instant::never();
-  has_succeeded_ = !is_stopping() && broken_.empty() && end->signal == 0 && end->exit_code == 0;
+  has_succeeded_ = !is_stopping() && !broken_ && end->signal == 0 && end->exit_code == 0;
   // Copies, since the handler may destroy us.
   const auto on_end = std::move(handlers_.on_end);
-  const std::string code = is_stopping() ? stop_code_ : "failed";
-  const std::string why = is_stopping() ? stop_why_ : broken_.empty() ? reason(*end) : broken_;
-  on_end(code, why);
+  const Stopped how =
+      stopped_.value_or(Stopped{MachineFault::failed, broken_ ? broken_ : reason(*end)});
+  on_end(how.fault, how.why);
 }
 
-std::string ProviderProcess::reason(const io::ChildProgram::End& end) const {
-  if (end.signal != 0) {
-    const char* const name = ::strsignal(end.signal);
-    return fmt::format("the provider was killed by signal {} ({})", end.signal, name);
-  }
-  if (end.exit_code == 0 || end.exit_code == 1) return "the provider said nothing about it";
-  if (end.exit_code == kNotUnderstood && !last_error_line_.empty()) return last_error_line_;
-  return fmt::format("the provider exited with {}{}{}", end.exit_code,
-                     last_error_line_.empty() ? "" : ": ", last_error_line_);
+Why ProviderProcess::reason(const io::ChildProgram::End& end) const {
+  if (end.signal != 0) return ProviderKilled{end.signal, ::strsignal(end.signal)};
+  if (end.exit_code == 0 || end.exit_code == 1) return ProviderSaidNothing{};
+  if (end.exit_code == kNotUnderstood && !last_error_line_.empty())
+    return ProviderSaid{last_error_line_};
+  return ProviderExited{end.exit_code, last_error_line_};
 }
 
 }  // namespace lockstep::launcher

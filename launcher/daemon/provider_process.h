@@ -5,11 +5,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/domain/machine_fault.h"
+#include "common/domain/why/why.h"
 #include "common/io/child_program.h"
 #include "common/io/event_loop.h"
 
@@ -24,8 +27,8 @@ class ProviderProcess {
   struct Handlers {
     std::function<void(std::string_view line)> on_line;        // of standard output
     std::function<void(std::string_view line)> on_error_line;  // of standard error
-    // Last, and once. `code` is that of stop(), else "failed"; it may destroy the process.
-    std::function<void(const std::string& code, const std::string& why)> on_end;
+    // Last, and once. `fault` is that of stop(), else `failed`; it may destroy the process.
+    std::function<void(MachineFault fault, const Why& why)> on_end;
   };
   struct Input {
     io::Fd file;       // standard input, read to its end
@@ -47,8 +50,8 @@ class ProviderProcess {
   ProviderProcess& operator=(const ProviderProcess&) = delete;
 
   // Makes it end: the end of its held input, then SIGTERM, then SIGKILL. Its output counts no more.
-  void stop(Instant now, std::string code, std::string why);
-  bool is_stopping() const { return !stop_code_.empty(); }
+  void stop(Instant now, MachineFault fault, Why why);
+  bool is_stopping() const { return stopped_.has_value(); }
   // Does what is due; due() says when it must be called at the latest.
   void tick(Instant now);
   Instant due() const;
@@ -75,9 +78,9 @@ class ProviderProcess {
   void take_output(std::string_view bytes);
   void take_line(std::string_view line);
   void take_errors(std::string_view bytes);
-  void break_off(std::string why);
+  void break_off(Why why);
   void on_ended();
-  std::string reason(const io::ChildProgram::End& end) const;
+  Why reason(const io::ChildProgram::End& end) const;
 
   io::EventLoop& loop_;
   io::ChildProgram program_;
@@ -87,8 +90,12 @@ class ProviderProcess {
   std::string unwritten_;  // of the held input
   Lines output_, errors_;
   std::string last_error_line_;
-  std::string stop_code_, stop_why_;  // "": it may go on
-  std::string broken_;                // why it must be stopped: the next tick does so
+  struct Stopped {
+    MachineFault fault = MachineFault::failed;
+    Why why;
+  };
+  std::optional<Stopped> stopped_;  // none: it may go on
+  Why broken_;                      // why it must be stopped: the next tick does so
   Instant deadline_ = Instant::never();
   Instant next_signal_ = Instant::never();
   Instant next_minute_ = {};

@@ -9,8 +9,11 @@
 #include <cstdlib>
 
 #include "common/domain/provider_settings.h"
+#include "common/domain/why/reason.h"
+#include "common/domain/why/redact.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
+#include "launcher/daemon/provider_log.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -19,12 +22,13 @@ constexpr std::string_view kTokenPrefix = "lockstep-token-";
 constexpr std::size_t kLeastHiddenBytes = 4;  // a shorter one would be found in every word
 
 struct MachineRefusal {
-  std::string code, message;
+  MachineFault fault = MachineFault::failed;
+  Why why;
 };
 using MachineOrRefusal = tl::expected<ProviderRequest::Machine, MachineRefusal>;
 
-tl::unexpected<MachineRefusal> refuse_machine(std::string code, std::string message) {
-  return tl::unexpected(MachineRefusal{std::move(code), std::move(message)});
+tl::unexpected<MachineRefusal> refuse_machine(MachineFault fault, Why why) {
+  return tl::unexpected(MachineRefusal{fault, std::move(why)});
 }
 
 tl::expected<std::string, MachineRefusal> password_of(const ProviderSetup& setup,
@@ -32,17 +36,13 @@ tl::expected<std::string, MachineRefusal> password_of(const ProviderSetup& setup
   const std::string& name = host.password_secret;
   if (name.empty()) return std::string();
   auto values = setup.secrets(host.secret_owner, {name});
-  if (!values) return refuse_machine("failed", values.error().message);
+  if (!values) return refuse_machine(MachineFault::failed, told(values.error().message));
   const auto found = values->find(name);
   if (found == values->end())
-    return refuse_machine(
-        "unauthenticated",
-        fmt::format("its password is the secret '{}' of user '{}', which is not set; set it with "
-                    "`lockstep secret set {}`",
-                    name, host.secret_owner, name));
+    return refuse_machine(MachineFault::unauthenticated, PasswordNotSet{name, host.secret_owner});
   if (const auto good = check_password(found->second); !good)
-    return refuse_machine("unauthenticated", fmt::format("the secret '{}' of user '{}' {}", name,
-                                                         host.secret_owner, good.error().message));
+    return refuse_machine(MachineFault::unauthenticated,
+                          PasswordUnusable{name, host.secret_owner, told(good.error().message)});
   return std::move(found->second);
 }
 
@@ -54,8 +54,7 @@ MachineOrRefusal machine_of(const ProviderSetup& setup, const ComputeSpec& spec,
     return ProviderRequest::Machine{std::move(named), token, ""};
   }
   const SshHost* host = setup.host(spec.name, name);
-  if (host == nullptr)
-    return refuse_machine("failed", fmt::format("target '{}' has no host '{}'", spec.name, name));
+  if (host == nullptr) return refuse_machine(MachineFault::failed, HostUnknown{spec.name, name});
   auto password = password_of(setup, *host);
   if (!password) return tl::unexpected(std::move(password).error());
   return ProviderRequest::Machine{*host, token, *std::move(password)};
@@ -66,8 +65,8 @@ ProviderEvent error_of(const std::string& machine, MachineRefusal refusal) {
   event.kind = ProviderEvent::Kind::error;
   event.machine = machine;
   event.step = kPrepareStep;
-  event.code = std::move(refusal.code);
-  event.message = std::move(refusal.message);
+  event.fault = refusal.fault;
+  event.why = std::move(refusal.why);
   return event;
 }
 
@@ -98,6 +97,15 @@ std::string Redactor::clean(std::string_view from) const {
     text.replace(at, end - at, "[token]");
   }
   return text;
+}
+
+Why Redactor::clean(const Why& why) const {
+  Redaction redaction;
+  redaction.is_hidden = [](const JobId&) { return false; };
+  redaction.cut = [this](const std::string& text) {
+    return one_line(clean(text), kMaxEventTextBytes);
+  };
+  return redacted(why, redaction);
 }
 
 namespace {
@@ -134,28 +142,30 @@ namespace {
 
 using Tokens = std::map<std::string, std::string>;
 
-PreparedRun refuse_all(PreparedRun run, const Tokens& tokens, const std::string& why) {
+PreparedRun refuse_all(PreparedRun run, const Tokens& tokens, const Why& why) {
   run.why_none = why;
   for (const auto& [machine, token] : tokens)
-    run.refused.push_back(error_of(machine, {"failed", why}));
+    run.refused.push_back(error_of(machine, {MachineFault::failed, why}));
   return run;
 }
 
 PreparedRun prepare(const ProviderSetup& setup, const ComputeSpec& spec, const std::string& state,
                     std::string_view verb, const Tokens& tokens) {
   PreparedRun run;
+  run.why_none = NoMachineToWorkOn{};
   auto words = setup.program(spec);
-  if (!words) return refuse_all(std::move(run), tokens, words.error().message);
+  if (!words) return refuse_all(std::move(run), tokens, told(words.error().message));
   run.words = *std::move(words);
   const bool needs_bundle = verb == "create" && installs_bundle(spec.source);
   const auto bundle = setup.bundle();
-  if (!bundle && needs_bundle) return refuse_all(std::move(run), tokens, bundle.error().message);
+  if (!bundle && needs_bundle)
+    return refuse_all(std::move(run), tokens, told(bundle.error().message));
   const auto whole = filled(setup, spec);
-  if (!whole) return refuse_all(std::move(run), tokens, whole.error().message);
+  if (!whole) return refuse_all(std::move(run), tokens, told(whole.error().message));
   ProviderRequest request{*whole, state, bundle ? *bundle : "", {}, size_of(setup, spec)};
   if (setup.accounts && spec.source != NodeSource::ssh) request.accounts = setup.accounts();
   if (const auto made = io::make_directories(request.state, 0700); !made)
-    return refuse_all(std::move(run), tokens, made.error().message);
+    return refuse_all(std::move(run), tokens, told(made.error().message));
   for (const auto& [name, token] : tokens) {
     auto machine = machine_of(setup, spec, name, token);
     if (!machine) {
@@ -175,8 +185,7 @@ PreparedRun prepare(const ProviderSetup& setup, const ComputeSpec& spec, const s
 PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target,
                         std::string_view verb, const Tokens& tokens) {
   const ComputeSpec* spec = setup.spec(target);
-  if (spec == nullptr)
-    return refuse_all({}, tokens, fmt::format("there is no target '{}' any more", target));
+  if (spec == nullptr) return refuse_all({}, tokens, TargetUnknown{target});
   return prepare(setup, *spec, setup.home.compute_state(target), verb, tokens);
 }
 

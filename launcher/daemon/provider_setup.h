@@ -13,6 +13,7 @@
 #include "common/base/result.h"
 #include "common/domain/secrets.h"
 #include "common/domain/size.h"
+#include "common/domain/why/why.h"
 #include "launcher/core/provider_event.h"
 #include "launcher/daemon/launcher_home.h"
 #include "launcher/daemon/provider_words.h"
@@ -42,15 +43,17 @@ class Redactor {
  public:
   void hide(const std::string& password);
   std::string clean(std::string_view text) const;
+  // Each text in it becomes one line of at most kMaxEventTextBytes.
+  Why clean(const Why& why) const;
 
  private:
   std::set<std::string> passwords_;
 };
 
 struct PreparedRun {
-  std::vector<std::string> words;  // of the provider, without the verb
-  std::string request;             // JSON, "" if no machine is left
-  std::string why_none = "no machine can be worked on";
+  std::vector<std::string> words;      // of the provider, without the verb
+  std::string request;                 // JSON, "" if no machine is left
+  Why why_none;                        // there is no request
   std::vector<ProviderEvent> refused;  // an error for each machine that is not in the request
   Redactor redactor;
 };

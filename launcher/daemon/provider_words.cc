@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "common/base/bytes.h"
 #include "common/base/digest.h"
 #include "common/domain/agent_messages.h"
 #include "common/domain/provider_settings.h"
+#include "common/domain/why/reason.h"
 #include "launcher/daemon/provider_log.h"
 
 namespace lockstep::launcher {
@@ -21,10 +22,7 @@ constexpr int kProviderContract = 1;
 constexpr std::size_t kTagCharacters = 12;
 constexpr std::size_t kMaxEventWordBytes = 64;  // a step, a code, the name of a finding
 constexpr std::size_t kMaxMachineBytes = 255;
-constexpr std::array<std::string_view, 10> kErrorCodes = {
-    "unreachable", "host_key",      "unauthenticated",      "unsupported",
-    "no_space",    "no_permission", "launcher_unreachable", "timed_out",
-    "conflict",    "failed"};
+constexpr std::int64_t kMostLifeSeconds = std::int64_t{10} * 366 * 86'400;
 
 json endpoints_json(const ProviderIdentity::Endpoints& endpoints) {
   return {{"control", endpoints.control}, {"bulk", endpoints.bulk}, {"join", endpoints.join}};
@@ -71,7 +69,7 @@ json settings_json(const ProviderRequest& request) {
     settings["hosts"] = json::array();
     for (const ProviderRequest::Machine& machine : request.machines)
       settings["hosts"].push_back(host_json(machine));
-    if (!spec.tunnel.empty()) settings["tunnel"] = spec.tunnel;
+    if (spec.tunnel != TunnelUse::unset) settings["tunnel"] = to_string(spec.tunnel);
     if (const auto share = spec.settings.find("share"); share != spec.settings.end())
       settings["share"] = share->second.front();
     return settings;
@@ -94,6 +92,42 @@ json settings_json(const ProviderRequest& request) {
   if (!spec.size.empty()) settings["size"] = spec.size;
   settings["tier"] = std::string(to_string(spec.scale.tier));
   return settings;
+}
+
+// Whole seconds in `about`, which are taken out of it; nullopt: there are none.
+std::optional<Duration> take_seconds(std::map<std::string, std::string>& about, const char* key) {
+  const auto found = about.find(key);
+  if (found == about.end()) return std::nullopt;
+  std::int64_t number = 0;
+  const std::string text = std::move(found->second);
+  about.erase(found);
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_good = read.ec == std::errc() && read.ptr == text.data() + text.size() &&
+                       number >= 0 && number <= kMostLifeSeconds;
+  return is_good ? std::optional<Duration>(seconds(number)) : std::nullopt;
+}
+
+bool is_true(const std::map<std::string, std::string>& about, const char* key) {
+  const auto found = about.find(key);
+  return found != about.end() && found->second == "true";
+}
+
+// The findings that the launcher decides by. How much of its life is left changes with each word of
+// the provider, so it is no finding about the machine.
+void take_findings(ProviderEvent& event) {
+  event.is_held = is_true(event.about, "tunnel") || is_true(event.about, "hold");
+  event.ends = take_seconds(event.about, "left");
+  event.lifetime = take_seconds(event.about, "lifetime").value_or(Duration(0));
+}
+
+Why in_its_words(std::string said) {
+  return said.empty() ? Why() : Why(ProviderSaid{std::move(said)});
+}
+
+// Why the provider has not made it yet.
+Why why_pending(const ProviderEvent& event) {
+  const auto said = event.about.find("reason");
+  return said == event.about.end() ? Why() : in_its_words(said->second);
 }
 
 Error no_event(std::string why) {
@@ -144,15 +178,16 @@ struct EventReader {
     TRY(findings(&event->about));
     if (state == "running") {
       event->kind = ProviderEvent::Kind::running;
+      take_findings(*event);
     } else if (state == "pending") {
       event->kind = ProviderEvent::Kind::pending;
+      event->why = why_pending(*event);
     } else if (state == "absent") {
       event->kind = ProviderEvent::Kind::absent;
     } else if (state == "stopped") {
       event->kind = ProviderEvent::Kind::error;
       event->step = "start";
-      event->code = "failed";
-      event->message = "the machine is there, but its agent does not run";
+      event->why = MachineAgentDown{};
     } else {
       return no_event("a machine is running, pending, stopped or absent");
     }
@@ -160,7 +195,8 @@ struct EventReader {
   }
   Status read_notice(ProviderEvent* event) const {
     event->kind = ProviderEvent::Kind::notice;
-    TRY_ASSIGN(event->message, text("message", false, kMaxNoticeReasonBytes));
+    TRY_ASSIGN(std::string said, text("message", false, kMaxNoticeReasonBytes));
+    event->why = in_its_words(std::move(said));
     const auto it = object.find("seconds");
     constexpr double kMost = std::chrono::duration<double>(kLongestNotice).count();
     if (it == object.end() || !it->is_number() || !(*it >= 0.0 && *it <= kMost))
@@ -171,12 +207,12 @@ struct EventReader {
   }
   Status read_trouble(ProviderEvent* event) const {
     TRY_ASSIGN(event->step, text("step", false, kMaxEventWordBytes));
-    TRY_ASSIGN(event->message, text("message", true, kMaxEventTextBytes));
+    TRY_ASSIGN(std::string said, text("message", true, kMaxEventTextBytes));
+    event->why = in_its_words(std::move(said));
     if (event->kind == ProviderEvent::Kind::warning) return {};
-    TRY_ASSIGN(event->code, word("code", kMaxEventWordBytes));
+    TRY_ASSIGN(const std::string code, word("code", kMaxEventWordBytes));
     // A site's own provider may know more codes; the launcher decides by these alone.
-    if (std::find(kErrorCodes.begin(), kErrorCodes.end(), event->code) == kErrorCodes.end())
-      event->code = "failed";
+    event->fault = machine_fault_from(code).value_or(MachineFault::failed);
     return {};
   }
 };

@@ -82,10 +82,10 @@ class HostsReader {
   }
 
   void read_tunnel(const YamlNode& value, ComputeSpec& spec) {
-    const bool is_known = value.kind == Kind::scalar &&
-                          (value.text == "auto" || value.text == "always" || value.text == "never");
-    if (is_known)
-      spec.tunnel = value.text;
+    const auto use = value.kind == Kind::scalar && !value.text.empty() ? tunnel_use_from(value.text)
+                                                                       : std::nullopt;
+    if (use)
+      spec.tunnel = *use;
     else
       fault(value.place,
             fmt::format("'lockstep.tunnel' must be auto, always or never, not {}",

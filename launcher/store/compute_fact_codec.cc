@@ -2,6 +2,8 @@
 
 #include "common/wire/compute_codec.h"
 #include "common/wire/schedule_codec.h"
+#include "common/wire/why_codec.h"
+#include "launcher/core/old_facts.h"
 
 namespace lockstep::pb {
 
@@ -45,17 +47,26 @@ Status from_wire(const ComputeLeaving& from, launcher::ComputeLeaving* to) {
 
 namespace {
 
+template <typename Domain, typename Wire>
+void write_why(const Domain& from, Wire* to) {
+  if (from.why) to_wire(from.why, to->mutable_why_data());
+}
+template <typename Wire, typename Domain>
+Status read_reason(const Wire& from, const char* field, Domain* to) {
+  return read_why(from.why(), from.has_why_data(), from.why_data(), field, &to->why);
+}
+
 template <typename Domain>
 void write_change(const Domain& from, InstanceChanged* to) {
   to->set_target(from.target);
   to->set_cause(number_of(from.cause));
-  to->set_why(from.why);
+  write_why(from, to);
 }
 template <typename Domain>
 Status read_change(const InstanceChanged& from, Domain* to) {
   TRY(read_text(from.target(), "instance.target", &to->target));
   TRY(read_cause(from.cause(), &to->cause));
-  return read_text(from.why(), "instance.why", &to->why);
+  return read_reason(from, "instance.why", to);
 }
 
 }  // namespace
@@ -87,11 +98,11 @@ Status read_machine(const Wire& from, Domain* to) {
 
 void to_wire(const launcher::MachineWanted& from, MachineWanted* to) {
   write_machine(from, to);
-  to->set_why(fitting_text(from.why));
+  write_why(from, to);
 }
 Status from_wire(const MachineWanted& from, launcher::MachineWanted* to) {
   TRY(read_machine(from, to));
-  return read_text(from.why(), "machine.why", &to->why);
+  return read_reason(from, "machine.why", to);
 }
 
 void to_wire(const launcher::MachineFound& from, MachineFound* to) { write_machine(from, to); }
@@ -103,19 +114,22 @@ void to_wire(const launcher::MachineCreated& from, MachineCreated* to) {
   write_map(from.about, to->mutable_about());
   to->set_lifetime_ns(from.lifetime.count());
   to->set_ends_ns(from.ends.ns);
+  to->set_is_held(from.is_held);
 }
 Status from_wire(const MachineCreated& from, launcher::MachineCreated* to) {
   TRY(read_machine(from, to));
   TRY(read_duration(from.lifetime_ns(), "machine.lifetime", &to->lifetime));
   TRY(read_instant(from.ends_ns(), "machine.ends", &to->ends));
-  return read_map(from.about(), 2 * kMaxMachineFindings, "machine.about", &to->about);
+  TRY(read_map(from.about(), 2 * kMaxMachineFindings, "machine.about", &to->about));
+  to->is_held = from.has_is_held() ? from.is_held() : launcher::was_held(to->about);
+  return {};
 }
 
 void to_wire(const launcher::MachineFailed& from, MachineFailed* to) {
   write_machine(from, to);
   to->set_step(fitting_text(from.step));
-  to->set_code(from.code);
-  to->set_message(fitting_text(from.message));
+  to->set_code(std::string(to_string(from.fault)));
+  write_why(from, to);
   to->set_not_before_ns(from.not_before.ns);
   to->set_removing(from.removing);
 }
@@ -123,29 +137,29 @@ Status from_wire(const MachineFailed& from, launcher::MachineFailed* to) {
   to->removing = from.removing();
   TRY(read_machine(from, to));
   TRY(read_text(from.step(), "machine.step", &to->step));
-  TRY(read_text(from.code(), "machine.code", &to->code));
-  TRY(read_text(from.message(), "machine.message", &to->message));
+  to->fault = machine_fault_from(from.code()).value_or(MachineFault::failed);
+  TRY(read_why(from.message(), from.has_why_data(), from.why_data(), "machine.message", &to->why));
   return read_instant(from.not_before_ns(), "machine.not_before", &to->not_before);
 }
 
 void to_wire(const launcher::MachineLeaving& from, MachineLeaving* to) {
   write_machine(from, to);
-  to->set_why(fitting_text(from.why));
+  write_why(from, to);
   to->set_force(from.force);
 }
 Status from_wire(const MachineLeaving& from, launcher::MachineLeaving* to) {
   to->force = from.force();
   TRY(read_machine(from, to));
-  return read_text(from.why(), "machine.why", &to->why);
+  return read_reason(from, "machine.why", to);
 }
 
 void to_wire(const launcher::MachineGone& from, MachineGone* to) {
   write_machine(from, to);
-  to->set_why(fitting_text(from.why));
+  write_why(from, to);
 }
 Status from_wire(const MachineGone& from, launcher::MachineGone* to) {
   TRY(read_machine(from, to));
-  return read_text(from.why(), "machine.why", &to->why);
+  return read_reason(from, "machine.why", to);
 }
 
 }  // namespace lockstep::pb

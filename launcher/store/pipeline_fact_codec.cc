@@ -27,14 +27,14 @@ void to_wire(const launcher::OutputNotWritten& from, OutputNotWritten* to) {
   to->set_job(from.job.value);
   to->set_output(from.output);
   to->set_tries(from.tries);
-  to->set_why(from.why);
+  if (from.why) to_wire(from.why, to->mutable_why_data());
   to->set_again_ns(from.again.ns);
 }
 Status from_wire(const OutputNotWritten& from, launcher::OutputNotWritten* to) {
   TRY(read_text(from.job(), "not_written.job", &to->job.value));
   TRY(read_text(from.output(), "not_written.output", &to->output));
   to->tries = from.tries();
-  TRY(read_text(from.why(), "not_written.why", &to->why));
+  TRY(read_why(from.why(), from.has_why_data(), from.why_data(), "not_written.why", &to->why));
   return read_instant(from.again_ns(), "not_written.again", &to->again);
 }
 

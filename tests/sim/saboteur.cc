@@ -241,7 +241,7 @@ void Saboteur::spoil_pipelines(launcher::Input& input) {
         if (output.tree) output.tree = first_output_;
       }
   if (auto* written = std::get_if<launcher::OutputWrittenInput>(&input))
-    if (has(Defect::failed_writes_believed)) written->why_not.clear();
+    if (has(Defect::failed_writes_believed)) written->why_not = {};
   auto* submit = std::get_if<launcher::SubmitInput>(&input);
   if (submit == nullptr || !submit->spec.pipeline) return;
   PipelineSpec pipeline = *submit->spec.pipeline;
@@ -320,7 +320,7 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
   if (has(Defect::failed_writes_forgotten))
     std::erase_if(inputs, [](const launcher::Input& one) {
       const auto* written = std::get_if<launcher::OutputWrittenInput>(&one);
-      return written != nullptr && !written->why_not.empty();
+      return written != nullptr && bool(written->why_not);
     });
   if (has(Defect::outputs_merged_unheard)) swallow<launcher::OutputsMergedInput>(inputs);
   if (has(Defect::logs_never_given_up)) swallow<launcher::LogsRefusedInput>(inputs);

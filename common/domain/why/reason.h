@@ -13,10 +13,13 @@
 #include "common/domain/why/explain.h"
 #include "common/domain/why/fit.h"
 #include "common/domain/why/list.h"
+#include "common/domain/why/machines.h"
 #include "common/domain/why/nodes.h"
 #include "common/domain/why/placement.h"
+#include "common/domain/why/providers.h"
 #include "common/domain/why/settings.h"
 #include "common/domain/why/steps.h"
+#include "common/domain/why/targets.h"
 #include "common/domain/why/vain.h"
 #include "common/domain/why/waits.h"
 #include "common/domain/why/why.h"
@@ -25,7 +28,8 @@ namespace lockstep {
 
 struct Reason {
   VariantOf<List<Told, Unknown>, WaitReasons, StepReasons, NodeReasons, FitReasons,
-            PlacementReasons, VainReasons, SettingReasons, ExplainReasons>
+            PlacementReasons, VainReasons, SettingReasons, ExplainReasons, MachineReasons,
+            ProviderReasons, TargetReasons>
       value;
   friend bool operator==(const Reason&, const Reason&) = default;
 };

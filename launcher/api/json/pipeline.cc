@@ -49,6 +49,7 @@ void add_write(const JobView& job, const std::string& name, Json& json) {
                      {"at", waits ? Json(nullptr) : time_or_null(found->at)},
                      {"failed_tries", found->tries},
                      {"reason", text_or_null(found->why)},
+                     {"reason_data", reason_json(found->why_data)},
                      {"again_at", waits ? time_or_null(found->at) : Json(nullptr)}};
 }
 

@@ -153,23 +153,23 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
   void fill(ScalingView& v) {
-    auto& [a, b, c, d, e, f, g] = v;
-    each(a, b, c, d, e, f, g);
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
   }
   void fill(MachineView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
   }
-  void fill(ComputeEvent& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ComputeEvent& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ComputeView::Nodes& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ComputeView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
   void fill(StartCompute& v) { auto& [a] = v; each(a); }
   void fill(StopCompute& v) { auto& [a, b] = v; each(a, b); }
   void fill(RestartCompute& v) { auto& [a, b] = v; each(a, b); }
-  void fill(InstanceView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(InstanceView& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }
   void fill(InstanceSettings& v) { auto& [a, b] = v; each(a, b); }
   void fill(InstanceSchedule& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(Trigger& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -449,7 +449,7 @@ class Filler {
     (void)for_all;  // it is sent to nobody
   }
   void fill(StepView& v) { auto& [a, b, c, d, e, f, g, h, i, j, k] = v; each(a, b, c, d, e, f, g, h, i, j, k); }
-  void fill(OutputWrite& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(OutputWrite& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(MergedOutput& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(NodeView& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, why] = v;
@@ -695,7 +695,7 @@ class Filler {
   void fill(launcher::InstanceStarted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::InstanceStopped& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::MachineFound& v) { auto& [a, b] = v; each(a, b); }
-  void fill(launcher::MachineCreated& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::MachineCreated& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::MachineFailed& v) {
     auto& [a, b, c, d, e, f, g] = v;
     each(a, b, c, d, e, f, g);

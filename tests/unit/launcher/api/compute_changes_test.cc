@@ -6,7 +6,7 @@ namespace lockstep::launcher {
 namespace {
 
 ComputeSpec hosts(const std::vector<std::string>& names) {
-  ComputeSpec spec{"lab", ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}, ""};
+  ComputeSpec spec{"lab", ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}};
   for (const std::string& name : names) {
     spec.hosts.emplace_back();
     spec.hosts.back().name = spec.hosts.back().address = name;
@@ -15,7 +15,7 @@ ComputeSpec hosts(const std::vector<std::string>& names) {
 }
 
 TEST(ComputeChanges, KeysAreNamedAndValuesAreNot) {
-  ComputeSpec before{"lab", ComputeType::amlcompute, "", "", {}, NodeSource::command, {}, ""};
+  ComputeSpec before{"lab", ComputeType::amlcompute, "", "", {}, NodeSource::command, {}};
   before.settings = {{"program", {"vms"}}, {"image", {"a"}}, {"old", {"x"}}};
   ComputeSpec after = before;
   EXPECT_EQ(changed_keys(before, after), "nothing");
@@ -32,7 +32,7 @@ TEST(ComputeChanges, HostsAreNamed) {
   const ComputeSpec before = hosts({"vm1", "vm2"});
   ComputeSpec after = hosts({"vm2", "vm3"});
   after.hosts[0].password_secret = "pw";
-  after.tunnel = "always";
+  after.tunnel = TunnelUse::always;
   EXPECT_EQ(changed_keys(before, after),
             "lockstep.tunnel, hosts (added vm3; removed vm1; changed vm2)");
   std::vector<std::string> many;

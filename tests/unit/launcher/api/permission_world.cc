@@ -55,7 +55,7 @@ PermissionWorld::PermissionWorld(Kind kind) : kind_(kind), service_(ports()) {
   feed(JoinInput{{}, kToken, kNodeKey, node()});
   feed(ComputeInput{
       {},
-      CreateCompute{{compute(), ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}, ""}},
+      CreateCompute{{compute(), ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}}},
       LauncherItself{}});
   ComputeSpec desk;
   desk.name = instance();

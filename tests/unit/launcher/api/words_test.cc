@@ -123,7 +123,8 @@ JobView job(bool shared) {
   attempt.probe.emplace().failures.emplace_back().from_address = canary("path");
   view.steps.emplace_back().why = told(canary("step"));
   view.merged.push_back({"out", {}, "", {canary("merged")}});
-  view.writes.push_back({"out", "", OutputWrite::State::waiting, 0, canary("written")});
+  view.writes.push_back(
+      {"out", "", OutputWrite::State::waiting, 0, "", {}, told(canary("written"))});
   return view;
 }
 

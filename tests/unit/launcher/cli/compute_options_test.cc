@@ -33,7 +33,7 @@ TEST(ComputeOptions, HostsMakeAVirtualmachine) {
   ASSERT_TRUE(spec) << spec.error().message;
   EXPECT_EQ(spec->type, ComputeType::virtualmachine);
   EXPECT_EQ(spec->source, NodeSource::ssh);
-  EXPECT_EQ(spec->tunnel, "always");
+  EXPECT_EQ(spec->tunnel, TunnelUse::always);
   ASSERT_EQ(spec->hosts.size(), 3u);
   EXPECT_EQ(spec->hosts[0].user, "bob");
   EXPECT_EQ(spec->hosts[1].user, "ann");
@@ -102,10 +102,13 @@ TEST(ComputeOptions, UpdateChangesTextsAndTheTunnel) {
   options.description = "ours";
   const auto spec = spec_to_update(known, options);
   ASSERT_TRUE(spec);
-  EXPECT_EQ(spec->tunnel, "always");
+  EXPECT_EQ(spec->tunnel, TunnelUse::always);
   EXPECT_EQ(spec->tags.at("room"), "cellar");
   EXPECT_EQ(spec->location, "here");
   EXPECT_EQ(spec->description, "ours");
+  options.overrides = {"lockstep.tunnel=perhaps"};
+  EXPECT_EQ(spec_to_update(known, options).error().message,
+            "tunnel: 'perhaps' is not auto, always or never");
   options.overrides = {"lockstep.hosts=[a]"};
   EXPECT_THAT(spec_to_update(known, options).error().message,
               HasSubstr("`lockstep compute attach` and `detach` change hosts"));

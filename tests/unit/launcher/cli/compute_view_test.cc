@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/domain/why/reason.h"
 #include "launcher/api/json/compute.h"
 #include "launcher/cli/compute_machines.h"
 #include "launcher/cli/output.h"
@@ -32,6 +33,8 @@ MachineView failed_machine() {
   view.failed_step = "connect";
   view.failed_code = "unreachable";
   view.failure = "no ssh server answers at vm2: Connection refused";
+  view.failure_data = ProviderSaid{view.failure};
+  view.why_data = HostOfTarget{};
   view.failures = 2;
   view.retry_at = kNoon + seconds(70);
   return view;
@@ -156,12 +159,16 @@ TEST(MachineText, NamesTheTargetInItsAdvice) {
 TEST(ComputeJson, HasAllOfTheMachines) {
   const Json json = api::to_json(sample_target());
   EXPECT_EQ(json["machines"], Json::parse(R"([
-    {"name": "vm1", "state": "joined", "why": "", "since": "2030-01-01T12:00:00.000Z", "step": "",
-     "node": "vm1", "about": {}, "failure": null},
-    {"name": "vm2", "state": "failed", "why": "", "since": "2030-01-01T12:00:00.000Z", "step": "",
-     "node": "", "about": {}, "failure": {"step": "connect", "code": "unreachable",
-     "message": "no ssh server answers at vm2: Connection refused", "count": 2,
-     "retry_at": "2030-01-01T12:01:10.000Z"}}])"));
+    {"name": "vm1", "state": "joined", "why": "", "reason_data": null,
+     "since": "2030-01-01T12:00:00.000Z", "step": "", "node": "vm1", "about": {},
+     "about_reason_data": null, "failure": null},
+    {"name": "vm2", "state": "failed", "why": "", "reason_data": {"code": "host_of_target"},
+     "since": "2030-01-01T12:00:00.000Z", "step": "", "node": "", "about": {},
+     "about_reason_data": null, "failure": {"step": "connect", "code": "unreachable",
+     "message": "no ssh server answers at vm2: Connection refused",
+     "reason_data": {"code": "provider_said",
+                     "said": "no ssh server answers at vm2: Connection refused"},
+     "count": 2, "retry_at": "2030-01-01T12:01:10.000Z"}}])"));
   EXPECT_EQ(
       json["lockstep"],
       Json::parse(R"({"node_source": "ssh", "tunnel": "", "settings": {}, "labels": {}, "hosts": [

@@ -135,7 +135,7 @@ ComputeView bad_compute() {
   machine.failed_step = machine.failed_code = machine.failure = kBad;
   machine.failures = 1;
   view.machines = {machine};
-  view.history = {{kNoon, kBad, kBad}};
+  view.history = {{kNoon, kBad, kBad, {}}};
   return view;
 }
 

@@ -4,6 +4,7 @@
 #include "launcher/core/children.h"
 
 #include "common/domain/pipeline.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/users.h"
 #include "launcher/words/why.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
@@ -215,8 +216,11 @@ TEST_F(Children, OneThatIsWaitedForAndNeedsItsParentsNodesIsRefused) {
   launcher.drop_notices();
   ASSERT_EQ(submitted.size(), 1u);
   ASSERT_FALSE(submitted[0].notes.empty());
-  EXPECT_THAT(words::text_of(submitted[0].notes.back()),
-              HasSubstr("it starts when that has ended"));
+  ASSERT_TRUE(submitted[0].notes.back().is<StartsAfterParent>());
+  const Why held = submitted[0].notes.back().as<StartsAfterParent>()->why;
+  ASSERT_TRUE(held.is<HeldByParent>());
+  EXPECT_EQ(held.as<HeldByParent>()->parent, whole);
+  EXPECT_EQ(held.as<HeldByParent>()->nodes, std::vector<std::string>{"n1"});
 }
 
 TEST_F(Children, OneWithAStepThatNeedsItsParentsNodesIsRefusedToo) {

@@ -13,10 +13,10 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 ComputeSpec own_pool(const std::string& name) {
-  return {name, ComputeType::virtualmachine, "", "", {}, NodeSource::join, {}, ""};
+  return {name, ComputeType::virtualmachine, "", "", {}, NodeSource::join, {}};
 }
 ComputeSpec alias(const std::string& name) {
-  return {name, ComputeType::local, "", "", {}, NodeSource::none, {}, ""};
+  return {name, ComputeType::local, "", "", {}, NodeSource::none, {}};
 }
 
 class ComputeTargets : public testing::Test {
@@ -256,7 +256,7 @@ TEST_F(ComputeTargets, AJobThatNamesARemovedNodeWaitsUntilItIsBack) {
 // ---- the provider is asked first ----------------------------------------------------------------
 
 ComputeSpec containers(const std::string& image) {
-  ComputeSpec spec{"lab", ComputeType::amlcompute, "", "", {}, NodeSource::docker, {}, ""};
+  ComputeSpec spec{"lab", ComputeType::amlcompute, "", "", {}, NodeSource::docker, {}};
   spec.settings["image"] = {image};
   return spec;
 }

@@ -29,7 +29,7 @@ TEST_F(Elastic, AQueueGetsItsMachinesInOneStep) {
   const JobId job = submit_gang("train", 3);
   const CallProvider call = only_call();
   EXPECT_THAT(call.machines, ElementsAre("lab-1", "lab-2", "lab-3"));
-  EXPECT_EQ(machine("lab-1").why, "job 'train' waits for it");
+  EXPECT_EQ(machine("lab-1").why_data, Why(JobsNeedMachine{1, job}));
   EXPECT_THAT(why_it_waits(job), HasSubstr("3 machines are being made"));
   all_join(call);
   EXPECT_EQ(launcher.core->job_view(job)->status, JobStatus::preparing);
@@ -73,7 +73,9 @@ TEST_F(Elastic, IdleMachinesGoAfterTheirTimeAndBusyOnesStay) {
   const CallProvider removal = only_call();
   EXPECT_EQ(removal.verb, ProviderVerb::remove);
   EXPECT_EQ(removal.machines.size(), 1U) << "the other one runs job 'long'";
-  EXPECT_THAT(machine(removal.machines.front()).why, HasSubstr("it had no work for 2m"));
+  const Why why = machine(removal.machines.front()).why_data;
+  ASSERT_TRUE(why.is<MachineIdle>());
+  EXPECT_GE(why.as<MachineIdle>()->idle, seconds(120));
   EXPECT_FALSE(launcher.core->state().job(long_one)->last_attempt()->ended);
 }
 
@@ -82,28 +84,28 @@ TEST_F(Elastic, AMachineThatNoJobNeedsAnyMoreIsGivenBackBeforeItIsMade) {
   const JobId job = submit_gang("train", 1);
   const CallProvider create_call = only_call();
   say(create_call,
-      ProviderEvent{ProviderEvent::Kind::pending, "lab-1", "", "", "", {{"reason", "Resources"}}});
+      ProviderEvent{ProviderEvent::Kind::pending, "lab-1", "", {}, ProviderSaid{"Resources"}});
   ends(create_call);
   EXPECT_EQ(machine("lab-1").state, "pending");
-  EXPECT_EQ(machine("lab-1").about["reason"], "Resources");
+  EXPECT_EQ(machine("lab-1").waits_data, Why(ProviderSaid{"Resources"}));
   launcher.tick(seconds(10));
   drop_notices();
   const CallProvider again = only_call();
   EXPECT_EQ(again.verb, ProviderVerb::create) << "asked again";
   say(again,
-      ProviderEvent{ProviderEvent::Kind::pending, "lab-1", "", "", "", {{"reason", "Priority"}}});
+      ProviderEvent{ProviderEvent::Kind::pending, "lab-1", "", {}, ProviderSaid{"Priority"}});
   ends(again);
   launcher.cancel(job);
   drop_notices();
   EXPECT_EQ(only_call().verb, ProviderVerb::remove);
-  EXPECT_EQ(machine("lab-1").why, "no job needs it any more");
+  EXPECT_TRUE(machine("lab-1").why_data.is<MachineNotNeeded>());
 }
 
 TEST_F(Elastic, APendingMachineJoinsWithTheTokenOfItsLastCall) {
   make(cluster(0, 1));
   const JobId job = submit_gang("train", 1);
   const CallProvider first = only_call();
-  say(first, ProviderEvent{ProviderEvent::Kind::pending, "lab-1", "", "", "", {}});
+  say(first, ProviderEvent{ProviderEvent::Kind::pending, "lab-1"});
   ends(first);
   const FakeNode node = launcher.join_with(secret("lab-1"), "lab-1", inventory());
   EXPECT_EQ(machine("lab-1").state, "joined");
@@ -123,7 +125,7 @@ TEST_F(Elastic, AMachineOfASiteMayJoinAfterItsProviderSaysThatItRuns) {
   make(site_cluster(1));
   const JobId job = submit_gang("train", 1);
   const CallProvider order = only_call();
-  say(order, ProviderEvent{ProviderEvent::Kind::pending, "lab-1", "", "", "", {}});
+  say(order, ProviderEvent{ProviderEvent::Kind::pending, "lab-1"});
   ends(order);
   launcher.tick(seconds(10));
   stash();
@@ -162,7 +164,9 @@ TEST_F(Elastic, MachinesThatRunAndNeverJoinAreGivenBackLessAndLessOften) {
     launcher.tick(minutes(15));
     drop_notices();
     end_lists();
-    EXPECT_THAT(machine(name).why, HasSubstr("its agent has not joined"));
+    const Why failed = MachineStepFailed{"join", MachineFault::launcher_unreachable,
+                                         MachineNotJoinedWithin{minutes(15)}};
+    EXPECT_EQ(machine(name).why_data, Why(MachineNotMade{failed}));
     const CallProvider remove = only_call();
     ASSERT_EQ(remove.verb, ProviderVerb::remove);
     absent(remove, name);
@@ -188,10 +192,10 @@ TEST_F(Elastic, AFailureIsGivenBackBackedOffAndShownWhereTheJobWaits) {
   make(cluster(0, 2));
   const JobId job = submit_gang("train", 2);
   const CallProvider first = only_call();
-  say(first, ProviderEvent{
-                 ProviderEvent::Kind::error, "lab-1", "start", "no_space", "the disk is full", {}});
-  say(first, ProviderEvent{
-                 ProviderEvent::Kind::error, "lab-2", "start", "no_space", "the disk is full", {}});
+  say(first, ProviderEvent{ProviderEvent::Kind::error, "lab-1", "start", MachineFault::no_space,
+                           ProviderSaid{"the disk is full"}});
+  say(first, ProviderEvent{ProviderEvent::Kind::error, "lab-2", "start", MachineFault::no_space,
+                           ProviderSaid{"the disk is full"}});
   ends(first);
   for (const CallProvider& removal : calls()) {
     EXPECT_EQ(removal.verb, ProviderVerb::remove);
@@ -201,7 +205,8 @@ TEST_F(Elastic, AFailureIsGivenBackBackedOffAndShownWhereTheJobWaits) {
   EXPECT_THAT(view().machines, IsEmpty());
   EXPECT_THAT(calls(), IsEmpty()) << "the back-off is not over";
   EXPECT_THAT(why_it_waits(job), HasSubstr("the last machine could not be made: start: the disk"));
-  EXPECT_THAT(view().scaling.failure, HasSubstr("the disk is full"));
+  EXPECT_EQ(view().scaling.failure_data, Why(MachineStepFailed{"start", MachineFault::no_space,
+                                                               ProviderSaid{"the disk is full"}}));
   launcher.tick(kFirstMachineBackoff);
   drop_notices();
   EXPECT_THAT(only_call().machines, ElementsAre("lab-3", "lab-4")) << "no name is used twice";
@@ -211,8 +216,8 @@ TEST_F(Elastic, AnUpdateTriesAgainAtOnceAlsoWithoutAChange) {
   make(cluster(0, 1));
   const JobId job = submit_gang("train", 1);
   const CallProvider first = only_call();
-  say(first,
-      ProviderEvent{ProviderEvent::Kind::error, "lab-1", "start", "unsupported", "no shell", {}});
+  say(first, ProviderEvent{ProviderEvent::Kind::error, "lab-1", "start", MachineFault::unsupported,
+                           ProviderSaid{"no shell"}});
   ends(first);
   const CallProvider removal = only_call();
   absent(removal, "lab-1");
@@ -307,7 +312,8 @@ TEST_F(Elastic, OneMachineAloneDoesNotSayThatAnAccountIsMissingEverywhere) {
   }
   EXPECT_THAT(view().machines, IsEmpty());
   EXPECT_THAT(why_it_waits(job), HasSubstr("no user ada"));
-  EXPECT_THAT(view().scaling.failure, HasSubstr("no user ada"));
+  const std::string account = launcher.core->state().job(job)->spec.run_as;
+  EXPECT_EQ(view().scaling.failure_data, Why(MachinesLackAccount{account, told("no user ada")}));
 }
 
 TEST_F(Elastic, WhoMaySubmitFromNowOnIsMadeKnownToContainersThatRun) {
@@ -365,16 +371,16 @@ TEST_F(MovedLauncher, CannotTellPods) { EXPECT_THAT(told(NodeSource::kubernetes)
 TEST(MachineSamplesTest, ALackingAccountIsAskedForAgainLater) {
   MachineSamples samples;
   const Instant now{1'000'000'000'000};
-  samples.lacks("lab", "lab-1", "ada", "no user", now);
-  samples.lacks("lab", "lab-1", "ada", "no user", now);
+  samples.lacks("lab", "lab-1", "ada", told("no user"), now);
+  samples.lacks("lab", "lab-1", "ada", told("no user"), now);
   EXPECT_EQ(samples.why_lacking("lab", "ada", now), nullptr) << "one machine";
-  samples.lacks("lab", "lab-2", "ada", "no user", now);
+  samples.lacks("lab", "lab-2", "ada", told("no user"), now);
   ASSERT_NE(samples.why_lacking("lab", "ada", now), nullptr);
   EXPECT_EQ(samples.why_lacking("lab", "bob", now), nullptr);
   EXPECT_EQ(samples.lacking("lab", now)->first, "ada");
   const Instant later = now + kLackingAccountFor + seconds(1);
   EXPECT_EQ(samples.why_lacking("lab", "ada", later), nullptr) << "it may be there by now";
-  samples.lacks("lab", "lab-3", "ada", "no user", later);
+  samples.lacks("lab", "lab-3", "ada", told("no user"), later);
   EXPECT_EQ(samples.why_lacking("lab", "ada", later), nullptr) << "the old words do not count";
 }
 
@@ -460,9 +466,8 @@ TEST_F(Elastic, AnIdleMachineOfOlderSettingsHoldsNobodyUp) {
 TEST_F(Elastic, AListThatFailsAsAWholeIsNoMachine) {
   create_target(cluster(0, 2));
   const auto listing = launcher.expect_one<CallProvider>();
-  say(listing,
-      ProviderEvent{
-          ProviderEvent::Kind::error, "lab", "connect", "unreachable", "no slurmctld", {}});
+  say(listing, ProviderEvent{ProviderEvent::Kind::error, "lab", "connect",
+                             MachineFault::unreachable, ProviderSaid{"no slurmctld"}});
   ends(listing);
   EXPECT_THAT(view().machines, IsEmpty());
 }
@@ -509,7 +514,7 @@ TEST_F(Elastic, HostsAreTakenAndGivenBackAndAFailedOneIsTriedLast) {
   submit_gang("train", 1);
   const CallProvider first = only_call();
   EXPECT_THAT(first.machines, ElementsAre("vm1"));
-  fails(first, "vm1", "unreachable");
+  fails(first, "vm1", MachineFault::unreachable);
   ends(first);
   launcher.tick(kFirstMachineBackoff);
   drop_notices();

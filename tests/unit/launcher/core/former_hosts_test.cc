@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/computes.h"
 
 namespace lockstep::launcher {
@@ -25,7 +26,7 @@ TEST(FormerHosts, AHostIsKnownUntilItsMachineIsGone) {
   Computes computes;
   computes.apply(Instant{1}, ComputeCreated{with_hosts({"vm1.a", "vm2.a"}), "ann"});
   for (const char* name : {"vm1", "vm2"})
-    computes.apply(Instant{2}, MachineWanted{"lab", name, "it is a host of the target"});
+    computes.apply(Instant{2}, MachineWanted{"lab", name, HostOfTarget{}});
   EXPECT_EQ(computes.host_of("lab", "vm1")->address, "vm1.a");
   EXPECT_EQ(computes.host_of("lab", "vm3"), nullptr);
   EXPECT_EQ(computes.host_of("other", "vm1"), nullptr);
@@ -37,7 +38,7 @@ TEST(FormerHosts, AHostIsKnownUntilItsMachineIsGone) {
   computes.apply(Instant{5}, ComputeUpdated{with_hosts({"vm2.a"}), "ann"});
   EXPECT_EQ(computes.host_of("lab", "vm1")->address, "vm1.a");
   computes.apply(Instant{6}, ComputeUpdated{with_hosts({"vm1.b", "vm2.a"}), "ann"});
-  computes.apply(Instant{7}, MachineGone{"lab", "vm1", "the provider removed it"});
+  computes.apply(Instant{7}, MachineGone{"lab", "vm1", MachineRemoved{}});
   EXPECT_EQ(computes.host_of("lab", "vm1")->address, "vm1.b");
 }
 

@@ -68,7 +68,7 @@ class Instances : public Elastic {
 TEST_F(Instances, IsOnUntilItIsStoppedAndKeepsItsSettings) {
   make(instance());
   EXPECT_EQ(state(), "Starting");
-  EXPECT_EQ(machine("lab-1").why, "the compute instance was started by root");
+  EXPECT_EQ(machine("lab-1").why_data, Why(InstanceIsOn{InstanceByUser{"root"}}));
   auto nodes = all_join(only_call());
   EXPECT_EQ(state(), "Running");
   pass(minutes(5), nodes);
@@ -78,7 +78,7 @@ TEST_F(Instances, IsOnUntilItIsStoppedAndKeepsItsSettings) {
   EXPECT_EQ(answer(StopCompute{"lab"}), "granted") << "twice is once";
   remove_machine();
   EXPECT_EQ(state(), "Stopped");
-  EXPECT_EQ(view().instance.why, "stopped by root");
+  EXPECT_EQ(view().instance.why_data, Why(InstanceStoppedSo{InstanceByUser{"root"}}));
   EXPECT_EQ(launcher.facts<InstanceStopped>().size(), 1u);
   EXPECT_EQ(view().spec, instance());
   EXPECT_EQ(answer(StartCompute{"lab"}), "granted");
@@ -123,7 +123,7 @@ TEST_F(Instances, AStopNeverEndsAJobUnlessByForce) {
 TEST_F(Instances, ARestartReplacesTheMachine) {
   auto nodes = started(instance());
   EXPECT_EQ(answer(RestartCompute{"lab"}), "granted");
-  EXPECT_EQ(machine("lab-1").why, "restarted by root");
+  EXPECT_EQ(machine("lab-1").why_data, Why(MachineRestarted{"root"}));
   remove_machine();
   EXPECT_THAT(only_call().machines, ElementsAre("lab-2"));
   answer(StopCompute{"lab"});
@@ -146,17 +146,17 @@ TEST_F(Instances, StopsAfterItsIdleTimeAndNeverUnderAJob) {
   EXPECT_EQ(state(), "Running");
   pass(seconds(20), nodes);
   EXPECT_EQ(state(), "Stopping");
-  EXPECT_EQ(view().instance.why, "stopped after 1m00s without work");
+  EXPECT_EQ(view().instance.why_data, Why(InstanceStoppedSo{InstanceWasIdle{minutes(1)}}));
   EXPECT_EQ(view().instance.cause, InstanceCause::idle);
 }
 
 TEST_F(Instances, AMachineThatFailsIsMadeAgain) {
   make(instance(seconds(60)));
   const CallProvider call = only_call();
-  fails(call, "lab-1", "no_space");
+  fails(call, "lab-1", MachineFault::no_space);
   ends(call);
   EXPECT_EQ(state(), "Starting");
-  EXPECT_THAT(view().scaling.failure, HasSubstr("no answer"));
+  EXPECT_TRUE(view().scaling.failure_data.is<MachineStepFailed>());
   launcher.tick(seconds(20));
   drop_notices();
   EXPECT_THAT(only_call().machines, ElementsAre("lab-2"));
@@ -170,7 +170,8 @@ TEST_F(Instances, SchedulesStartAndStopIt) {
   EXPECT_NE(view().instance.next_at.ns, 0);
   for (int i = 0; i < 2 && state() == "Running"; ++i) pass(seconds(60), nodes);
   ASSERT_EQ(state(), "Stopping");
-  EXPECT_EQ(view().instance.why, "stopped by its schedule (cron '*/2 * * * *', UTC)");
+  EXPECT_EQ(view().instance.why_data,
+            Why(InstanceStoppedSo{InstanceBySchedule{{"*/2 * * * *", std::nullopt, ""}}}));
   EXPECT_EQ(view().instance.next_action, InstanceAction::start);
   EXPECT_THAT(view().instance.next_local, HasSubstr(" Asia/Kolkata"));
   remove_machine();

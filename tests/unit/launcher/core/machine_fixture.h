@@ -1,8 +1,8 @@
 #pragma once
 // A launcher whose target "lab" has machines that a provider makes; the test plays the provider.
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/machine_changes.h"
-
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -27,7 +27,7 @@ class Machines : public testing::Test {
     return refusals.empty() ? "granted" : refusals.front().message;
   }
   void create(const std::vector<std::string>& hosts) {
-    ComputeSpec spec{"lab", ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}, ""};
+    ComputeSpec spec{"lab", ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}};
     for (const std::string& name : hosts) spec.hosts.push_back(host(name));
     ask(CreateCompute{spec});
     launcher.expect_one<ReplyCompute>();
@@ -61,18 +61,19 @@ class Machines : public testing::Test {
   void say(const CallProvider& call, ProviderEvent event) {
     launcher.send(ProviderEventInput{call.call, std::move(event)});
   }
-  void running(const CallProvider& call, const std::string& name,
-               std::map<std::string, std::string> about = {}) {
-    say(call, {ProviderEvent::Kind::running, name, "", "", "", std::move(about)});
+  void running(const CallProvider& call, const std::string& name, bool is_held = false) {
+    ProviderEvent runs{ProviderEvent::Kind::running, name};
+    runs.is_held = is_held;
+    say(call, std::move(runs));
   }
   void absent(const CallProvider& call, const std::string& name) {
-    say(call, {ProviderEvent::Kind::absent, name, "", "", "", {}});
+    say(call, {ProviderEvent::Kind::absent, name});
   }
-  void fails(const CallProvider& call, const std::string& name, const std::string& code) {
-    say(call, {ProviderEvent::Kind::error, name, "connect", code, "no answer", {}});
+  void fails(const CallProvider& call, const std::string& name, MachineFault fault) {
+    say(call, {ProviderEvent::Kind::error, name, "connect", fault, ProviderSaid{"no answer"}});
   }
   void ends(const CallProvider& call) {
-    launcher.send(ProviderEndedInput{call.call, "failed", "it said nothing about it"});
+    launcher.send(ProviderEndedInput{call.call, MachineFault::failed, ProviderSaidNothing{}});
   }
   FakeNode joined(const CallProvider& call, const std::string& name) {
     FakeNode node = launcher.join_with(secret(name), name, inventory());

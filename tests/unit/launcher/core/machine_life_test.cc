@@ -41,7 +41,7 @@ class MachineLife : public Elastic {
     return job;
   }
   // The machine that is due joins, with an allocation of a minute.
-  FakeNode next_joins(const std::string& left = "58") {
+  FakeNode next_joins(Duration left = seconds(58)) {
     CallProvider call;
     for (const CallProvider& due : calls()) {
       if (due.verb == ProviderVerb::create) call = due;
@@ -53,8 +53,11 @@ class MachineLife : public Elastic {
     FakeNode node =
         launcher.join_with(secret(call.machines.front()), call.machines.front(), inventory());
     drop_notices();
-    running(call, call.machines.front(),
-            std::map<std::string, std::string>{{"job", "7"}, {"lifetime", "60"}, {"left", left}});
+    ProviderEvent runs{ProviderEvent::Kind::running, call.machines.front()};
+    runs.about = {{"job", "7"}};
+    runs.ends = left;
+    runs.lifetime = seconds(60);
+    say(call, runs);
     ends(call);
     drop_notices();
     return node;
@@ -99,7 +102,7 @@ TEST_F(MachineLife, ThePodsOfATargetMayEndByThemselves) {
               AllOf(HasSubstr("may run for 2m50s"), HasSubstr("ends after 1m"),
                     HasSubstr("--set lockstep.kubernetes.active_deadline_seconds=SECONDS")));
   submit_for("short", seconds(30));
-  next_joins("57");
+  next_joins(seconds(57));
   EXPECT_EQ(launcher.facts<MachineCreated>().back().lifetime, seconds(60));
 }
 
@@ -131,7 +134,7 @@ TEST_F(MachineLife, WhatIsLeftMustHoldTheJobElseAnotherMachineIsMade) {
 TEST_F(MachineLife, AJobOfAMachinesWholeLifeGetsOneThatHasJustJoined) {
   make(target("1"));
   const JobId job = submit_for("whole", seconds(60));
-  FakeNode node = next_joins("57");
+  FakeNode node = next_joins(seconds(57));
   EXPECT_THAT(launcher.placed_on(last_attempt(job)), ElementsAre(node.id));
 }
 
@@ -203,7 +206,7 @@ TEST_F(MachineLife, ALossAtTheEndCountsAsTheEnd) {
 TEST_F(MachineLife, OneOfWhichNothingIsLeftEndsNow) {
   make(target("1"));
   submit_for("late", std::nullopt);
-  next_joins("0");
+  next_joins(seconds(0));
   const MachineCreated made = launcher.facts<MachineCreated>().back();
   EXPECT_EQ(made.lifetime, seconds(60));
   EXPECT_NE(made.ends, Instant());

@@ -43,29 +43,29 @@ TEST_F(Machines, OneIsJoinedOnlyWhileItsNodeIsAlive) {
 TEST_F(Machines, AFailureIsShownAndTriedAgainLater) {
   create({"vm1"});
   const CallProvider first = call();
-  say(first, {ProviderEvent::Kind::step, "vm1", "connect", "", "", {}});
+  say(first, {ProviderEvent::Kind::step, "vm1", "connect"});
   EXPECT_EQ(machine("vm1").step, "connect");
-  fails(first, "vm1", "unreachable");
+  fails(first, "vm1", MachineFault::unreachable);
   ends(first);
   EXPECT_EQ(machine("vm1").state, "failed");
-  EXPECT_EQ(machine("vm1").failure, "no answer");
+  EXPECT_EQ(machine("vm1").failure_data, Why(ProviderSaid{"no answer"}));
   EXPECT_EQ(machine("vm1").retry_at, launcher.now + kFirstMachineBackoff);
   EXPECT_FALSE(is_called());
   launcher.tick(kFirstMachineBackoff);
-  fails(call(), "vm1", "unreachable");
+  fails(call(), "vm1", MachineFault::unreachable);
   EXPECT_EQ(machine("vm1").failures, 2);
 }
 
 TEST_F(Machines, WhatAPersonMustMendIsTriedRarelyButAtOnceWhenAsked) {
   create({"vm1"});
   const CallProvider first = call();
-  fails(first, "vm1", "host_key");
+  fails(first, "vm1", MachineFault::host_key);
   ends(first);
   EXPECT_EQ(machine("vm1").retry_at, launcher.now + kLongestMachineBackoff);
   attach("vm1");
   joined(call(), "vm1");
   EXPECT_EQ(machine("vm1").state, "joined");
-  EXPECT_EQ(machine("vm1").failure, "");
+  EXPECT_EQ(machine("vm1").failure_data, Why());
 }
 
 TEST_F(Machines, ACallThatEndsWithoutAResultFailsItsMachines) {
@@ -73,7 +73,7 @@ TEST_F(Machines, ACallThatEndsWithoutAResultFailsItsMachines) {
   const CallProvider first = call();
   ends(first);
   EXPECT_EQ(machine("vm1").failed_code, "failed");
-  EXPECT_EQ(machine("vm1").failure, "it said nothing about it");
+  EXPECT_TRUE(machine("vm1").failure_data.is<ProviderSaidNothing>());
 }
 
 TEST_F(Machines, ANewHostDoesNotWaitForASlowOne) {
@@ -91,8 +91,8 @@ TEST_F(Machines, AProviderIsBelievedOnlyAboutTheMachinesOfItsCall) {
   FakeNode node = attached("vm1");
   attach("vm2");
   const CallProvider second = call();
-  fails(second, "vm1", "unreachable");
-  EXPECT_EQ(machine("vm1").failure, "");
+  fails(second, "vm1", MachineFault::unreachable);
+  EXPECT_EQ(machine("vm1").failure_data, Why());
   absent(second, "vm2");
   EXPECT_EQ(machine("vm2").state, "creating") << "`absent` is no result of `create`";
 }
@@ -122,13 +122,15 @@ TEST_F(Machines, ByForceItsJobGoesBackToTheQueueUncharged) {
   const CallProvider removal = call();
   EXPECT_EQ(launcher.status(job), JobStatus::queued);
   EXPECT_EQ(launcher.core->state().job(job)->charged_retries, 0);
-  fails(removal, "vm1", "unreachable");
+  fails(removal, "vm1", MachineFault::unreachable);
   launcher.expect_one<RevokeNode>();
   launcher.drop_notices();
   ends(removal);
   EXPECT_THAT(view().machines, IsEmpty()) << "forgotten by force";
   launcher.drop_notices();
-  EXPECT_THAT(view().history.back().text, HasSubstr("an agent may still be there"));
+  const Why why =
+      MachineStepFailed{"connect", MachineFault::unreachable, ProviderSaid{"no answer"}};
+  EXPECT_EQ(view().history.back().why_data, Why(MachineWentAway{MachineForgotten{why}}));
 }
 
 TEST_F(Machines, AForcedDetachEndsACreationThatNobodyWaitsFor) {
@@ -186,13 +188,14 @@ TEST_F(Machines, APasswordStaysItsOwnersForOneMachineAlone) {
 TEST_F(Machines, AForcedDetachDuringAnAttachStillRemoves) {
   create({"vm1"});
   const CallProvider first = call();
-  say(first, {ProviderEvent::Kind::step, "vm1", "start", "", "", {}});
+  say(first, {ProviderEvent::Kind::step, "vm1", "start"});
   detach("vm1", true);
   EXPECT_EQ(launcher.expect_one<StopProvider>().call, first.call);
-  say(first, {ProviderEvent::Kind::error, "vm1", "start", "launcher_unreachable", "no", {}});
+  say(first, {ProviderEvent::Kind::error, "vm1", "start", MachineFault::launcher_unreachable,
+              ProviderSaid{"no"}});
   const CallProvider removal = call();
   EXPECT_EQ(removal.verb, ProviderVerb::remove) << "what was installed must go";
-  EXPECT_EQ(machine("vm1").failure, "") << "that the attach failed is no failure of the detach";
+  EXPECT_FALSE(machine("vm1").failure_data) << "that the attach failed is no failure of the detach";
   ends(first);
   absent(removal, "vm1");
   EXPECT_THAT(view().machines, IsEmpty());
@@ -228,7 +231,7 @@ TEST_F(Machines, ARemovalThatFailsIsTriedAgain) {
   attached("vm1");
   detach("vm1");
   const CallProvider removal = call();
-  fails(removal, "vm1", "unreachable");
+  fails(removal, "vm1", MachineFault::unreachable);
   ends(removal);
   EXPECT_EQ(machine("vm1").state, "leaving");
   EXPECT_EQ(view().nodes.total, 1) << "nobody has removed its agent";
@@ -241,7 +244,7 @@ TEST_F(Machines, ARemovalThatFailsIsTriedAgain) {
 TEST_F(Machines, AHostThatWasNeverReachedIsDetachedAtOnce) {
   create({"typo"});
   const CallProvider first = call();
-  fails(first, "typo", "unreachable");
+  fails(first, "typo", MachineFault::unreachable);
   ends(first);
   detach("typo");
   EXPECT_THAT(view().machines, IsEmpty());
@@ -340,7 +343,7 @@ TEST_F(Machines, TunnelsAreHeldAsLongAsTheirMachine) {
   create({"vm1"});
   const CallProvider first = call();
   launcher.join_with(secret("vm1"), "vm1", inventory());
-  running(first, "vm1", {{"tunnel", "true"}});
+  running(first, "vm1", true);
   EXPECT_THAT(launcher.expect_one<HoldMachines>().machines, ElementsAre("vm1"));
   ends(first);
   detach("vm1");
@@ -349,12 +352,10 @@ TEST_F(Machines, TunnelsAreHeldAsLongAsTheirMachine) {
   launcher.expect_one<RevokeNode>();
 }
 
-TEST_F(Machines, AProviderThatWantsToTellNoticesIsHeld) {
-  create({"vm1"});
-  const CallProvider first = call();
-  launcher.join_with(secret("vm1"), "vm1", inventory());
-  running(first, "vm1", {{"hold", "true"}, {"tunnel", "true"}});
-  EXPECT_THAT(launcher.expect_one<HoldMachines>().machines, ElementsAre("vm1"));
+TEST_F(Machines, ATunnelThatThisVersionDoesNotKnowIsRefused) {
+  ComputeSpec spec{"lab", ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}};
+  spec.tunnel = TunnelUse::unknown;
+  EXPECT_THAT(refused(CreateCompute{spec}), HasSubstr("is not auto, always or never"));
 }
 
 TEST_F(Machines, ANoticeOfItsProviderStopsWhatRunsOnTheNode) {
@@ -363,7 +364,7 @@ TEST_F(Machines, ANoticeOfItsProviderStopsWhatRunsOnTheNode) {
   const auto notice = [this](const std::string& target, const std::string& name,
                              const std::string& why) {
     launcher.send(ProviderNoticeInput{
-        target, {ProviderEvent::Kind::notice, name, "", "", why, {}, minutes(2)}});
+        target, {ProviderEvent::Kind::notice, name, "", {}, ProviderSaid{why}, {}, minutes(2)}});
     launcher.drop_notices();
   };
   notice("lab", "vm2", "no machine of it");
@@ -394,7 +395,7 @@ TEST_F(Machines, AJobThatWaitsSaysHowFarTheMachinesAre) {
   const CallProvider first = call();
   const JobId job = submit("train");
   EXPECT_THAT(launcher.view(job).reason, HasSubstr("target 'lab' has no nodes yet: vm1 is being"));
-  fails(first, "vm1", "unreachable");
+  fails(first, "vm1", MachineFault::unreachable);
   launcher.drop_notices();
   ends(first);
   launcher.drop_notices();

@@ -54,7 +54,7 @@ class Writing : public ::testing::Test {
     return job;
   }
   void answer(const WriteOutput& write, const std::string& why_not = "") {
-    launcher.send(OutputWrittenInput{write.job, write.order, write.output, why_not});
+    launcher.send(OutputWrittenInput{write.job, write.order, write.output, told(why_not)});
     launcher.drop_notices();
   }
   OutputWrite write_of(const JobId& job) { return launcher.view(job).writes.front(); }
@@ -96,7 +96,7 @@ TEST_F(Writing, AFailureIsTriedAgainAfterGrowingPauses) {
   WriteOutput write = launcher.expect_one<WriteOutput>();
   for (int pause : {5, 10, 20, 40}) {
     answer(write, "the server is down");
-    EXPECT_EQ(write_of(job).why, "the server is down");
+    EXPECT_EQ(write_of(job).why_data, told("the server is down"));
     EXPECT_EQ(write_of(job).at, launcher.now + seconds(pause));
     write = tried_again_after(seconds(pause));
   }
@@ -105,7 +105,7 @@ TEST_F(Writing, AFailureIsTriedAgainAfterGrowingPauses) {
   const OutputWrite done = write_of(job);
   EXPECT_EQ(done.state, State::written);
   EXPECT_EQ(done.tries, 0U);
-  EXPECT_EQ(done.why, "");
+  EXPECT_FALSE(done.why_data);
 }
 
 TEST_F(Writing, ARestartWritesAgainWhatWasBeingWrittenAndKeepsPauses) {
@@ -117,7 +117,7 @@ TEST_F(Writing, ARestartWritesAgainWhatWasBeingWrittenAndKeepsPauses) {
   launcher.restart();
   launcher.open(node);
   launcher.drop_notices();
-  EXPECT_EQ(launcher.view(job).writes[1].why, "no");
+  EXPECT_EQ(launcher.view(job).writes[1].why_data, told("no"));
   EXPECT_EQ(tried_again_after(seconds(5)).output, "b");
   launcher.restart();
   launcher.open(node);
@@ -144,7 +144,7 @@ TEST_F(Writing, AfterAWeekItIsGivenUp) {
   launcher.now = launcher.now + minutes(7 * 24 * 60) + seconds(1);
   answer(write, "the server is down");
   EXPECT_EQ(write_of(job).state, State::given_up);
-  EXPECT_EQ(write_of(job).why, "the server is down");
+  EXPECT_EQ(write_of(job).why_data, told("the server is down"));
   launcher.pass(minutes(30));
   EXPECT_THAT(launcher.take<WriteOutput>(), IsEmpty());
   EXPECT_THAT(launcher.core->state().unwritten(), IsEmpty());

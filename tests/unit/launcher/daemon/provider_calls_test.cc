@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/provider_settings.h"
+#include "common/domain/why/reason.h"
+#include "launcher/words/why.h"
 #include "tests/unit/launcher/daemon/provider_world.h"
 
 namespace lockstep::launcher {
@@ -32,8 +34,8 @@ TEST(ProviderCalls, CreateBeginsWhenItsTokensAreDurable) {
               ElementsAre("vm1 step connect", "vm1 runs architecture=x86_64 tunnel=true",
                           "vm2 error in connect (unreachable): no route"));
   EXPECT_EQ(world.ended[0].call, 7u);
-  EXPECT_EQ(world.ended[0].code, "failed");
-  EXPECT_EQ(world.ended[0].why, "the provider said nothing about it");
+  EXPECT_EQ(world.ended[0].fault, MachineFault::failed);
+  EXPECT_TRUE(world.ended[0].why.is<ProviderSaidNothing>());
   EXPECT_THAT(world.calls().pids(), IsEmpty());
   EXPECT_THAT(world.log(), AllOf(HasSubstr("create - begins for vm1, vm2\n"),
                                  HasSubstr("create vm1 step connect\n")));
@@ -107,9 +109,9 @@ TEST(ProviderCalls, AMissingSecretFailsItsMachineAlone) {
   ASSERT_TRUE(world.run_until_ended());
   ASSERT_FALSE(world.events.empty());
   EXPECT_EQ(world.events[0].event.machine, "vm2");
-  EXPECT_EQ(world.events[0].event.code, "unauthenticated");
-  EXPECT_THAT(world.events[0].event.message,
-              AllOf(HasSubstr("'pw'"), HasSubstr("`lockstep secret set pw`")));
+  EXPECT_EQ(world.events[0].event.fault, MachineFault::unauthenticated);
+  ASSERT_TRUE(world.events[0].event.why.is<PasswordNotSet>());
+  EXPECT_EQ(world.events[0].event.why.as<PasswordNotSet>()->secret, "pw");
   const auto request = nlohmann::json::parse(world.file("create.request"), nullptr, false);
   EXPECT_EQ(request["machines"].size(), 1u);
   EXPECT_EQ(request["settings"]["hosts"].size(), 1u);
@@ -141,8 +143,8 @@ TEST(ProviderCalls, APasswordThatIsNoLineFailsItsMachine) {
     world.password = password;
     world.call(ProviderVerb::create, 1, {"vm2"});
     ASSERT_EQ(world.ended.size(), 1u);
-    EXPECT_EQ(world.events[0].event.code, "unauthenticated");
-    EXPECT_THAT(world.events[0].event.message, Not(HasSubstr(password)));
+    EXPECT_EQ(world.events[0].event.fault, MachineFault::unauthenticated);
+    EXPECT_THAT(words::text_of(world.events[0].event.why), Not(HasSubstr(password)));
   }
 }
 
@@ -156,7 +158,7 @@ TEST(ProviderCalls, SecretsAreInTheInputAlone) {
   EXPECT_THAT(world.file("create.environment"), AllOf(HasSubstr("PATH="), has_none));
   // Also not when the provider prints them.
   EXPECT_THAT(world.log(), AllOf(HasSubstr("[password]"), HasSubstr("[token]"), has_none));
-  EXPECT_EQ(world.events.at(0).event.message, "[password] [token]");
+  EXPECT_EQ(world.events.at(0).event.why, Why(ProviderSaid{"[password] [token]"}));
 }
 
 TEST(ProviderCalls, AMachineOrTargetThatIsGoneFails) {
@@ -213,8 +215,8 @@ TEST(ProviderCalls, AnEndlessLineEndsTheCall) {
   world.call(ProviderVerb::create);
   ASSERT_TRUE(world.run_until_ended());
   EXPECT_THAT(world.told(), ElementsAre("vm1 step connect"));
-  EXPECT_EQ(world.ended[0].code, "failed");
-  EXPECT_THAT(world.ended[0].why, HasSubstr("a line of more than 65536 bytes"));
+  EXPECT_EQ(world.ended[0].fault, MachineFault::failed);
+  EXPECT_EQ(world.ended[0].why, Why(ProviderLineTooLong{65'536}));
   EXPECT_THAT(world.still_there(), IsEmpty());
 }
 
@@ -224,7 +226,7 @@ TEST(ProviderCalls, TooManyLinesEndTheCall) {
   world.call(ProviderVerb::create);
   ASSERT_TRUE(world.run_until_ended());
   EXPECT_EQ(world.events.size(), 100u);
-  EXPECT_THAT(world.ended[0].why, HasSubstr("more than 100 lines"));
+  EXPECT_EQ(world.ended[0].why, Why(ProviderPrintedTooMuch{100}));
   EXPECT_THAT(world.still_there(), IsEmpty());
 }
 
@@ -243,14 +245,15 @@ TEST(ProviderCalls, ACrashIsTold) {
   world.call(ProviderVerb::create);
   ASSERT_TRUE(world.run_until_ended());
   EXPECT_EQ(world.events.size(), 1u);
-  EXPECT_THAT(world.ended[0].why, HasSubstr("killed by signal 11"));
+  ASSERT_TRUE(world.ended[0].why.is<ProviderKilled>());
+  EXPECT_EQ(world.ended[0].why.as<ProviderKilled>()->signal, 11);
 }
 
 TEST(ProviderCalls, ARefusalIsItsLastLine) {
   World world("refuses");
   world.call(ProviderVerb::create);
   ASSERT_TRUE(world.run_until_ended());
-  EXPECT_EQ(world.ended[0].why, "the request has no sense");
+  EXPECT_EQ(world.ended[0].why, Why(ProviderSaid{"the request has no sense"}));
   EXPECT_THAT(world.log(), HasSubstr("create - first\n"));
 }
 
@@ -258,7 +261,7 @@ TEST(ProviderCalls, AnotherExitCodeIsTold) {
   World world("odd");
   world.call(ProviderVerb::create);
   ASSERT_TRUE(world.run_until_ended());
-  EXPECT_EQ(world.ended[0].why, "the provider exited with 9: not today");
+  EXPECT_EQ(world.ended[0].why, Why(ProviderExited{9, "not today"}));
 }
 
 TEST(ProviderCalls, AProgramThatIsNotThereIsTold) {
@@ -266,7 +269,8 @@ TEST(ProviderCalls, AProgramThatIsNotThereIsTold) {
   world.program = {"/nowhere/provider"};
   world.call(ProviderVerb::create);
   ASSERT_TRUE(world.run_until_ended());
-  EXPECT_THAT(world.ended[0].why, HasSubstr("/nowhere/provider: No such file or directory"));
+  EXPECT_THAT(words::text_of(world.ended[0].why),
+              HasSubstr("/nowhere/provider: No such file or directory"));
 }
 
 TEST(ProviderCalls, ATimeLimitEndsIt) {
@@ -274,8 +278,8 @@ TEST(ProviderCalls, ATimeLimitEndsIt) {
   world.limits.create = milliseconds(150);
   world.call(ProviderVerb::create);
   ASSERT_TRUE(world.run_until_ended());
-  EXPECT_EQ(world.ended[0].code, "timed_out");
-  EXPECT_EQ(world.ended[0].why, "it took longer than 150ms");
+  EXPECT_EQ(world.ended[0].fault, MachineFault::timed_out);
+  EXPECT_EQ(world.ended[0].why, Why(ProviderTooSlow{milliseconds(150)}));
   EXPECT_THAT(world.still_there(), IsEmpty());
 }
 
@@ -286,7 +290,7 @@ TEST(ProviderCalls, OneThatIgnoresSigtermIsKilled) {
   world.call(ProviderVerb::remove);
   ASSERT_TRUE(world.run_until_ended());
   EXPECT_GE(world.clock.now() - begin, milliseconds(1'200));
-  EXPECT_EQ(world.ended[0].code, "timed_out");
+  EXPECT_EQ(world.ended[0].fault, MachineFault::timed_out);
   EXPECT_THAT(world.still_there(), IsEmpty());
 }
 

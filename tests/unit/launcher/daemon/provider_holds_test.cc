@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/domain/why/reason.h"
 #include "tests/unit/launcher/daemon/provider_world.h"
 
 namespace lockstep::launcher {
@@ -48,7 +49,7 @@ TEST(ProviderHolds, NoticesAboutItsMachinesReachTheCore) {
   EXPECT_EQ(world.notices[0].target, "vms");
   EXPECT_EQ(world.notices[0].event.machine, "vm1");
   EXPECT_EQ(world.notices[0].event.left, seconds(90));
-  EXPECT_EQ(world.notices[0].event.message, "spot [password]");
+  EXPECT_EQ(world.notices[0].event.why, Why(ProviderSaid{"spot [password]"}));
 }
 
 TEST(ProviderHolds, TheSameMachinesAreHeldOnAndOthersAnew) {

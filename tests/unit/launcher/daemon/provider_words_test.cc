@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "common/domain/why/reason.h"
+#include "launcher/daemon/provider_calls.h"
 #include "launcher/daemon/provider_log.h"
 #include "tests/unit/support/temp_dir.h"
 
@@ -23,34 +25,82 @@ TEST(ProviderWords, EventsAreRead) {
   EXPECT_EQ(runs->kind, Kind::running);
   EXPECT_EQ(runs->about,
             (std::map<std::string, std::string>{{"tunnel", "true"}, {"n", "4"}, {"a", "b"}}));
+  EXPECT_TRUE(runs->is_held);
+  EXPECT_FALSE(runs->ends);
   EXPECT_EQ(read_event(R"({"event":"machine","machine":"v","state":"absent"})")->kind,
             Kind::absent);
   const auto warning =
       read_event(R"({"event":"warning","machine":"v","step":"check","message":"a\nb"})");
   EXPECT_EQ(warning->kind, Kind::warning);
-  EXPECT_EQ(warning->message, "a b");
+  EXPECT_EQ(warning->why, Why(ProviderSaid{"a b"}));
   const auto error = read_event(
       R"({"event":"error","machine":"v","step":"copy","code":"no_space","message":"full"})");
   EXPECT_EQ(error->kind, Kind::error);
-  EXPECT_EQ(error->code, "no_space");
+  EXPECT_EQ(error->fault, MachineFault::no_space);
+  EXPECT_EQ(error->why, Why(ProviderSaid{"full"}));
   const auto notice =
       read_event(R"({"event":"notice","machine":"v","seconds":90.5,"message":"spot"})");
   EXPECT_EQ(notice->kind, Kind::notice);
   EXPECT_EQ(notice->left, milliseconds(90'500));
-  EXPECT_EQ(notice->message, "spot");
+  EXPECT_EQ(notice->why, Why(ProviderSaid{"spot"}));
 }
 
 TEST(ProviderWords, AStoppedMachineHasFailed) {
   const auto event = read_event(R"({"event":"machine","machine":"v","state":"stopped"})");
   ASSERT_TRUE(event);
   EXPECT_EQ(event->kind, Kind::error);
-  EXPECT_EQ(event->code, "failed");
+  EXPECT_EQ(event->fault, MachineFault::failed);
+  EXPECT_TRUE(event->why.is<MachineAgentDown>());
 }
 
 TEST(ProviderWords, AnUnknownCodeIsFailed) {
   EXPECT_EQ(read_event(R"({"event":"error","machine":"v","step":"s","code":"quota","message":"m"})")
-                ->code,
-            "failed");
+                ->fault,
+            MachineFault::failed);
+}
+
+TEST(ProviderWords, AProviderThatWantsToTellNoticesIsHeld) {
+  const auto is_held = [](const std::string& about) {
+    const auto runs = read_event(R"({"event":"machine","machine":"v","state":"running","about":{)" +
+                                 about + "}}");
+    return runs && runs->is_held;
+  };
+  EXPECT_TRUE(is_held(R"("hold":true,"tunnel":true)"));
+  EXPECT_TRUE(is_held(R"("hold":"true","tunnel":false)"));
+  EXPECT_FALSE(is_held(R"("hold":false)"));
+  EXPECT_FALSE(is_held(R"("hold":"yes")"));
+}
+
+// What is left changes each time that the provider is asked, and is no news about the machine.
+TEST(ProviderWords, TheLifeOfAMachineIsNoFinding) {
+  const auto runs = read_event(R"({"event":"machine","machine":"v","state":"running",)"
+                               R"("about":{"job":"7","lifetime":"60","left":58}})");
+  ASSERT_TRUE(runs);
+  EXPECT_EQ(runs->about, (std::map<std::string, std::string>{{"job", "7"}}));
+  EXPECT_EQ(runs->lifetime, seconds(60));
+  EXPECT_EQ(runs->ends, seconds(58));
+  EXPECT_EQ(to_log(*runs), "runs job=7 left=58 lifetime=60");
+  for (const char* bad : {"-1", "soon", "", "1e3", "999999999999"}) {
+    const auto odd =
+        read_event(R"({"event":"machine","machine":"v","state":"running","about":{"left":")" +
+                   std::string(bad) + "\"}}");
+    ASSERT_TRUE(odd);
+    EXPECT_FALSE(odd->ends) << bad;
+    EXPECT_TRUE(odd->about.empty()) << bad;
+  }
+}
+
+TEST(ProviderWords, AMachineMayHaveToWait) {
+  const auto waits = read_event(
+      R"({"event":"machine","machine":"v","state":"pending","about":{"reason":"Resources"}})");
+  ASSERT_TRUE(waits);
+  EXPECT_EQ(waits->kind, Kind::pending);
+  EXPECT_EQ(waits->why, Why(ProviderSaid{"Resources"}));
+  EXPECT_EQ(to_log(*waits), "waits: Resources");
+  const auto silent = read_event(R"({"event":"machine","machine":"v","state":"pending"})");
+  ASSERT_TRUE(silent);
+  EXPECT_FALSE(silent->why);
+  EXPECT_EQ(to_log(*silent), "waits");
 }
 
 TEST(ProviderWords, WhatIsNoEventIsRefused) {
@@ -77,7 +127,7 @@ TEST(ProviderWords, LongTextsAreCut) {
   const auto event = read_event(R"({"event":"warning","machine":"v","step":"s","message":")" +
                                 std::string(9'000, 'm') + "\"}");
   ASSERT_TRUE(event);
-  EXPECT_LE(event->message.size(), kMaxEventTextBytes + 3);
+  EXPECT_LE(event->why.as<ProviderSaid>()->said.size(), kMaxEventTextBytes + 3);
   EXPECT_FALSE(
       read_event(R"({"event":"step","machine":"v","step":")" + std::string(65, 's') + "\"}"));
 }

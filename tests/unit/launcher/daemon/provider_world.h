@@ -28,7 +28,7 @@ class ProviderWorld {
     spec.name = "vms";
     spec.type = ComputeType::virtualmachine;
     spec.source = NodeSource::ssh;
-    spec.tunnel = "auto";
+    spec.tunnel = TunnelUse::automatic;
     spec.hosts.resize(2);
     spec.hosts[0].name = spec.hosts[0].address = "vm1";
     spec.hosts[1] = {"vm2", "10.0.0.2", "ann", 2222, "", "pw", "root", "", "/data/lockstep"};

@@ -43,7 +43,7 @@ TEST(ComputeHosts, AreTextsOrMappings) {
     - {address: 'fe80::2'}
 )");
   EXPECT_EQ(spec.source, NodeSource::ssh);
-  EXPECT_EQ(spec.tunnel, "always");
+  EXPECT_EQ(spec.tunnel, TunnelUse::always);
   ASSERT_EQ(spec.hosts.size(), 6u);
   EXPECT_EQ(spec.hosts[0], host("vm1", "vm1"));
   EXPECT_EQ(spec.hosts[1], host("vm2.example.com", "vm2.example.com", "ann", 2222));
@@ -97,7 +97,7 @@ TEST(ComputeHosts, CanBeSetByOverrides) {
   EXPECT_EQ(spec.hosts[0].port, 9);
   // An override is written in a shell: its path is relative to the current folder.
   EXPECT_EQ(spec.hosts[0].key, (std::filesystem::current_path() / "k").string());
-  EXPECT_EQ(spec.tunnel, "never");
+  EXPECT_EQ(spec.tunnel, TunnelUse::never);
 }
 
 TEST(ComputeHosts, MayComeLater) {

@@ -65,6 +65,61 @@ TEST(FactCodec, WhyAStepWasSkippedInAnEarlierVersionIsTold) {
   EXPECT_TRUE(*read == Fact(StepSkipped{JobId("p"), "s", told("it is late")}));
 }
 
+// The fact with its reason, and what else is new, taken out, and a text instead.
+template <class F>
+F as_earlier(void (*change)(pb::Fact& wire)) {
+  pb::Fact wire;
+  EXPECT_TRUE(wire.ParseFromString(encode_fact(test::filled<F>())));
+  change(wire);
+  const auto read = decode_fact(wire.SerializeAsString());
+  EXPECT_TRUE(read) << read.error().message;
+  return read ? std::get<F>(*read) : F{};
+}
+
+TEST(FactCodec, ReasonsOfMachinesAreTextsInEarlierJournals) {
+  const auto wanted = as_earlier<MachineWanted>([](pb::Fact& wire) {
+    wire.mutable_machine_wanted()->clear_why_data();
+    wire.mutable_machine_wanted()->set_why("job 'a' waits for it");
+  });
+  EXPECT_EQ(wanted.why, told("job 'a' waits for it"));
+  const auto stopped = as_earlier<InstanceStopped>([](pb::Fact& wire) {
+    wire.mutable_instance_stopped()->clear_why_data();
+    wire.mutable_instance_stopped()->set_why("by ann");
+  });
+  EXPECT_EQ(stopped.why, told("by ann"));
+  const auto unwritten = as_earlier<OutputNotWritten>([](pb::Fact& wire) {
+    wire.mutable_output_not_written()->clear_why_data();
+    wire.mutable_output_not_written()->set_why("no space");
+  });
+  EXPECT_EQ(unwritten.why, told("no space"));
+}
+
+TEST(FactCodec, TheFaultOfAMachineIsAWord) {
+  const auto failed = as_earlier<MachineFailed>([](pb::Fact& wire) {
+    wire.mutable_machine_failed()->clear_why_data();
+    wire.mutable_machine_failed()->set_message("no answer");
+    wire.mutable_machine_failed()->set_code("host_key");
+  });
+  EXPECT_EQ(failed.why, told("no answer"));
+  EXPECT_EQ(failed.fault, MachineFault::host_key);
+  const auto odd = as_earlier<MachineFailed>(
+      [](pb::Fact& wire) { wire.mutable_machine_failed()->set_code("quota"); });
+  EXPECT_EQ(odd.fault, MachineFault::failed);
+}
+
+TEST(FactCodec, EarlierJournalsHaveInTheFindingsThatAMachineIsHeld) {
+  const auto tunnelled = as_earlier<MachineCreated>([](pb::Fact& wire) {
+    wire.mutable_machine_created()->clear_is_held();
+    auto* finding = wire.mutable_machine_created()->add_about();
+    finding->set_name("tunnel");
+    finding->set_value("true");
+  });
+  EXPECT_TRUE(tunnelled.is_held);
+  const auto plain = as_earlier<MachineCreated>(
+      [](pb::Fact& wire) { wire.mutable_machine_created()->clear_is_held(); });
+  EXPECT_FALSE(plain.is_held);
+}
+
 TEST(FactCodec, RefusesWhatIsNoFact) {
   EXPECT_THAT(decode_fact("").error().message, HasSubstr("body"));
   EXPECT_EQ(decode_fact("\xff\xff").error().code, ErrorCode::corrupt);
