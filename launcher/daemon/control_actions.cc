@@ -29,23 +29,24 @@ struct Performer {
 
   void operator()(const SendDesired& action) const { server.touched_nodes_.insert(action.node); }
   void operator()(const AcceptSession& action) const {
-    server.links_.accepted(action.node, action.key, action.session);
-    server.send_to_session(action.key, action.session,
-                           SessionAccepted{action.session, server.settings_.heartbeat_interval,
-                                           server.desired_for(action.node),
-                                           reconnect_within(server.durable_.core().state()),
-                                           server.settings_.addresses});
+    server.nodes_.links().accepted(action.node, action.key, action.session);
+    server.nodes_.tell_session(action.key, action.session,
+                               SessionAccepted{action.session, server.settings_.heartbeat_interval,
+                                               server.desired_for(action.node),
+                                               reconnect_within(server.durable_.core().state()),
+                                               server.settings_.addresses});
   }
   void operator()(const RefuseSession& action) const {
     spdlog::warn("session {:x} was refused: {}", action.session.value, action.reason);
-    server.audit(server.holder_of(action.key), action.key, server.links_.address_of(action.key),
-                 "open a session", "the launcher", AuditOutcome::refused, action.reason);
-    server.send_to_session(action.key, action.session,
-                           SessionRefused{action.session, action.reason, action.removed});
+    server.audit(server.holder_of(action.key), action.key,
+                 server.nodes_.links().address_of(action.key), "open a session", "the launcher",
+                 AuditOutcome::refused, action.reason);
+    server.nodes_.tell_session(action.key, action.session,
+                               SessionRefused{action.session, action.reason, action.removed});
   }
   void operator()(const AskForSession& action) const {
-    server.send_to_session(action.key, action.session,
-                           SessionLost{action.session, action.question});
+    server.nodes_.tell_session(action.key, action.session,
+                               SessionLost{action.session, action.question});
   }
   void operator()(const AckObserved& action) const {
     to_node(action.node, action.session, ObservedAck{action.session, action.sequence});
@@ -61,9 +62,7 @@ struct Performer {
   // Other nodes may be sending it files just now.
   void operator()(const RevokeNode& action) const {
     server.keys_.revoke_node(action.key);
-    for (const auto& [node, link] : server.links_.all())
-      if (link.key != action.key)
-        server.send_to_session(link.key, link.session, AllowPeers{{}, {}, false, {action.key}});
+    server.nodes_.tell_all(AllowPeers{{}, {}, false, {action.key}}, action.key);
   }
 
   void operator()(const AllowUser& action) const {
@@ -141,13 +140,13 @@ struct Performer {
   void operator()(const ReportRefused& action) const {
     const Node* node = server.durable_.core().state().node(action.node);
     if (node == nullptr) return;
-    server.audit("node " + node->name, node->key, server.links_.address_of(node->key), "report",
-                 action.object, AuditOutcome::refused, action.why);
+    server.audit("node " + node->name, node->key, server.nodes_.links().address_of(node->key),
+                 "report", action.object, AuditOutcome::refused, action.why);
   }
 
   void to_node(NodeId node, SessionId session, AgentReply body) const {
-    const auto current = server.links_.current(node);
-    if (current) server.send_to_session(current->key, session, std::move(body));
+    const auto current = server.nodes_.links().current(node);
+    if (current) server.nodes_.tell_session(current->key, session, std::move(body));
   }
 };
 
@@ -155,8 +154,7 @@ void LauncherServer::perform(const ControlAction& action) { std::visit(Performer
 
 void LauncherServer::tell_addresses(std::vector<LauncherAddress> addresses) {
   settings_.addresses = std::move(addresses);
-  for (const auto& [node, link] : links_.all())
-    send_to_session(link.key, link.session, LauncherAddresses{settings_.addresses});
+  nodes_.tell_all(LauncherAddresses{settings_.addresses});
 }
 
 void LauncherServer::flush() {
@@ -165,9 +163,10 @@ void LauncherServer::flush() {
   // One after another: that of a big gang's node is large, and has gone out before the next is
   // made.
   for (const NodeId node : std::exchange(touched_nodes_, {})) {
-    const auto current = links_.current(node);
+    const auto current = nodes_.links().current(node);
     if (!current) continue;
-    send_to_session(current->key, current->session, Desired{current->session, desired_for(node)});
+    nodes_.tell_session(current->key, current->session,
+                        Desired{current->session, desired_for(node)});
     send_all();
   }
   outbox_.forget_gangs();

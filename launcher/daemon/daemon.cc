@@ -23,7 +23,9 @@
 #include "launcher/daemon/action_router.h"
 #include "launcher/daemon/attempt_keys.h"
 #include "launcher/daemon/auditor.h"
+#include "launcher/daemon/bulk_sender.h"
 #include "launcher/daemon/bulk_server.h"
+#include "launcher/daemon/caller_blobs.h"
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/durable_core.h"
 #include "launcher/daemon/endpoint_file.h"
@@ -34,7 +36,7 @@
 #include "launcher/daemon/launcher_server.h"
 #include "launcher/daemon/moving_to.h"
 #include "launcher/daemon/node_alarms.h"
-#include "launcher/daemon/principal.h"
+#include "launcher/daemon/node_mail.h"
 #include "launcher/daemon/provider_calls.h"
 #include "launcher/daemon/remote_fetcher.h"
 #include "launcher/daemon/remote_writer.h"
@@ -98,14 +100,21 @@ struct Daemon {
   std::optional<Sockets> sockets;
   std::optional<MovingTo> moving;
   std::optional<Auditor> auditor;
+  // What the servers of the control and the bulk socket share.
+  Outbox outbox;
+  std::optional<NodeMail> node_mail;
+  PeerDirectory peers;
+  std::optional<BulkSender> bulk_sender;
+  std::optional<BlobService> blob_service;
   std::optional<BulkServer> bulk;
   std::optional<UserSecrets> secrets;
+  std::optional<RemoteFetcher> remotes;
+  std::optional<CallerBlobs> caller_blobs;
   std::optional<LauncherServer> control;
   std::optional<StoreCompactor> compactor;
   std::optional<NodeAlarms> node_alarms;
   std::optional<JobFileParser> job_files;
   std::optional<ProviderCalls> providers;
-  std::optional<RemoteFetcher> remotes;
   std::optional<RemoteWriter> remote_writer;
   std::string owner;  // the account that runs this launcher
   Instant look_at_move;
@@ -139,10 +148,15 @@ Status Daemon::open() {
                                     [this](const PublicKey& key) {
                                       return key_registry.node_of(key).has_value();
                                     }));
-  bulk.emplace(BulkServer::Parts{
-      loop, durable, key_registry, sockets->bulk, *blobs, *ledger, home.logs(), space,
-      [this](NodeId node, AgentReply body) { control->tell_node(node, std::move(body)); },
-      &*auditor});
+  node_mail.emplace(outbox, sockets->control);
+  bulk_sender.emplace(sockets->bulk);
+  blob_service.emplace(
+      loop, *blobs, *ledger,
+      [this](const std::string& peer, std::uint64_t reply_to, const BulkMessage& body) {
+        return bulk_sender->send(peer, reply_to, body);
+      });
+  bulk.emplace(BulkServer::Parts{loop, durable, key_registry, *bulk_sender, *blobs, *blob_service,
+                                 peers, home.logs(), space, *node_mail, *auditor});
   compactor.emplace(StoreCompactor::Parts{loop,
                                           durable,
                                           *blobs,
@@ -177,38 +191,20 @@ Status Daemon::open() {
   settings.compute_log = [this](const std::string& target, std::int64_t lines) {
     return providers->log_of(target, lines);
   };
-  settings.measure_snapshot = [this](const Caller& caller, const Digest& root,
-                                     std::function<void(Result<Bytes>)> then) {
-    bulk->measure_snapshot(caller, root, std::move(then));
-  };
-  settings.find_tree = [this](const Caller& caller, const TreeQuestion& question,
-                              std::function<void(Result<snapshot::Subtree>)> then) {
-    bulk->find_tree(caller, question, std::move(then));
-  };
-  settings.compare_trees = [this](const Caller& caller, std::vector<PartChange> changes,
-                                  std::function<void(std::vector<PartChange>)> then) {
-    bulk->compare_trees(caller, std::move(changes), std::move(then));
-  };
   remotes.emplace(loop, *blobs, home.remote_data(), options.remote_silence);
-  settings.fetch_remote = [this](const Caller& caller, const RemoteFiles& files,
-                                 RemoteFetcher::Tell tell, RemoteFetcher::Then then) {
-    remotes->fetch(principal_of(caller), files, std::move(tell), std::move(then));
-  };
+  caller_blobs.emplace(durable.core(), *blob_service, *remotes);
   remote_writer.emplace(loop, *blobs, home.remote_data(), options.remote_silence);
   settings.write_remote = [this](const WriteOutput& what, const RemoteFiles& to,
                                  RemoteWriter::Then then) {
     remote_writer->write(what, to, std::move(then));
   };
   settings.silent_after = options.silent_after;
-  settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
+  settings.traffic = [this](NodeId node) { return peers.traffic(node); };
   settings.heartbeat_interval = options.core.heartbeat_interval;
   secrets->follow(durable.core().state().principals());
-  control.emplace(
-      durable, key_registry, sockets->control, sockets->join,
-      [this](const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then) {
-        bulk->check_tree(caller, root, std::move(then));
-      },
-      std::move(settings));
+  control.emplace(LauncherServer::Parts{durable, key_registry, sockets->control, sockets->join,
+                                        outbox, *node_mail, *caller_blobs},
+                  std::move(settings));
   loop.watch_socket(sockets->control.handle(),
                     [this] { drain(sockets->control, *control, &LauncherServer::on_control); });
   loop.watch_socket(sockets->join.handle(),

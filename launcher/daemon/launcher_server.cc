@@ -47,31 +47,34 @@ struct NodeMessages {
 
   void operator()(SessionOpen& open) const {
     spdlog::info("node {} opens session {:x}", open.node.value, open.session.value);
-    server.links_.heard(from.key, open.session, from.peer, from.address);
+    server.nodes_.links().heard(from.key, open.session, from.peer, from.address);
     server.durable_.feed(SessionInput{from.key, std::move(open)});
   }
   void operator()(Heartbeat& beat) const {
-    server.links_.heard(from.key, beat.session, from.peer, from.address);
+    server.nodes_.links().heard(from.key, beat.session, from.peer, from.address);
     server.durable_.feed(HeartbeatInput{from.key, beat});
   }
   void operator()(Observed& observed) const {
-    server.links_.heard(from.key, observed.session, from.peer, from.address);
+    server.nodes_.links().heard(from.key, observed.session, from.peer, from.address);
     server.durable_.feed(ObservedInput{from.key, std::move(observed)});
   }
   void operator()(UsageReport& report) const { server.take_usage(from, std::move(report)); }
 };
 
-LauncherServer::LauncherServer(DurableCore& durable, KeyRegistry& keys, io::ServerSocket& control,
-                               io::ServerSocket& join, CheckSnapshot check_snapshot,
-                               Settings settings)
-    : durable_(durable),
-      keys_(keys),
-      control_(control),
-      join_(join),
-      check_snapshot_(std::move(check_snapshot)),
+LauncherServer::LauncherServer(Parts parts, Settings settings)
+    : durable_(parts.durable),
+      keys_(parts.keys),
+      control_(parts.control),
+      join_(parts.join),
+      outbox_(parts.outbox),
+      nodes_(parts.nodes),
+      blobs_(parts.blobs),
       settings_(std::move(settings)),
       reports_(
-          durable.core(), check_snapshot_,
+          durable_.core(),
+          [this](const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then) {
+            blobs_.check_whole(caller, root, std::move(then));
+          },
           [this](const NodeRequest& from, AgentMessage message) {
             std::visit(NodeMessages{*this, from}, message);
           },
@@ -93,10 +96,18 @@ Service::Ports LauncherServer::ports() {
   ports.ask = [this](std::function<void()> answer) { durable_.ask(std::move(answer)); };
   ports.now = [this] { return durable_.now(); };
   ports.random = [] { return io::random_u64(); };
-  ports.check_snapshot = check_snapshot_;
-  ports.measure_snapshot = settings_.measure_snapshot;
-  ports.find_tree = settings_.find_tree;
-  ports.compare_trees = settings_.compare_trees;
+  ports.check_snapshot = [this](const Caller& caller, const Digest& root, auto then) {
+    blobs_.check_whole(caller, root, std::move(then));
+  };
+  ports.measure_snapshot = [this](const Caller& caller, const Digest& root, auto then) {
+    blobs_.measure(caller, root, std::move(then));
+  };
+  ports.find_tree = [this](const Caller& caller, const TreeQuestion& question, auto then) {
+    blobs_.find(caller, question, std::move(then));
+  };
+  ports.compare_trees = [this](const Caller& caller, std::vector<PartChange> changes, auto then) {
+    blobs_.compare(caller, std::move(changes), std::move(then));
+  };
   ports.low_space = [this] { return settings_.space->refusal(); };
   ports.info = [this] {
     LauncherInfo info = settings_.info;
@@ -121,7 +132,10 @@ Service::Ports LauncherServer::ports() {
   ports.mapped_images = [this](const std::set<std::string>& images) {
     return mapped_images(settings_.environments_map, images);
   };
-  ports.fetch_remote = settings_.fetch_remote;
+  ports.fetch_remote = [this](const Caller& caller, const RemoteFiles& files, auto tell,
+                              auto then) {
+    blobs_.fetch_remote(caller, files, std::move(tell), std::move(then));
+  };
   ports.datastores = [this] { return datastores(); };
   ports.secrets = [this](const std::string& owner, const SecretRequest& request) {
     return settings_.secrets->perform(owner, request, durable_.now());
@@ -220,7 +234,7 @@ void LauncherServer::on_node(Request request, const std::string& bytes) {
 void LauncherServer::take_usage(const Request& from, UsageReport report) {
   const auto node = keys_.node_of(from.key);
   if (!node) return;
-  const auto current = links_.current(*node);
+  const auto current = nodes_.links().current(*node);
   if (!current || current->session != report.session || report.node != *node) return;
   const State& state = durable_.core().state();
   std::size_t left_out = 0;
@@ -459,11 +473,6 @@ void LauncherServer::refuse(const std::string& peer, std::uint64_t sequence, Err
   outbox_.put(control_, peer, sequence, ClientReply(Refused{code, std::move(message)}));
 }
 
-void LauncherServer::tell_node(NodeId node, AgentReply body) {
-  if (const auto current = links_.current(node))
-    send_to_session(current->key, current->session, std::move(body));
-}
-
 DesiredState LauncherServer::desired_for(NodeId node) {
   DesiredState desired = durable_.core().desired_for(node);
   settings_.secrets->give(desired);
@@ -485,11 +494,6 @@ void LauncherServer::give_operator_settings(NodeId id, DesiredState& desired) {
   if (settings.empty()) return;
   for (Assignment& assignment : desired.assignments)
     if (assignment.phase != WantedPhase::stop) assignment.operator_settings = settings;
-}
-
-void LauncherServer::send_to_session(const PublicKey& key, SessionId session, AgentReply body) {
-  if (auto peer = links_.peer_of(key, session))
-    outbox_.put(control_, std::move(*peer), 0, std::move(body));
 }
 
 }  // namespace lockstep::launcher

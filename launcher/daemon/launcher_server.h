@@ -17,6 +17,7 @@
 #include "common/domain/client_limits.h"
 #include "common/io/transport.h"
 #include "common/wire/join_token.h"
+#include "launcher/api/ports/blobs.h"
 #include "launcher/api/service.h"
 #include "launcher/daemon/attempt_keys.h"
 #include "launcher/daemon/auditor.h"
@@ -24,7 +25,7 @@
 #include "launcher/daemon/durable_core.h"
 #include "launcher/daemon/job_file_parser.h"
 #include "launcher/daemon/key_registry.h"
-#include "launcher/daemon/node_links.h"
+#include "launcher/daemon/node_mail.h"
 #include "launcher/daemon/operator_fabric.h"
 #include "launcher/daemon/outbox.h"
 #include "launcher/daemon/rate_limit.h"
@@ -56,14 +57,10 @@ class LauncherServer {
     const DiskMonitor* space = nullptr;  // never null in a daemon
     std::string environments_map;        // see LauncherHome
     std::string fabric;                  // the operator's file: spec::load_fabric_rules
-    decltype(Service::Ports::fetch_remote) fetch_remote;
-    std::string datastores;            // the operator's file: spec::load_datastores
-    std::string workspace_datastores;  // the folder of Azure's own; "": there are none
+    std::string datastores;              // the operator's file: spec::load_datastores
+    std::string workspace_datastores;    // the folder of Azure's own; "": there are none
     std::function<void(const WriteOutput&, const RemoteFiles&, std::function<void(Status)>)>
         write_remote;
-    decltype(Service::Ports::measure_snapshot) measure_snapshot;
-    decltype(Service::Ports::find_tree) find_tree;
-    decltype(Service::Ports::compare_trees) compare_trees;
     std::function<BlobTraffic(NodeId)> traffic;  // for the views of nodes
     Duration silent_after = minutes(10);         // see UsagePorts
     JobFileParser* job_files = nullptr;          // never null in a daemon
@@ -72,12 +69,16 @@ class LauncherServer {
     Auditor* audit = nullptr;                    // never null in a daemon
     std::function<std::string(const std::string& target, std::int64_t lines)> compute_log;
   };
-  // Whether the blob store has the whole tree and all its blobs are the caller's. Answered later,
-  // on the loop.
-  using CheckSnapshot = ReportCheck::CheckTree;
-
-  LauncherServer(DurableCore& durable, KeyRegistry& keys, io::ServerSocket& control,
-                 io::ServerSocket& join, CheckSnapshot check_snapshot, Settings settings);
+  struct Parts {
+    DurableCore& durable;
+    KeyRegistry& keys;
+    io::ServerSocket& control;
+    io::ServerSocket& join;
+    Outbox& outbox;
+    NodeMail& nodes;
+    Blobs& blobs;
+  };
+  LauncherServer(Parts parts, Settings settings);
 
   void on_control(io::ServerSocket::Incoming incoming);
   // Handles messages and requests of users, in turns, for a short while.
@@ -97,8 +98,6 @@ class LauncherServer {
   void tell_waiting();
   // How long flush() may wait for the next message; Duration::max() = without bound.
   Duration wait() const { return service_.wait(); }
-  // Sends to the node's last accepted session; the message is dropped if there is none.
-  void tell_node(NodeId node, AgentReply body);
   // To every node, and to those that come.
   void tell_addresses(std::vector<LauncherAddress> addresses);
   bool exit_granted() const { return exit_granted_; }
@@ -154,7 +153,6 @@ class LauncherServer {
   // The node's desired state, with the secrets that its jobs name and its attempts' credentials.
   DesiredState desired_for(NodeId node);
   void give_operator_settings(NodeId node, DesiredState& desired);
-  void send_to_session(const PublicKey& key, SessionId session, AgentReply body);
   void log_refusal(std::string line);
   bool may_join_now(const io::ServerSocket::Incoming& incoming);
   void send_all();
@@ -163,10 +161,10 @@ class LauncherServer {
   KeyRegistry& keys_;
   io::ServerSocket& control_;
   io::ServerSocket& join_;
-  CheckSnapshot check_snapshot_;
+  Outbox& outbox_;
+  NodeMail& nodes_;
+  Blobs& blobs_;
   Settings settings_;
-  Outbox outbox_;
-  NodeLinks links_;
   ReportCheck reports_;
   UsageStore usage_;
   OperatorFabric operator_fabric_;
