@@ -2,7 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include "launcher/daemon/auditor.h"
 #include "launcher/daemon/bulk_server.h"
 
 namespace lockstep::launcher {

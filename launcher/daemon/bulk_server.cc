@@ -13,7 +13,6 @@
 #include "launcher/core/asset_requests.h"
 #include "launcher/core/state.h"
 #include "launcher/core/users.h"
-#include "launcher/daemon/auditor.h"
 #include "launcher/daemon/blob_owner.h"
 #include "launcher/daemon/peer_reach.h"
 

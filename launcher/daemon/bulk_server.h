@@ -10,6 +10,7 @@
 #include "common/domain/audit.h"
 #include "common/io/event_loop.h"
 #include "common/io/transport.h"
+#include "launcher/api/ports/audit_trail.h"
 #include "launcher/daemon/attachments.h"
 #include "launcher/daemon/blob_service.h"
 #include "launcher/daemon/bulk_sender.h"
@@ -29,8 +30,6 @@
 
 namespace lockstep::launcher {
 
-class Auditor;
-
 class BulkServer {
  public:
   struct Parts {
@@ -44,7 +43,7 @@ class BulkServer {
     std::string log_root;
     const DiskMonitor& space;
     NodeMail& nodes;
-    Auditor& audit;
+    AuditTrail& audit;
   };
   explicit BulkServer(Parts parts);
 
@@ -136,7 +135,7 @@ class BulkServer {
     std::string object;
   };
   std::optional<Handling> handling_;  // the message being handled, and its sender
-  Auditor& audit_;
+  AuditTrail& audit_;
   TurnQueue<io::ServerSocket::Incoming> of_users_;
   TurnQueue<io::ServerSocket::Incoming> frames_of_users_;  // of attachments
   std::shared_ptr<Shares> waiting_;  // questions about jobs that wait for the journal

@@ -1,11 +1,11 @@
-// The core's actions as messages: the other half of launcher_server.cc.
+// The core's actions as messages to nodes: the other half of launcher_server.cc.
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 
+#include "launcher/api/reply_router.h"
 #include "launcher/core/state.h"
-#include "launcher/daemon/auditor.h"
 #include "launcher/daemon/launcher_server.h"
 
 namespace lockstep::launcher {
@@ -55,7 +55,6 @@ struct Performer {
     to_node(action.node, action.session,
             HeartbeatAck{action.session, action.number, action.revision, action.time});
   }
-  void operator()(const JobChanged& action) const { server.service_.perform(action); }
   void operator()(const AllowNode& action) const {
     server.keys_.allow_node(action.key, action.node);
   }
@@ -68,17 +67,13 @@ struct Performer {
   void operator()(const AllowUser& action) const {
     server.keys_.allow_user(action.key, action.user, action.from_file);
   }
-  void operator()(const RevokeUser& action) const {
-    server.keys_.revoke_user(action.key);
-    server.service_.perform(action);
-  }
+  void operator()(const RevokeUser& action) const { server.keys_.revoke_user(action.key); }
   // Whoever has a key of a removed user is told so when they connect.
   void operator()(const UserChanged& action) const {
     const Principals& principals = server.durable_.core().state().principals();
     if (principals.user(action.user) == nullptr) server.keys_.remove_user(action.user);
-    server.settings_.secrets->follow(principals);
+    server.secrets_.follow(principals);
   }
-  void operator()(const ReplySubmitted& action) const { server.service_.perform(action); }
   void operator()(const ReplyJoined& action) const {
     spdlog::info("node {} joined as '{}'", action.node.value, action.name);
     const auto joining = server.take_joining(action.to);
@@ -88,55 +83,6 @@ struct Performer {
     server.outbox_.put(server.join_, joining->peer, joining->sequence,
                        JoinReply(JoinAccepted{action.node, action.name}));
   }
-  void operator()(const ReplyDone& action) const { server.service_.perform(action); }
-  void operator()(const ReplyDeleted& action) const { server.service_.perform(action); }
-  void operator()(const ReplyEnvironment& action) const { server.service_.perform(action); }
-  void operator()(const ReplyCompute& action) const { server.service_.perform(action); }
-  void operator()(const ReplySizes& action) const { server.service_.perform(action); }
-  void operator()(const ReplyAsset& action) const { server.service_.perform(action); }
-  // The operator's file as it is now decides where to, and whether the job may.
-  void operator()(const WriteOutput& action) const {
-    const auto done = [&server = server, job = action.job, order = action.order,
-                       output = action.output](const Status& written) {
-      server.durable_.feed(
-          OutputWrittenInput{job, order, output, written ? "" : written.error().message});
-    };
-    const auto stores = server.datastores();
-    if (!stores) {
-      spdlog::warn("{}", stores.error().message);
-      return done(make_error(ErrorCode::unavailable,
-                             "the launcher's datastores.yml cannot be used; an admin is told why"));
-    }
-    const auto to = remote_of(*stores, action);
-    if (!to) return done(to.error());
-    server.settings_.write_remote(action, *to, done);
-  }
-  // The rest of it is the compactor's part.
-  void operator()(const ForgetJob& action) const {
-    if (!action.is_by_limit || server.settings_.audit == nullptr) return;
-    AuditEntry entry;
-    entry.who = name_of(LauncherItself{});
-    entry.what = "delete jobs";
-    entry.object = "job " + action.job.value;
-    entry.outcome = AuditOutcome::done;
-    entry.detail = action.why;
-    entry.project = action.project;
-    server.settings_.audit->record(std::move(entry));
-  }
-  void operator()(const ReplyRefused& action) const {
-    if (const auto joining = server.take_joining(action.to)) {
-      server.audit(server.holder_of(joining->key), joining->key, joining->address, "join",
-                   "node " + joining->name, AuditOutcome::refused, action.message);
-      return server.outbox_.put(server.join_, joining->peer, joining->sequence,
-                                JoinReply(JoinRefused{action.message}));
-    }
-    server.service_.perform(action);
-  }
-  void operator()(const ExitDaemon& action) const {
-    server.service_.perform(action);
-    server.exit_granted_ = true;
-  }
-
   void operator()(const ReportRefused& action) const {
     const Node* node = server.durable_.core().state().node(action.node);
     if (node == nullptr) return;
@@ -152,13 +98,21 @@ struct Performer {
 
 void LauncherServer::perform(const ControlAction& action) { std::visit(Performer{*this}, action); }
 
+bool LauncherServer::refuse_join(const ReplyRefused& action) {
+  const auto joining = take_joining(action.to);
+  if (!joining) return false;
+  audit(holder_of(joining->key), joining->key, joining->address, "join", "node " + joining->name,
+        AuditOutcome::refused, action.message);
+  outbox_.put(join_, joining->peer, joining->sequence, JoinReply(JoinRefused{action.message}));
+  return true;
+}
+
 void LauncherServer::tell_addresses(std::vector<LauncherAddress> addresses) {
   settings_.addresses = std::move(addresses);
   nodes_.tell_all(LauncherAddresses{settings_.addresses});
 }
 
 void LauncherServer::flush() {
-  service_.flush();
   send_all();
   // One after another: that of a big gang's node is large, and has gone out before the next is
   // made.
@@ -174,8 +128,10 @@ void LauncherServer::flush() {
 
 // What was done is written down before anybody hears of it.
 void LauncherServer::send_all() {
-  if (settings_.audit != nullptr) settings_.audit->write();
-  outbox_.flush([this](const std::string& peer) { service_.gone(peer); });
+  audit_.write();
+  outbox_.flush([this](const std::string& peer) {
+    service_.gone(ReplyRouter::connection_of(kAdapter, peer));
+  });
 }
 
 }  // namespace lockstep::launcher
