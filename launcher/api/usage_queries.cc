@@ -22,7 +22,7 @@ void add_gpus(const MeasuredNode& node, const std::vector<int>& held, UsageNow* 
   for (const GpuUse& gpu : own) use->gpu_memory.count += gpu.memory.count;
 }
 
-PartUsage usage_of_part(const UsagePorts& ports, const State& state, const Job& job,
+PartUsage usage_of_part(const Measurements& measurements, const State& state, const Job& job,
                         const Attempt& attempt, int node_rank, bool with_use) {
   const Part& part = attempt.parts[static_cast<std::size_t>(node_rank)];
   PartUsage usage;
@@ -33,31 +33,32 @@ PartUsage usage_of_part(const UsagePorts& ports, const State& state, const Job& 
   usage.memory = part.allotment.memory;
   usage.gpus = static_cast<int>(part.allotment.gpus.size());
   if (!with_use || part.ended()) return usage;
-  const auto measured = ports.of_part(part.node, attempt.id);
+  const auto measured = measurements.of_part(part.node, attempt.id);
   if (!measured) return usage;
   UsageNow& use = usage.use.emplace();
   use.sum = sum_of(measured->ranks);
   use.age = measured->age;
   use.stale = measured->stale;
   if (part.allotment.gpus.empty()) return usage;
-  if (const auto node = ports.of_node(part.node, false)) add_gpus(*node, part.allotment.gpus, &use);
+  if (const auto node = measurements.of_node(part.node, false))
+    add_gpus(*node, part.allotment.gpus, &use);
   return usage;
 }
 
-JobUsage usage_of_job(const UsagePorts& ports, const State& state, const Viewer& viewer,
+JobUsage usage_of_job(const Measurements& measurements, const State& state, const Viewer& viewer,
                       const Job& job) {
   JobUsage usage{job.id, job.spec.submitter, job.status(), 0, {}};
   const bool reads = viewer.reads(job);
   if (const Attempt* attempt = running_attempt(job)) {
     usage.attempt = attempt->id.number;
     for (int rank = 0; rank < attempt->size(); ++rank)
-      usage.parts.push_back(usage_of_part(ports, state, job, *attempt, rank, reads));
+      usage.parts.push_back(usage_of_part(measurements, state, job, *attempt, rank, reads));
   }
-  if (reads) usage.silent = silence_of(ports, job);
+  if (reads) usage.silent = silence_of(measurements, job);
   return usage;
 }
 
-NodeUsage usage_of_node(const UsagePorts& ports, const Core& core, const Node& node) {
+NodeUsage usage_of_node(const Measurements& measurements, const Core& core, const Node& node) {
   NodeUsage usage;
   usage.id = node.id;
   usage.name = node.name;
@@ -67,55 +68,57 @@ NodeUsage usage_of_node(const UsagePorts& ports, const Core& core, const Node& n
   usage.memory = node.inventory.memory;
   for (const GpuDevice& gpu : node.inventory.gpus) usage.gpus.push_back(gpu.memory);
   usage.jobs = static_cast<int>(node.parts.size());
-  usage.use = ports.of_node(node.id, false);
+  usage.use = measurements.of_node(node.id, false);
   return usage;
 }
 
 }  // namespace
 
-Duration silence_of(const UsagePorts& ports, const Job& job) {
+Duration silence_of(const Measurements& measurements, const Job& job) {
   const Attempt* attempt = running_attempt(job);
-  if (ports.silent_after == Duration::zero() || attempt == nullptr ||
+  if (measurements.silent_after() == Duration::zero() || attempt == nullptr ||
       job.status() != JobStatus::running)
     return Duration::zero();
   Duration silent = Duration::max();
   for (const Part& part : attempt->parts) {
     if (part.ended()) continue;
-    const auto measured = ports.of_part(part.node, attempt->id);
+    const auto measured = measurements.of_part(part.node, attempt->id);
     if (!measured || measured->stale) return Duration::zero();
     silent = std::min(silent, measured->quiet);
   }
-  return silent == Duration::max() || silent < ports.silent_after ? Duration::zero() : silent;
+  return silent == Duration::max() || silent < measurements.silent_after() ? Duration::zero()
+                                                                           : silent;
 }
 
-void add_use(const UsagePorts& ports, const Viewer& viewer, const State& state, bool parts,
+void add_use(const Measurements& measurements, const Viewer& viewer, const State& state, bool parts,
              JobView* view) {
   const Job* job = state.job(JobId(view->spec.name));
   if (job == nullptr || !viewer.reads(*job)) return;
-  view->silent = silence_of(ports, *job);
+  view->silent = silence_of(measurements, *job);
   const Attempt* attempt = running_attempt(*job);
   if (!parts || attempt == nullptr || view->attempts.empty()) return;
   for (PartView& part : view->attempts.back().parts)
-    if (part.state != PartState::finished) part.use = ports.of_part(part.node, attempt->id);
+    if (part.state != PartState::finished) part.use = measurements.of_part(part.node, attempt->id);
 }
 
-void add_use(const UsagePorts& ports, const Viewer& viewer, const State& state,
+void add_use(const Measurements& measurements, const Viewer& viewer, const State& state,
              const Query& question, ClientReply* reply) {
   const bool history = std::holds_alternative<ShowNode>(question);
   if (auto* nodes = std::get_if<NodesReply>(reply))
-    for (NodeView& node : nodes->nodes) node.use = ports.of_node(node.id, history);
-  if (auto* one = std::get_if<JobReply>(reply)) add_use(ports, viewer, state, true, &one->job);
+    for (NodeView& node : nodes->nodes) node.use = measurements.of_node(node.id, history);
+  if (auto* one = std::get_if<JobReply>(reply))
+    add_use(measurements, viewer, state, true, &one->job);
   if (auto* all = std::get_if<JobsReply>(reply))
-    for (JobView& job : all->jobs) add_use(ports, viewer, state, false, &job);
+    for (JobView& job : all->jobs) add_use(measurements, viewer, state, false, &job);
 }
 
-UsageReply usage_of(const UsagePorts& ports, const Core& core, const Viewer& viewer,
+UsageReply usage_of(const Measurements& measurements, const Core& core, const Viewer& viewer,
                     const GetUsage& question) {
   const State& state = core.state();
   UsageReply reply;
   std::set<JobId> placed;
   for (const auto& [id, node] : state.nodes()) {
-    if (question.nodes) reply.nodes.push_back(usage_of_node(ports, core, node));
+    if (question.nodes) reply.nodes.push_back(usage_of_node(measurements, core, node));
     for (const auto& [attempt, rank] : node.parts) placed.insert(attempt.job);
   }
   if (!question.jobs) return reply;
@@ -127,7 +130,7 @@ UsageReply usage_of(const UsagePorts& ports, const Core& core, const Viewer& vie
     if (parts > kMaxUsageParts)
       ++reply.more;
     else
-      reply.jobs.push_back(usage_of_job(ports, state, viewer, *job));
+      reply.jobs.push_back(usage_of_job(measurements, state, viewer, *job));
   }
   return reply;
 }

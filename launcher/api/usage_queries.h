@@ -4,39 +4,30 @@
 // reads of an admin are not audited: numbers of use are no contents, and `lockstep top` asks every
 // two seconds. No socket, no clock.
 
-#include <functional>
-#include <optional>
-
 #include "common/domain/client_messages.h"
+#include "launcher/api/ports/measurements.h"
 #include "launcher/api/queries.h"
 #include "launcher/api/viewer.h"
 #include "launcher/core/core.h"
 
 namespace lockstep::launcher {
 
-// What agents reported last; nullopt: nothing.
-struct UsagePorts {
-  std::function<std::optional<MeasuredNode>(NodeId node, bool history)> of_node;
-  std::function<std::optional<MeasuredPart>(NodeId node, const AttemptId& attempt)> of_part;
-  Duration silent_after = minutes(10);  // a job that is silent for so long says so; 0: never
-};
-
 // How long the job has been silent, if that is long enough to be said; else 0. All its nodes must
 // have reported lately.
-Duration silence_of(const UsagePorts& ports, const Job& job);
+Duration silence_of(const Measurements& measurements, const Job& job);
 
 // Adds the use of the job's running parts, if `parts`, and its silence. Changes nothing unless the
 // viewer may read the job.
-void add_use(const UsagePorts& ports, const Viewer& viewer, const State& state, bool parts,
+void add_use(const Measurements& measurements, const Viewer& viewer, const State& state, bool parts,
              JobView* view);
 
 // The same for the answer to a question.
-void add_use(const UsagePorts& ports, const Viewer& viewer, const State& state,
+void add_use(const Measurements& measurements, const Viewer& viewer, const State& state,
              const Query& question, ClientReply* reply);
 
 // One reply holds no more parts than this.
 inline constexpr std::size_t kMaxUsageParts = 100'000;
-UsageReply usage_of(const UsagePorts& ports, const Core& core, const Viewer& viewer,
+UsageReply usage_of(const Measurements& measurements, const Core& core, const Viewer& viewer,
                     const GetUsage& question);
 
 }  // namespace lockstep::launcher

@@ -117,6 +117,19 @@ void Auditor::record_keys(const std::map<PublicKey, std::string>& before,
   record_missing(before, after, "take key");
 }
 
+// What somebody asked to delete has its entry from the request.
+void Auditor::perform(const ForgetJob& action) {
+  if (!action.is_by_limit) return;
+  AuditEntry entry;
+  entry.who = name_of(LauncherItself{});
+  entry.what = "delete jobs";
+  entry.object = "job " + action.job.value;
+  entry.outcome = AuditOutcome::done;
+  entry.detail = action.why;
+  entry.project = action.project;
+  record(std::move(entry));
+}
+
 // ---- to the disk --------------------------------------------------------------------------------
 
 void Auditor::write() {

@@ -14,22 +14,23 @@
 
 #include "common/domain/client_messages.h"
 #include "common/io/event_loop.h"
+#include "launcher/api/ports/audit_trail.h"
 #include "launcher/audit/log.h"
+#include "launcher/core/action.h"
 #include "launcher/core/principals.h"
 #include "launcher/daemon/rate_limit.h"
 #include "launcher/daemon/worker.h"
 
 namespace lockstep::launcher {
 
-class Auditor {
+class Auditor final : public AuditTrail {
  public:
   // `now`: real time, from the core's clock.
   Auditor(io::EventLoop& loop, AuditLog log, std::function<Instant()> now);
 
-  // Adds an entry; the caller sets who, what, object and outcome, and the key as it is on the wire.
   // Refusals are limited for each source: those beyond are counted, and the count is written.
   // A repeated read by the same key is written once a minute.
-  void record(AuditEntry entry);
+  void record(AuditEntry entry) override;
   // Counts a refusal that gets no entry of its own.
   void left_out(const std::string& source);
   // Records the keys that a change of keys/authorized_users added and removed.
@@ -42,12 +43,14 @@ class Auditor {
   // Called at the end of each turn: writes, and starts a sync when one is due.
   void turn_end();
   Duration wait() const;  // time until turn_end() has something to do
-  // Why no change is accepted: the entries that wait in memory for disk space have reached their
-  // limit. "" while changes are accepted.
-  std::string is_stuck() const;
+  // The entries that wait in memory for disk space have reached their limit.
+  std::string is_stuck() const override;
 
-  void query(const QueryAudit& query, std::function<void(ClientReply)> then);
-  void verify(const VerifyAudit& ask, std::function<void(ClientReply)> then);
+  void query(const QueryAudit& query, std::function<void(ClientReply)> then) override;
+  void verify(const VerifyAudit& ask, std::function<void(ClientReply)> then) override;
+
+  // Records that a retention limit deleted the job.
+  void perform(const ForgetJob& action);
 
  private:
   // How many refusals are recorded: the fewest of one key, more of one network address, the most of

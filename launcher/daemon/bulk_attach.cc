@@ -2,7 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include "launcher/daemon/auditor.h"
 #include "launcher/daemon/bulk_server.h"
 
 namespace lockstep::launcher {
@@ -12,16 +11,14 @@ Attachments::Ports BulkServer::attachment_ports() {
   ports.core = [this]() -> const Core& { return durable_.core(); };
   ports.client_of = [this](const PublicKey& key) { return keys_.client_of(key); };
   ports.send = [this](const std::string& peer, const AttachFrame& frame) {
-    (void)send(peer, 0, frame);
+    (void)sender_.send(peer, 0, frame);
   };
   ports.tell_node = [this](NodeId node, AttachWanted wanted) {
-    tell_node_(node, std::move(wanted));
+    nodes_.tell(node, std::move(wanted));
   };
-  ports.record = [this](AuditEntry entry) {
-    if (audit_ != nullptr) audit_->record(std::move(entry));
-  };
+  ports.record = [this](AuditEntry entry) { audit_.record(std::move(entry)); };
   ports.signaled = [this](RanksSignaledInput input) { durable_.feed(std::move(input)); };
-  ports.why_not_recorded = [this] { return audit_ != nullptr ? audit_->is_stuck() : ""; };
+  ports.why_not_recorded = [this] { return audit_.is_stuck(); };
   ports.warn = [](const std::string& line) { spdlog::warn("{}", line); };
   return ports;
 }

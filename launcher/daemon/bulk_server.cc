@@ -11,11 +11,9 @@
 #include "common/wire/control.h"
 #include "launcher/api/outcome.h"
 #include "launcher/core/asset_requests.h"
-#include "launcher/core/environment_requests.h"
-#include "launcher/core/roots.h"
 #include "launcher/core/state.h"
 #include "launcher/core/users.h"
-#include "launcher/daemon/auditor.h"
+#include "launcher/daemon/blob_owner.h"
 #include "launcher/daemon/peer_reach.h"
 
 namespace lockstep::launcher {
@@ -33,12 +31,6 @@ ShareBounds bounds_of_attach_frames() {
 }
 ShareBounds bounds_of_questions() {
   return {"questions waiting for the launcher's slow disk", 2'000, 10'000};
-}
-constexpr std::size_t kMaxOwnSources = 16;  // in which an upload's blobs are looked for
-
-// Of whom the ledger records what they sent: what an attempt sent is not its owner's.
-std::string owner_name(const Caller& caller) {
-  return std::holds_alternative<UserCaller>(caller) ? "user " + name_of(caller) : name_of(caller);
 }
 
 // Also of one that was removed.
@@ -86,7 +78,7 @@ struct BulkRequests {
   void operator()(MissingBlobs& m) const {
     if (const auto why = why_not_write(); !why.empty()) return refuse(why);
     BlobService::From asker = from;
-    asker.owner = server.owner_of(caller);
+    asker.owner = blob_owner_of(server.durable_.core(), caller);
     server.blob_service_.handle(std::move(asker), std::move(m));
   }
   void operator()(GetBlobs& m) const { server.get_blobs(from, std::move(m)); }
@@ -105,7 +97,7 @@ struct BulkRequests {
       return server.refuse(from.peer, from.sequence, {over, true, true});
     }
     BlobService::From sender = from;
-    sender.owner = {owner_name(caller), {}, node.has_value()};
+    sender.owner = {blob_owner_name(caller), {}, node.has_value()};
     server.blob_service_.handle(std::move(sender), std::move(m));
   }
   void operator()(const LogAppend& m) const {
@@ -181,14 +173,14 @@ BulkServer::BulkServer(Parts parts)
     : loop_(parts.loop),
       durable_(parts.durable),
       keys_(parts.keys),
-      socket_(parts.socket),
+      sender_(parts.sender),
       space_(parts.space),
       blobs_(parts.blobs),
       directory_(parts.durable),
       logs_(std::move(parts.log_root)),
       followers_(logs_, directory_,
                  [this](const std::string& peer, std::uint64_t reply_to, BulkMessage body) {
-                   return send(peer, reply_to, body) == BlobService::Sent::yes;
+                   return sender_.send(peer, reply_to, body) == BlobService::Sent::yes;
                  }),
       intake_(logs_, directory_, intake_sinks()),
       room_(parts.durable, intake_),
@@ -196,35 +188,24 @@ BulkServer::BulkServer(Parts parts)
       of_users_(bounds_of_bulk_messages()),
       frames_of_users_(bounds_of_attach_frames()),
       waiting_(std::make_shared<Shares>(bounds_of_questions())),
-      tell_node_(std::move(parts.tell_node)),
+      nodes_(parts.nodes),
+      peers_(parts.peers),
       attachments_(attachment_ports()),
-      blob_service_(parts.loop, parts.blobs, parts.ledger,
-                    [this](const std::string& peer, std::uint64_t reply_to,
-                           const BulkMessage& body) { return send(peer, reply_to, body); }) {
+      blob_service_(parts.blob_service) {
   blob_service_.only_to(
-      [this](const PublicKey& key) { return keys_.node_of(key) || keys_.client_of(key); });
+      [&keys = keys_](const PublicKey& key) { return keys.node_of(key) || keys.client_of(key); });
 }
 
 LogIntake::Sinks BulkServer::intake_sinks() {
   LogIntake::Sinks sinks;
   sinks.ack = [this](const std::string& peer, std::uint64_t reply_to, const LogAck& ack) {
-    (void)send(peer, reply_to, ack);
+    (void)sender_.send(peer, reply_to, ack);
   };
   sinks.grew = [this](const LogKey& key) { followers_.grew(key); };
   sinks.logs_durable = [this](const AttemptId& attempt, NodeId node) {
     durable_.feed(LogsDurableInput{attempt, node});
   };
   return sinks;
-}
-
-BlobService::Sent BulkServer::send(const std::string& peer, std::uint64_t reply_to,
-                                   const BulkMessage& body) {
-  const auto sent = socket_.send(
-      peer, wire::encode(BulkEnvelope{wire::kBulkVersion, ++sequence_, reply_to, body}));
-  if (sent) return BlobService::Sent::yes;
-  spdlog::debug("a bulk message was dropped: {}", sent.error().message);
-  return sent.error().code == ErrorCode::resource_exhausted ? BlobService::Sent::full
-                                                            : BlobService::Sent::gone;
 }
 
 void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
@@ -234,14 +215,14 @@ void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
          refusals_.take("a bulk message was refused: " + refusal.message, durable_.now()))
       spdlog::warn("{}", line);
   if (!refusal.for_now) audit(AuditOutcome::refused, refusal.message);
-  (void)send(peer, sequence, refusal);
+  (void)sender_.send(peer, sequence, refusal);
 }
 
 // Who left without a word is only looked for when that makes room.
 Status BulkServer::follow(const BlobService::From& from, const LogFollow& request) {
   Status follows = followers_.follow(from.peer, from.sequence, request, from.user);
   if (follows || follows.error().code != ErrorCode::resource_exhausted) return follows;
-  followers_.drop_gone([this](const std::string& peer) { return socket_.is_gone(peer); });
+  followers_.drop_gone([this](const std::string& peer) { return sender_.is_gone(peer); });
   return followers_.follow(from.peer, from.sequence, request, from.user);
 }
 
@@ -312,7 +293,7 @@ bool BulkServer::is_first_read(const PublicKey& key, const JobId& job) {
 }
 
 void BulkServer::audit(AuditOutcome outcome, std::string detail) {
-  if (audit_ == nullptr || !handling_) return;
+  if (!handling_) return;
   const auto node = keys_.node_of(handling_->key);
   const auto client = keys_.client_of(handling_->key);
   AuditEntry entry;
@@ -324,7 +305,7 @@ void BulkServer::audit(AuditOutcome outcome, std::string detail) {
   entry.object = handling_->object;
   entry.outcome = outcome;
   entry.detail = std::move(detail);
-  audit_->record(std::move(entry));
+  audit_.record(std::move(entry));
 }
 
 // Versions of what runs are held back at the owner's limit; of final outputs, what is beyond it.
@@ -452,28 +433,6 @@ std::optional<Caller> BulkServer::caller_of(const PublicKey& key) {
   return keys_.client_of(key);
 }
 
-BlobOwner BulkServer::owner_of(const Caller& caller) const {
-  const Core& core = durable_.core();
-  BlobOwner owner{owner_name(caller), {}, false};
-  if (const auto* node = std::get_if<NodeCaller>(&caller)) {
-    owner.is_node = true;
-    owner.trees = core.trees_of(node->node);
-  } else if (const auto* attempt = std::get_if<AttemptCaller>(&caller)) {
-    owner.trees = sources_of_family(core.state(), attempt->attempt.job, kMaxOwnSources);
-  } else {
-    owner.trees = newest_sources(core.state(), name_of(caller), kMaxOwnSources);
-  }
-  return owner;
-}
-
-void BulkServer::check_tree(const Caller& caller, const Digest& root,
-                            std::function<void(Result<bool>)> then) {
-  BlobOwner owner = owner_of(caller);
-  // What an environment of their project is built from came from a colleague.
-  if (sees_context(durable_.core().state(), caller, root)) owner.trees.push_back(root);
-  blob_service_.check(principal_of(caller), std::move(owner), root, std::move(then));
-}
-
 bool BulkServer::is_assigned(NodeId node, const Digest& tree) const {
   const auto trees = durable_.core().trees_of(node);
   return std::find(trees.begin(), trees.end(), tree) != trees.end();
@@ -523,7 +482,7 @@ void BulkServer::look_at_rights() {
   for (const auto& one : ended) {
     const auto key = key_of_node(durable_.core().state(), one.asker);
     if (!key) continue;
-    for (const NodeId peer : one.peers) tell_node_(peer, AllowPeers{{*key}, one.root, true});
+    for (const NodeId peer : one.peers) nodes_.tell(peer, AllowPeers{{*key}, one.root, true});
   }
 }
 
@@ -537,7 +496,7 @@ void BulkServer::find_peers(const BlobService::From& from, NodeId id, const Find
     const auto found = peers_.find(
         durable_.now(), id, ask, [&](NodeId, NodeId peer) { return can_reach(core, *node, peer); });
     for (const NodeId peer : found.to_tell)
-      tell_node_(peer, AllowPeers{{from.key}, ask.root, false});
+      nodes_.tell(peer, AllowPeers{{from.key}, ask.root, false});
     reply.core = found.core;
     reply.expected = others_with(core, *node, ask.root);
     for (const auto& peer : found.peers) {
@@ -547,7 +506,7 @@ void BulkServer::find_peers(const BlobService::From& from, NodeId id, const Find
                              peer.fetching, peer.core});
     }
   }
-  (void)send(from.peer, from.sequence, reply);
+  (void)sender_.send(from.peer, from.sequence, reply);
 }
 
 void BulkServer::take_report(const BlobService::From& from, NodeId id, const FetchReport& said) {
@@ -564,7 +523,7 @@ void BulkServer::take_report(const BlobService::From& from, NodeId id, const Fet
                state.node_name(id), report.whole ? "fetched" : "could not fetch",
                report.root.hex().substr(0, 12), to_string(Bytes{report.from_launcher_bytes}),
                to_string(Bytes{bytes}), report.peers.size());
-  (void)send(from.peer, from.sequence, FindPeersReply{});
+  (void)sender_.send(from.peer, from.sequence, FindPeersReply{});
 }
 
 // Ends what those follow who may not read it any more.

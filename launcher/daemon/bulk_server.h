@@ -10,12 +10,15 @@
 #include "common/domain/audit.h"
 #include "common/io/event_loop.h"
 #include "common/io/transport.h"
+#include "launcher/api/ports/audit_trail.h"
 #include "launcher/daemon/attachments.h"
 #include "launcher/daemon/blob_service.h"
+#include "launcher/daemon/bulk_sender.h"
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/durable_core.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/log_room.h"
+#include "launcher/daemon/node_mail.h"
 #include "launcher/daemon/output_room.h"
 #include "launcher/daemon/peer_directory.h"
 #include "launcher/daemon/principal.h"
@@ -27,21 +30,20 @@
 
 namespace lockstep::launcher {
 
-class Auditor;
-
 class BulkServer {
  public:
   struct Parts {
     io::EventLoop& loop;
     DurableCore& durable;
     KeyRegistry& keys;
-    io::ServerSocket& socket;
-    snapshot::BlobStore& blobs;
-    BlobLedger& ledger;
+    BulkSender& sender;
+    const snapshot::BlobStore& blobs;
+    BlobService& blob_service;
+    PeerDirectory& peers;
     std::string log_root;
     const DiskMonitor& space;
-    std::function<void(NodeId, AgentReply)> tell_node;  // over its control connection
-    Auditor* audit = nullptr;                           // never null in a daemon
+    NodeMail& nodes;
+    AuditTrail& audit;
   };
   explicit BulkServer(Parts parts);
 
@@ -58,23 +60,8 @@ class BulkServer {
   void check_followers();
   // Called at the end of each turn; lets a worker make the written logs durable.
   void turn_end();
-  // Whether the store has the whole tree and the caller sent all its blobs or owns them already.
-  void check_tree(const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then);
-  void measure_snapshot(const Caller& caller, const Digest& root,
-                        std::function<void(Result<Bytes>)> then) {
-    blob_service_.measure(principal_of(caller), root, std::move(then));
-  }
-  void find_tree(const Caller& caller, TreeQuestion question,
-                 std::function<void(Result<snapshot::Subtree>)> then) {
-    blob_service_.find_tree(principal_of(caller), std::move(question), std::move(then));
-  }
-  void compare_trees(const Caller& caller, std::vector<PartChange> changes,
-                     std::function<void(std::vector<PartChange>)> then) {
-    blob_service_.compare(principal_of(caller), std::move(changes), std::move(then));
-  }
   // Set when a log could not be made durable; it can then no longer be trusted.
   const std::optional<Error>& failure() const { return failure_; }
-  BlobTraffic traffic(NodeId node) const { return peers_.traffic(node); }
   bool stalled() const { return blob_service_.stalled(); }
   LogStore& logs() { return logs_; }
   const Attachments& attachments() const { return attachments_; }
@@ -102,17 +89,15 @@ class BulkServer {
   bool asks_about_jobs(const Taken& taken) const;
   bool waits_for_key(const PublicKey& key) const;
   void handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelope>& envelope);
-  BlobService::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
   void refuse(const std::string& peer, std::uint64_t sequence, const BulkRefused& refusal);
   Status follow(const BlobService::From& from, const LogFollow& request);
   std::string why_not_read(const PublicKey& key, const JobId& job);
   Decision may_read(const PublicKey& key, const JobId& job);
-  // Adds an audit entry about the message that is being handled.
   // Whether the key has not read the job's logs lately.
   bool is_first_read(const PublicKey& key, const JobId& job);
+  // Adds an audit entry about the message that is being handled.
   void audit(AuditOutcome outcome, std::string detail);
   std::optional<Caller> caller_of(const PublicKey& key);
-  BlobOwner owner_of(const Caller& caller) const;
   void get_blobs(const BlobService::From& from, GetBlobs request);
   bool may_read(const PublicKey& key, const Digest& root, const JobId& job);
   bool is_assigned(NodeId node, const Digest& tree) const;
@@ -129,7 +114,7 @@ class BulkServer {
   io::EventLoop& loop_;
   DurableCore& durable_;
   KeyRegistry& keys_;
-  io::ServerSocket& socket_;
+  BulkSender& sender_;
   const DiskMonitor& space_;
   const snapshot::BlobStore& blobs_;
   Directory directory_;
@@ -140,7 +125,6 @@ class BulkServer {
   OutputRoom outputs_;
   std::map<std::string, PublicKey> keys_of_followers_;    // by peer
   std::map<std::pair<PublicKey, JobId>, Instant> reads_;  // audited ones, when they were repeated
-  std::uint64_t sequence_ = 0;
   SampledLog refusals_;
   Instant rights_looked_at_;
   std::optional<Error> failure_;
@@ -151,15 +135,15 @@ class BulkServer {
     std::string object;
   };
   std::optional<Handling> handling_;  // the message being handled, and its sender
-  Auditor* const audit_;
+  AuditTrail& audit_;
   TurnQueue<io::ServerSocket::Incoming> of_users_;
   TurnQueue<io::ServerSocket::Incoming> frames_of_users_;  // of attachments
   std::shared_ptr<Shares> waiting_;  // questions about jobs that wait for the journal
   int waiting_for_keys_ = 0;
-  std::function<void(NodeId, AgentReply)> tell_node_;
-  PeerDirectory peers_;
+  NodeMail& nodes_;
+  PeerDirectory& peers_;
   Attachments attachments_;
-  BlobService blob_service_;
+  BlobService& blob_service_;
   Worker sync_worker_;  // last member, so that it is destroyed first
 };
 

@@ -11,6 +11,7 @@
 #include "common/domain/views.h"
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
+#include "launcher/api/ports/running_core.h"
 #include "launcher/core/core.h"
 #include "launcher/core/turns.h"
 #include "launcher/daemon/worker.h"
@@ -18,7 +19,7 @@
 
 namespace lockstep::launcher {
 
-class DurableCore {
+class DurableCore final : public RunningCore {
  public:
   // Opens and replays the journal. A missing one is created, unless `sign` shows that there was one
   // (Journal::open). The first end_turn() returns the actions of Core::resume(). `loop` must
@@ -30,13 +31,14 @@ class DurableCore {
   DurableCore(const DurableCore&) = delete;
   DurableCore& operator=(const DurableCore&) = delete;
 
-  const Core& core() const { return core_; }
+  const Core& core() const override { return core_; }
   Instant now() { return clock_.now(); }
+  io::Clock& clock() { return clock_; }
   Instant started() const { return started_; }
 
   // See Turns.
-  void feed(const Input& input) { turns_.feed(input); }
-  void ask(std::function<void()> request) { turns_.ask(std::move(request)); }
+  void feed(const Input& input) override { turns_.feed(input); }
+  void ask(std::function<void()> request) override { turns_.ask(std::move(request)); }
   void when_durable(std::function<void()> work) { turns_.when_durable(std::move(work)); }
   void tick();
   std::vector<NodeNews> take_news() { return turns_.take_news(); }

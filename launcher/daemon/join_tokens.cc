@@ -7,7 +7,7 @@
 
 namespace lockstep::launcher {
 
-Service::Ports::NewToken make_join_token(wire::JoinToken blank, Instant expires) {
+NewToken make_join_token(wire::JoinToken blank, Instant expires) {
   blank.secret.clear();
   for (int i = 0; i < 4; ++i) blank.secret += fmt::format("{:016x}", io::random_u64());
   blank.expires = expires;

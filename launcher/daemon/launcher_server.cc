@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "common/io/process.h"
 #include "common/wire/control.h"
+#include "launcher/api/reply_router.h"
 #include "launcher/core/state.h"
-#include "launcher/daemon/join_tokens.h"
-#include "launcher/daemon/mapped_environments.h"
 #include "launcher/daemon/principal.h"
 
 namespace lockstep::launcher {
@@ -21,7 +19,6 @@ constexpr std::size_t kMaxJoining = 10'000;
 constexpr std::size_t kHeadBytes = 64;  // more than peek_sequence() reads
 constexpr std::size_t kMostDiskWaiters = 10'000;
 constexpr std::size_t kMaxWaitingForKeys = 100;
-constexpr Duration kTellWaitingEvery = seconds(1);
 // What users sent and the loop has had no time for.
 ShareBounds bounds_of_messages() {
   return {"messages waiting", 4'096, 65'536, 32u << 20, 256u << 20};
@@ -47,111 +44,51 @@ struct NodeMessages {
 
   void operator()(SessionOpen& open) const {
     spdlog::info("node {} opens session {:x}", open.node.value, open.session.value);
-    server.links_.heard(from.key, open.session, from.peer, from.address);
+    server.nodes_.links().heard(from.key, open.session, from.peer, from.address);
     server.durable_.feed(SessionInput{from.key, std::move(open)});
   }
   void operator()(Heartbeat& beat) const {
-    server.links_.heard(from.key, beat.session, from.peer, from.address);
+    server.nodes_.links().heard(from.key, beat.session, from.peer, from.address);
     server.durable_.feed(HeartbeatInput{from.key, beat});
   }
   void operator()(Observed& observed) const {
-    server.links_.heard(from.key, observed.session, from.peer, from.address);
+    server.nodes_.links().heard(from.key, observed.session, from.peer, from.address);
     server.durable_.feed(ObservedInput{from.key, std::move(observed)});
   }
   void operator()(UsageReport& report) const { server.take_usage(from, std::move(report)); }
 };
 
-LauncherServer::LauncherServer(DurableCore& durable, KeyRegistry& keys, io::ServerSocket& control,
-                               io::ServerSocket& join, CheckSnapshot check_snapshot,
-                               Settings settings)
-    : durable_(durable),
-      keys_(keys),
-      control_(control),
-      join_(join),
-      check_snapshot_(std::move(check_snapshot)),
+LauncherServer::LauncherServer(Parts parts, Settings settings)
+    : durable_(parts.durable),
+      keys_(parts.keys),
+      control_(parts.control),
+      join_(parts.join),
+      service_(parts.service),
+      outbox_(parts.outbox),
+      nodes_(parts.nodes),
+      usage_(parts.usage),
+      secrets_(parts.secrets),
+      attempts_(parts.attempts),
+      audit_(parts.audit),
+      space_(parts.space),
       settings_(std::move(settings)),
       reports_(
-          durable.core(), check_snapshot_,
+          durable_.core(),
+          [&blobs = parts.blobs](const Caller& caller, const Digest& root,
+                                 std::function<void(Result<bool>)> then) {
+            blobs.check_whole(caller, root, std::move(then));
+          },
           [this](const NodeRequest& from, AgentMessage message) {
             std::visit(NodeMessages{*this, from}, message);
           },
           [this](std::string line) { log_refusal(std::move(line)); }),
       operator_fabric_(settings_.fabric),
-      service_(ports()),
       messages_(bounds_of_messages()),
       waiting_({}),
       unanswered_(std::make_shared<Shares>(bounds_of_unanswered())),
       messages_of_user_(
           {static_cast<double>(settings_.user_messages_per_second * kUserBurstSeconds),
            static_cast<double>(settings_.user_messages_per_second)}) {}
-
-// What the service needs of this daemon.
-Service::Ports LauncherServer::ports() {
-  Service::Ports ports;
-  ports.core = &durable_.core();
-  ports.feed = [this](const Input& input) { durable_.feed(input); };
-  ports.ask = [this](std::function<void()> answer) { durable_.ask(std::move(answer)); };
-  ports.now = [this] { return durable_.now(); };
-  ports.random = [] { return io::random_u64(); };
-  ports.check_snapshot = check_snapshot_;
-  ports.measure_snapshot = settings_.measure_snapshot;
-  ports.find_tree = settings_.find_tree;
-  ports.compare_trees = settings_.compare_trees;
-  ports.low_space = [this] { return settings_.space->refusal(); };
-  ports.info = [this] {
-    LauncherInfo info = settings_.info;
-    info.disk_free = settings_.space->space().free;
-    info.low_space = settings_.space->low();
-    info.low_reason = settings_.space->refusal();
-    info.writes = durable_.writes();
-    return info;
-  };
-  ports.traffic = settings_.traffic;
-  ports.usage.emplace();
-  ports.usage->of_node = [this](NodeId node, bool history) {
-    return usage_.of_node(durable_.now(), node, history);
-  };
-  ports.usage->of_part = [this](NodeId node, const AttemptId& attempt) {
-    return usage_.of_part(durable_.now(), node, attempt);
-  };
-  ports.usage->silent_after = settings_.silent_after;
-  ports.show_environment = [this](const std::string& reference, const Caller& caller) {
-    return with_map(durable_.core().state(), settings_.environments_map, reference, caller);
-  };
-  ports.mapped_images = [this](const std::set<std::string>& images) {
-    return mapped_images(settings_.environments_map, images);
-  };
-  ports.fetch_remote = settings_.fetch_remote;
-  ports.datastores = [this] { return datastores(); };
-  ports.secrets = [this](const std::string& owner, const SecretRequest& request) {
-    return settings_.secrets->perform(owner, request, durable_.now());
-  };
-  ports.expect_secrets = [this](const std::string& owner, const std::set<std::string>& names) {
-    return settings_.secrets->expect(owner, names);
-  };
-  ports.parse_job_file = [this](const Caller& caller, CheckJobFile request,
-                                JobFileParser::Then then) {
-    return settings_.job_files->parse(principal_of(caller), std::move(request), std::move(then));
-  };
-  ports.make_token = [this](const CreateToken& create) {
-    return make_join_token(settings_.token, durable_.now() + create.valid_for);
-  };
-  ports.compute_log = settings_.compute_log;
-  ports.send = [this](const std::string& connection, std::uint64_t reply_to, ClientReply body) {
-    outbox_.put(control_, connection, reply_to, std::move(body));
-  };
-  ports.is_gone = [this](const std::string& connection) { return control_.is_gone(connection); };
-  if (settings_.audit != nullptr) ports.audit = audit_ports();
-  return ports;
-}
-
-Result<Datastores> LauncherServer::datastores() const {
-  TRY_ASSIGN(std::vector<spec::Datastore> stores, spec::load_datastores(settings_.datastores));
-  if (const std::string& folder = settings_.workspace_datastores; !folder.empty()) {
-    TRY_ASSIGN(stores, spec::with_workspace_datastores(std::move(stores), folder));
-  }
-  return Datastores{std::move(stores), settings_.datastores};
-}
 
 void LauncherServer::on_control(io::ServerSocket::Incoming incoming) {
   // A removed node's key is a node's too: the core tells it.
@@ -220,7 +157,7 @@ void LauncherServer::on_node(Request request, const std::string& bytes) {
 void LauncherServer::take_usage(const Request& from, UsageReport report) {
   const auto node = keys_.node_of(from.key);
   if (!node) return;
-  const auto current = links_.current(*node);
+  const auto current = nodes_.links().current(*node);
   if (!current || current->session != report.session || report.node != *node) return;
   const State& state = durable_.core().state();
   std::size_t left_out = 0;
@@ -299,12 +236,16 @@ void LauncherServer::decode(io::ServerSocket::Incoming incoming) {
       error.message = "this is the key of " + who + ": " + error.message;
     return refuse(incoming, *caller, error.code, std::move(error.message));
   }
-  Asker asker{
-      *caller,          incoming.key,         incoming.address, incoming.peer, envelope->sequence,
-      Instant::never(), envelope->takes_waits};
+  Asker asker{*caller,
+              incoming.key,
+              incoming.address,
+              ReplyRouter::connection_of(kAdapter, incoming.peer),
+              envelope->sequence,
+              Instant::never(),
+              envelope->takes_waits};
   if (envelope->deadline_ms > 0)
     asker.deadline = durable_.now() + milliseconds(envelope->deadline_ms);
-  if (asker.takes_waits) note_disk_waiter(asker.connection);
+  if (asker.takes_waits) note_disk_waiter(incoming.peer);
   // The launcher's status is told at once: it says what the disk does.
   if (std::holds_alternative<GetStatus>(envelope->body))
     return service_.handle(std::move(asker), std::move(envelope->body));
@@ -319,7 +260,7 @@ void LauncherServer::decode(io::ServerSocket::Incoming incoming) {
 
 void LauncherServer::serve(WaitingRequest one) {
   if (keys_.client_of(one.asker.key) != one.asker.caller)
-    return refuse(one.asker.connection, one.asker.sequence, ErrorCode::permission_denied,
+    return refuse(peer_of(one.asker), one.asker.sequence, ErrorCode::permission_denied,
                   "this key is not authorised any more");
   if (one.asker.deadline >= durable_.now())
     service_.handle(std::move(one.asker), std::move(one.request));
@@ -327,31 +268,22 @@ void LauncherServer::serve(WaitingRequest one) {
 
 // ---- requests that wait for the disk ------------------------------------------------------------
 
-void LauncherServer::note_disk_waiter(const std::string& connection) {
+void LauncherServer::note_disk_waiter(const std::string& peer) {
   if (disk_waiters_.size() >= kMostDiskWaiters)
     std::erase_if(disk_waiters_, [this](const std::string& one) { return control_.is_gone(one); });
   if (disk_waiters_.size() >= kMostDiskWaiters) disk_waiters_.clear();
-  disk_waiters_.insert(connection);
+  disk_waiters_.insert(peer);
 }
 
 // The client waits on from here, so its request is not late either.
-void LauncherServer::tell_waiting() {
-  const Duration slow_for = durable_.writes().slow_for;
-  const Instant now = durable_.now();
-  if (slow_for == Duration(0) || now < tell_at_) return;
-  tell_at_ = now + kTellWaitingEvery;
-  const auto put = [&](const std::string& connection, std::uint64_t sequence) {
-    outbox_.put(control_, connection, sequence, ClientReply(WaitsForDisk{slow_for}));
-  };
-  const auto tell = [&](Asker& asker) {
-    if (!asker.takes_waits) return;
-    asker.deadline = std::max(asker.deadline, now + kWaitsForDiskLasts);
-    put(asker.connection, asker.sequence);
-  };
-  waiting_.each([&](WaitingRequest& one) { tell(one.asker); });
-  service_.each_pending(tell);
-  outbox_.each_held_reply([&](const std::string& connection, std::uint64_t sequence) {
-    if (disk_waiters_.count(connection) != 0) put(connection, sequence);
+void LauncherServer::tell_waiting(const WaitsForDisk& why, Instant until) {
+  waiting_.each([&](WaitingRequest& one) {
+    if (!one.asker.takes_waits) return;
+    one.asker.deadline = std::max(one.asker.deadline, until);
+    send(peer_of(one.asker), one.asker.sequence, why);
+  });
+  outbox_.each_held_reply([&](const std::string& peer, std::uint64_t sequence) {
+    if (disk_waiters_.count(peer) != 0) send(peer, sequence, why);
   });
 }
 
@@ -362,26 +294,9 @@ void LauncherServer::log_refusal(std::string line) {
 
 // ---- the audit log ------------------------------------------------------------------------------
 
-Service::Ports::Audit LauncherServer::audit_ports() {
-  Auditor& auditor = *settings_.audit;
-  Service::Ports::Audit ports;
-  ports.on_outcome = [&auditor](const Asker& asker, const ClientReply& reply) {
-    for (AuditEntry& entry : entries_of(asker, reply)) auditor.record(std::move(entry));
-  };
-  ports.is_stuck = [&auditor] { return auditor.is_stuck(); };
-  ports.query = [&auditor](const QueryAudit& query, std::function<void(ClientReply)> then) {
-    auditor.query(query, std::move(then));
-  };
-  ports.verify = [&auditor](const VerifyAudit& ask, std::function<void(ClientReply)> then) {
-    auditor.verify(ask, std::move(then));
-  };
-  return ports;
-}
-
 void LauncherServer::audit(const std::string& who, const PublicKey& key, const std::string& address,
                            std::string what, std::string object, AuditOutcome outcome,
                            std::string detail) {
-  if (settings_.audit == nullptr) return;
   AuditEntry entry;
   entry.who = who;
   entry.key = key.value;
@@ -390,7 +305,7 @@ void LauncherServer::audit(const std::string& who, const PublicKey& key, const s
   entry.object = std::move(object);
   entry.outcome = outcome;
   entry.detail = std::move(detail);
-  settings_.audit->record(std::move(entry));
+  audit_.record(std::move(entry));
 }
 
 // Of a node, also one that was removed.
@@ -413,7 +328,7 @@ bool LauncherServer::may_join_now(const io::ServerSocket::Incoming& incoming) {
 
 void LauncherServer::on_join(io::ServerSocket::Incoming incoming) {
   if (incoming.bytes.size() > kMaxJoinMessageBytes || !may_join_now(incoming)) {
-    if (settings_.audit != nullptr) settings_.audit->left_out(incoming.address);
+    audit_.left_out(incoming.address);
     return;
   }
   const auto envelope = wire::decode_envelope<JoinMessage>(incoming.bytes);
@@ -433,7 +348,7 @@ void LauncherServer::on_join(io::ServerSocket::Incoming incoming) {
   const auto& join = std::get<JoinRequest>(envelope->body);
   if (keys_.client_of(request.key))
     return refuse_join("this key belongs to a user or a job; a node needs a key of its own");
-  if (const auto low = settings_.space->refusal(); !low.empty()) return refuse_join(low);
+  if (const auto low = space_.refusal(); !low.empty()) return refuse_join(low);
   if (joining_.size() >= kMaxJoining) joining_.erase(joining_.begin());
   joining_[++last_joining_] = {request.peer, request.sequence, request.key, request.address,
                                join.name};
@@ -454,23 +369,31 @@ std::optional<LauncherServer::Joining> LauncherServer::take_joining(const ReplyT
   return joining;
 }
 
+void LauncherServer::send(const std::string& connection, std::uint64_t reply_to,
+                          ClientReply reply) {
+  outbox_.put(control_, connection, reply_to, std::move(reply));
+}
+
+bool LauncherServer::is_gone(const std::string& connection) const {
+  return control_.is_gone(connection);
+}
+
+std::string LauncherServer::peer_of(const Asker& asker) {
+  return ReplyRouter::name_in_adapter(asker.connection);
+}
+
 void LauncherServer::refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code,
                             std::string message) {
   outbox_.put(control_, peer, sequence, ClientReply(Refused{code, std::move(message)}));
 }
 
-void LauncherServer::tell_node(NodeId node, AgentReply body) {
-  if (const auto current = links_.current(node))
-    send_to_session(current->key, current->session, std::move(body));
-}
-
 DesiredState LauncherServer::desired_for(NodeId node) {
   DesiredState desired = durable_.core().desired_for(node);
-  settings_.secrets->give(desired);
+  secrets_.give(desired);
   give_operator_settings(node, desired);
   for (Assignment& assignment : desired.assignments)
     if (assignment.phase != WantedPhase::stop)
-      assignment.credential = settings_.attempts->issue(assignment.attempt);
+      assignment.credential = attempts_.issue(assignment.attempt);
   return desired;
 }
 
@@ -485,11 +408,6 @@ void LauncherServer::give_operator_settings(NodeId id, DesiredState& desired) {
   if (settings.empty()) return;
   for (Assignment& assignment : desired.assignments)
     if (assignment.phase != WantedPhase::stop) assignment.operator_settings = settings;
-}
-
-void LauncherServer::send_to_session(const PublicKey& key, SessionId session, AgentReply body) {
-  if (auto peer = links_.peer_of(key, session))
-    outbox_.put(control_, std::move(*peer), 0, std::move(body));
 }
 
 }  // namespace lockstep::launcher

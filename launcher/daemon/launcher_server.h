@@ -1,10 +1,11 @@
 #pragma once
-// Serves the control and join sockets. It decodes messages, attributes each to the key that signed
-// it, and turns it into an input of the core or answers it; it turns the core's actions into
-// messages. It keeps the requests that wait for an answer. It neither polls nor writes to disk.
-// A node's message is handled when it comes. Users' messages wait for their turn (turn_queue.h):
-// first until they are decoded, then until the core takes their request. Limits are of a user, not
-// of a key or a connection, of which anybody can make more.
+// Serves the control and join sockets: the service's adapter for ZeroMQ, and the nodes' side of the
+// core. It decodes messages, attributes each to the key that signed it, hands users' requests to
+// the service, turns nodes' messages into inputs of the core, and turns the core's actions that are
+// for nodes into messages. It neither polls nor writes to disk. A node's message is handled when it
+// comes. Users' messages wait for their turn (turn_queue.h): first until they are decoded, then
+// until the core takes their request. Limits are of a user, not of a key or a connection, of which
+// anybody can make more.
 
 #include <functional>
 #include <map>
@@ -16,15 +17,13 @@
 
 #include "common/domain/client_limits.h"
 #include "common/io/transport.h"
-#include "common/wire/join_token.h"
 #include "launcher/api/service.h"
 #include "launcher/daemon/attempt_keys.h"
 #include "launcher/daemon/auditor.h"
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/durable_core.h"
-#include "launcher/daemon/job_file_parser.h"
 #include "launcher/daemon/key_registry.h"
-#include "launcher/daemon/node_links.h"
+#include "launcher/daemon/node_mail.h"
 #include "launcher/daemon/operator_fabric.h"
 #include "launcher/daemon/outbox.h"
 #include "launcher/daemon/rate_limit.h"
@@ -36,48 +35,38 @@
 
 namespace lockstep::launcher {
 
-// The core's actions that are messages, that allow or revoke a key, or that the audit log is told
-// of.
-using ControlAction =
-    std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
-                 AckHeartbeat, JobChanged, AllowNode, RevokeNode, AllowUser, RevokeUser,
-                 ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
-                 ReplyEnvironment, ExitDaemon, ReportRefused, UserChanged, ReplyCompute, ReplySizes,
-                 ReplyAsset, WriteOutput, ForgetJob>;
+// The core's actions that are messages to nodes, or that allow or revoke a key.
+using ControlAction = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession,
+                                   AckObserved, AckHeartbeat, AllowNode, RevokeNode, AllowUser,
+                                   RevokeUser, ReplyJoined, ReportRefused, UserChanged>;
 
-class LauncherServer {
+class LauncherServer final : public Replies {
  public:
+  // The letter of this adapter's connections (ReplyRouter).
+  static constexpr char kAdapter = 'z';
+
   struct Settings {
-    LauncherInfo info;
     std::vector<LauncherAddress> addresses;  // for nodes: LauncherAddresses
-    wire::JoinToken token;                   // its secret and expiry are filled in for each new one
     int user_messages_per_second = kUserMessagesPerSecond;
     Duration heartbeat_interval = seconds(1);
-    const DiskMonitor* space = nullptr;  // never null in a daemon
-    std::string environments_map;        // see LauncherHome
-    std::string fabric;                  // the operator's file: spec::load_fabric_rules
-    decltype(Service::Ports::fetch_remote) fetch_remote;
-    std::string datastores;            // the operator's file: spec::load_datastores
-    std::string workspace_datastores;  // the folder of Azure's own; "": there are none
-    std::function<void(const WriteOutput&, const RemoteFiles&, std::function<void(Status)>)>
-        write_remote;
-    decltype(Service::Ports::measure_snapshot) measure_snapshot;
-    decltype(Service::Ports::find_tree) find_tree;
-    decltype(Service::Ports::compare_trees) compare_trees;
-    std::function<BlobTraffic(NodeId)> traffic;  // for the views of nodes
-    Duration silent_after = minutes(10);         // see UsagePorts
-    JobFileParser* job_files = nullptr;          // never null in a daemon
-    UserSecrets* secrets = nullptr;              // never null in a daemon
-    AttemptKeys* attempts = nullptr;             // never null in a daemon
-    Auditor* audit = nullptr;                    // never null in a daemon
-    std::function<std::string(const std::string& target, std::int64_t lines)> compute_log;
+    std::string fabric;  // the operator's file: spec::load_fabric_rules
   };
-  // Whether the blob store has the whole tree and all its blobs are the caller's. Answered later,
-  // on the loop.
-  using CheckSnapshot = ReportCheck::CheckTree;
-
-  LauncherServer(DurableCore& durable, KeyRegistry& keys, io::ServerSocket& control,
-                 io::ServerSocket& join, CheckSnapshot check_snapshot, Settings settings);
+  struct Parts {
+    DurableCore& durable;
+    KeyRegistry& keys;
+    io::ServerSocket& control;
+    io::ServerSocket& join;
+    Service& service;
+    Outbox& outbox;
+    NodeMail& nodes;
+    Blobs& blobs;       // checks the trees that nodes report
+    UsageStore& usage;  // takes what nodes report
+    UserSecrets& secrets;
+    AttemptKeys& attempts;
+    Auditor& audit;
+    const DiskMonitor& space;
+  };
+  LauncherServer(Parts parts, Settings settings);
 
   void on_control(io::ServerSocket::Incoming incoming);
   // Handles messages and requests of users, in turns, for a short while.
@@ -86,22 +75,23 @@ class LauncherServer {
   bool users_wait() const;
   void on_join(io::ServerSocket::Incoming incoming);
   void perform(const ControlAction& action);
-  // Called after the last of a turn's actions and before the next input. Sends each changed job's
-  // state to its watchers and each changed node its desired state, both durable by now, and then
-  // everything in the outbox.
+  // False: it is no answer to a join.
+  bool refuse_join(const ReplyRefused& action);
+  // Called after the last of a turn's actions and before the next input. Sends each changed node
+  // its desired state, which is durable by now, and everything in the outbox.
   void flush();
   // The turn's facts are being written: what was put into the outbox waits; until they are durable.
   void hold_answers() { outbox_.hold(); }
   void release_answers() { outbox_.release(); }
-  // Tells users whose requests wait for a slow disk that they do, about once a second.
-  void tell_waiting();
-  // How long flush() may wait for the next message; Duration::max() = without bound.
-  Duration wait() const { return service_.wait(); }
-  // Sends to the node's last accepted session; the message is dropped if there is none.
-  void tell_node(NodeId node, AgentReply body);
+  // Tells users whose requests or answers wait here for a slow disk that they do. Their requests
+  // are not late before `until`.
+  void tell_waiting(const WaitsForDisk& why, Instant until);
   // To every node, and to those that come.
   void tell_addresses(std::vector<LauncherAddress> addresses);
-  bool exit_granted() const { return exit_granted_; }
+
+  // The service's replies, over the control socket.
+  void send(const std::string& connection, std::uint64_t reply_to, ClientReply reply) override;
+  bool is_gone(const std::string& connection) const override;
 
   using Request = NodeRequest;
 
@@ -124,9 +114,6 @@ class LauncherServer {
     PublicKey key = {};
     std::string address = {}, name = {};  // the name that the node asks for
   };
-  Service::Ports ports();
-  Service::Ports::Audit audit_ports();
-  Result<Datastores> datastores() const;  // as the operator's file names them now
   // Adds an audit entry about something that is no user's request.
   void audit(const std::string& who, const PublicKey& key, const std::string& address,
              std::string what, std::string object, AuditOutcome outcome, std::string detail);
@@ -147,14 +134,14 @@ class LauncherServer {
     ClientRequest request;
   };
   void serve(WaitingRequest one);
-  void note_disk_waiter(const std::string& connection);
+  void note_disk_waiter(const std::string& peer);
+  static std::string peer_of(const Asker& asker);  // of this adapter
   void refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code, std::string message);
   // nullopt: the reply is not for a join, or nobody waits for it any more.
   std::optional<Joining> take_joining(const ReplyTo& to);
   // The node's desired state, with the secrets that its jobs name and its attempts' credentials.
   DesiredState desired_for(NodeId node);
   void give_operator_settings(NodeId node, DesiredState& desired);
-  void send_to_session(const PublicKey& key, SessionId session, AgentReply body);
   void log_refusal(std::string line);
   bool may_join_now(const io::ServerSocket::Incoming& incoming);
   void send_all();
@@ -163,27 +150,28 @@ class LauncherServer {
   KeyRegistry& keys_;
   io::ServerSocket& control_;
   io::ServerSocket& join_;
-  CheckSnapshot check_snapshot_;
+  Service& service_;
+  Outbox& outbox_;
+  NodeMail& nodes_;
+  UsageStore& usage_;
+  UserSecrets& secrets_;
+  AttemptKeys& attempts_;
+  Auditor& audit_;
+  const DiskMonitor& space_;
   Settings settings_;
-  Outbox outbox_;
-  NodeLinks links_;
   ReportCheck reports_;
-  UsageStore usage_;
   OperatorFabric operator_fabric_;
-  Service service_;
   TurnQueue<io::ServerSocket::Incoming> messages_;  // of users, not decoded yet
   TurnQueue<WaitingRequest> waiting_;               // until the core takes requests
   std::shared_ptr<Shares> unanswered_;              // users' requests, wherever they wait
-  std::set<std::string> disk_waiters_;              // connections whose client knows WaitsForDisk
+  std::set<std::string> disk_waiters_;              // peers whose client knows WaitsForDisk
   std::size_t waiting_for_keys_ = 0;
-  Instant tell_at_;  // not before: WaitsForDisk
   std::map<std::uint64_t, Joining> joining_;
   std::uint64_t last_joining_ = kFirstJoining;
   std::set<NodeId> touched_nodes_;  // nodes to send their desired state to, once per flush()
   RateLimit<std::string> messages_of_user_;
   JoinLimits join_limits_;
   SampledLog refusals_;
-  bool exit_granted_ = false;
 };
 
 }  // namespace lockstep::launcher

@@ -43,7 +43,7 @@ struct Options {
   Bytes low_space = {};                  // 0: io::default_low_space
   Bytes reserve = {};                    // 0: DiskMonitor's default
   Bytes keep_audit = kDefaultAudit;      // the audit log's total size
-  Duration silent_after = minutes(10);   // see UsagePorts
+  Duration silent_after = minutes(10);   // see Measurements
   Duration remote_silence = minutes(2);  // of a remote datastore's server, before it is given up
   std::string datastores;                // absolute; "": LauncherHome::datastores()
   std::string workspace_datastores;      // absolute; "": none

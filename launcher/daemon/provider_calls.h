@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/api/service.h"
+#include "launcher/api/ports/launcher_process.h"
 #include "launcher/core/action.h"
 #include "launcher/daemon/compute_folders.h"
 #include "launcher/daemon/provider_checks.h"
@@ -40,7 +40,7 @@ class ProviderCalls {
     ProviderSetup setup;
     std::function<Instant()> now;
     std::function<void(const Input&)> feed;
-    std::function<Service::Ports::NewToken(Instant expires)> make_token;
+    std::function<NewToken(Instant expires)> make_token;
     // Whether a machine may still join with the token of this hash.
     std::function<bool(const Digest& secret_hash)> is_of_use;
     Limits limits = {};

@@ -5,30 +5,7 @@
 
 namespace lockstep::launcher {
 
-namespace {
-
-struct Performer {
-  SecretStore& store;
-  const std::string& owner;
-  Instant now;
-
-  Result<ClientReply> operator()(const SetSecret& m) const {
-    TRY(store.set(owner, m.name, m.value, now));
-    return ClientReply(Done{fmt::format("the secret '{}' is set", m.name)});
-  }
-  Result<ClientReply> operator()(const RemoveSecret& m) const {
-    TRY(store.remove(owner, m.name));
-    return ClientReply(Done{fmt::format("the secret '{}' is removed", m.name)});
-  }
-  Result<ClientReply> operator()(const ListSecrets&) const {
-    TRY_ASSIGN(auto secrets, store.list(owner));
-    return ClientReply(SecretsReply{std::move(secrets)});
-  }
-};
-
-}  // namespace
-
-UserSecrets::UserSecrets(const std::string& folder) {
+UserSecrets::UserSecrets(const std::string& folder, ClockAndRandom& clock) : clock_(clock) {
   auto opened = SecretStore::open(folder);
   if (opened) {
     store_ = *std::move(opened);
@@ -38,10 +15,20 @@ UserSecrets::UserSecrets(const std::string& folder) {
   spdlog::error("secrets cannot be used: {}", broken_.message);
 }
 
-Result<ClientReply> UserSecrets::perform(const std::string& owner, const SecretRequest& request,
-                                         Instant now) {
+Status UserSecrets::set(const std::string& owner, const std::string& name,
+                        const std::string& value) {
   if (!store_) return broken_;
-  return std::visit(Performer{*store_, owner, now}, request);
+  return store_->set(owner, name, value, clock_.now());
+}
+
+Status UserSecrets::remove(const std::string& owner, const std::string& name) {
+  if (!store_) return broken_;
+  return store_->remove(owner, name);
+}
+
+Result<std::vector<SecretView>> UserSecrets::list(const std::string& owner) {
+  if (!store_) return broken_;
+  return store_->list(owner);
 }
 
 Status UserSecrets::expect(const std::string& owner, const std::set<std::string>& names) {

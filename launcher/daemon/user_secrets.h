@@ -8,19 +8,21 @@
 #include <string>
 
 #include "common/domain/assignment.h"
-#include "launcher/api/service.h"
+#include "launcher/api/ports/clock_and_random.h"
+#include "launcher/api/ports/secrets.h"
 #include "launcher/core/principals.h"
 #include "launcher/store/secret_store.h"
 
 namespace lockstep::launcher {
 
-class UserSecrets {
+class UserSecrets final : public Secrets {
  public:
-  explicit UserSecrets(const std::string& folder);
+  UserSecrets(const std::string& folder, ClockAndRandom& clock);
 
-  Result<ClientReply> perform(const std::string& owner, const SecretRequest& request, Instant now);
-  // not_found: the message names the first secret that the owner does not have.
-  Status expect(const std::string& owner, const std::set<std::string>& names);
+  Status set(const std::string& owner, const std::string& name, const std::string& value) override;
+  Status remove(const std::string& owner, const std::string& name) override;
+  Result<std::vector<SecretView>> list(const std::string& owner) override;
+  Status expect(const std::string& owner, const std::set<std::string>& names) override;
   // Fills in the secrets that the assignments' jobs name, except for assignments that are to stop.
   void give(DesiredState& desired);
   // Those of `names` that this owner has.
@@ -29,6 +31,7 @@ class UserSecrets {
   void follow(const Principals& principals);
 
  private:
+  ClockAndRandom& clock_;
   std::unique_ptr<SecretStore> store_;
   Error broken_;  // while there is no store
 };

@@ -9,8 +9,9 @@
 
 #include <fstream>
 
+#include "launcher/api/mapped_environments.h"
 #include "launcher/api/queries.h"
-#include "launcher/daemon/mapped_environments.h"
+#include "launcher/daemon/operator_files_on_disk.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {
@@ -211,18 +212,19 @@ TEST_F(Locks, AnAdminSeesAll) {
 
 class Mapped : public Environments {
  protected:
+  OperatorFilesOnDisk files() const { return OperatorFilesOnDisk({"", "", map()}); }
   std::string map() const { return directory_.path() + "/environments.map"; }
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(directory_.path() + "/" + name) << text;
   }
   EnvironmentView found(const std::string& reference) const {
-    const ClientReply answer = with_map(state_, map(), reference, caller_);
+    const ClientReply answer = with_map(state_, files(), reference, caller_);
     EXPECT_EQ(refusal(answer), "");
     const auto* reply = std::get_if<EnvironmentReply>(&answer);
     return reply == nullptr ? EnvironmentView{} : reply->environment;
   }
   std::string refused(const std::string& reference) const {
-    return refusal(with_map(state_, map(), reference, caller_));
+    return refusal(with_map(state_, files(), reference, caller_));
   }
 
   test::TempDir directory_;

@@ -64,7 +64,7 @@ class ProviderWorld {
           [this](const Input& input) { take(input); },
           [this](Instant expires) {
             ++made_tokens;
-            return Service::Ports::NewToken{sha256("s"), {"lockstep-token-1.abc_DEF", expires}};
+            return NewToken{sha256("s"), {"lockstep-token-1.abc_DEF", expires}};
           },
           [this](const Digest&) { return tokens_are_of_use; }, limits});
     }

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include "launcher/api/usage_queries.h"
+#include "launcher/daemon/node_measurements.h"
 #include "launcher/daemon/usage_store.h"
+#include "tests/fakes/api/clock_and_random.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -24,12 +26,6 @@ class Usage : public testing::Test {
     launcher_.drop_notices();
     for (FakeNode* node : {&n1_, &n2_}) launcher_.observe(*node, attempt(job_), PartState::running);
     launcher_.drop_notices();
-    ports_.of_node = [this](NodeId node, bool history) {
-      return store_.of_node(now_, node, history);
-    };
-    ports_.of_part = [this](NodeId node, const AttemptId& id) {
-      return store_.of_part(now_, node, id);
-    };
   }
   const State& state() const { return launcher_.core->state(); }
   UsageReport report(const FakeNode& node, std::vector<int> ranks, Duration quiet = {}) const {
@@ -47,17 +43,20 @@ class Usage : public testing::Test {
     store_.take(now_, node.id, own_use(state(), node.id, std::move(report), &left_out));
     return left_out;
   }
+  NodeMeasurements measurements() const { return {store_, peers_, clock_, silent_after_}; }
   UsageReply ask(const std::string& user = "") const {
     const Caller caller = user.empty() ? Caller(LauncherItself{}) : Caller(UserCaller{user});
-    return usage_of(ports_, *launcher_.core, Viewer(state(), caller), GetUsage{});
+    return usage_of(measurements(), *launcher_.core, Viewer(state(), caller), GetUsage{});
   }
 
   TestLauncher launcher_;
   FakeNode n1_, n2_;
   JobId job_;
   UsageStore store_;
-  UsagePorts ports_;
-  Instant now_{1'800'000'000'000'000'000};
+  PeerDirectory peers_;
+  Duration silent_after_ = minutes(10);
+  mutable test::FakeClockAndRandom clock_;
+  Instant& now_ = clock_.time;
 };
 
 TEST_F(Usage, ANodeSpeaksOnlyOfItsOwnRanks) {
@@ -150,11 +149,11 @@ TEST_F(Usage, SilentIsAJobWhoseNodesAreAllQuietForLong) {
   EXPECT_EQ(ask().jobs.at(0).silent, Duration::zero());
   take(n2_, report(n2_, {2, 3}, minutes(12)));
   EXPECT_EQ(ask().jobs.at(0).silent, minutes(12));
-  ports_.silent_after = minutes(15);
+  silent_after_ = minutes(15);
   EXPECT_EQ(ask().jobs.at(0).silent, Duration::zero());
-  ports_.silent_after = Duration::zero();
+  silent_after_ = Duration::zero();
   EXPECT_EQ(ask().jobs.at(0).silent, Duration::zero()) << "0: never";
-  ports_.silent_after = minutes(10);
+  silent_after_ = minutes(10);
   now_ = now_ + minutes(1);
   EXPECT_EQ(ask().jobs.at(0).silent, Duration::zero()) << "nobody knows what it does now";
 }
@@ -168,11 +167,11 @@ TEST_F(Usage, WhoMayNotReadTheJobSeesNodesOnly) {
   EXPECT_TRUE(reply.jobs.empty());
   JobView view = launcher_.view(job_);
   const Caller stranger = UserCaller{"stranger"};
-  add_use(ports_, Viewer(state(), stranger), state(), true, &view);
+  add_use(measurements(), Viewer(state(), stranger), state(), true, &view);
   EXPECT_FALSE(view.attempts.at(0).parts.at(0).use);
   EXPECT_EQ(view.silent, Duration::zero());
   const Caller itself = LauncherItself{};
-  add_use(ports_, Viewer(state(), itself), state(), true, &view);
+  add_use(measurements(), Viewer(state(), itself), state(), true, &view);
   EXPECT_EQ(view.attempts.at(0).parts.at(0).use->ranks.size(), 2u);
   EXPECT_EQ(view.silent, minutes(30));
 }

@@ -1,4 +1,4 @@
-#include "launcher/daemon/mapped_environments.h"
+#include "launcher/api/mapped_environments.h"
 
 #include <fmt/format.h>
 
@@ -13,13 +13,13 @@ namespace {
 constexpr std::string_view kRegistries = "azureml://registries/";
 constexpr std::string_view kCurated = "AzureML-";  // how names of Azure's own environments begin
 
-struct Wanted {
+struct WantedEnvironment {
   EnvironmentName name;
   std::vector<std::string> keys;  // of the map, the first that is there counts
 };
 
 // ".../environments/NAME/labels/latest" or ".../versions/VERSION"; its form was checked.
-Wanted of_registry(const std::string& url) {
+WantedEnvironment of_registry(const std::string& url) {
   const auto environments = url.find("/environments/") + std::string_view("/environments/").size();
   const auto end = url.find('/', environments);
   const std::string name = url.substr(environments, end - environments);
@@ -27,13 +27,13 @@ Wanted of_registry(const std::string& url) {
   return {{name, versioned ? url.substr(end + 10) : ""}, {url, name}};
 }
 
-Wanted of_name(const std::string& reference) {
+WantedEnvironment of_name(const std::string& reference) {
   const EnvironmentName name = parse_environment_name(reference);
   return {name, {name.version.empty() ? name.name : name.name + ":" + name.version}};
 }
 
 // Under the name that was asked for: what the map's file calls itself is its own affair.
-EnvironmentView mapped(const State& state, const Viewer& viewer, const Wanted& wanted,
+EnvironmentView mapped(const State& state, const Viewer& viewer, const WantedEnvironment& wanted,
                        RegisteredEnvironment found) {
   EnvironmentSpec& spec = found.spec;
   spec.name = wanted.name.name;
@@ -57,7 +57,7 @@ Error unreadable(const Error& error) {
 
 }  // namespace
 
-ClientReply with_map(const State& state, const std::string& map_path, const std::string& reference,
+ClientReply with_map(const State& state, const OperatorFiles& files, const std::string& reference,
                      const Caller& caller) {
   const Viewer viewer(state, caller);
   const bool of_azure = reference.starts_with(kRegistries);
@@ -69,8 +69,8 @@ ClientReply with_map(const State& state, const std::string& map_path, const std:
     registered = show_environment(state, reference, viewer);
     if (std::holds_alternative<EnvironmentReply>(registered)) return registered;
   }
-  const Wanted wanted = of_azure ? of_registry(reference) : of_name(reference);
-  auto found = spec::find_in_map(map_path, wanted.keys, spec::read_regular_text_file);
+  const WantedEnvironment wanted = of_azure ? of_registry(reference) : of_name(reference);
+  auto found = files.find_environment(wanted.keys);
   if (!found) {
     const Error error = unreadable(found.error());
     return Refused{error.code, error.message};
@@ -85,12 +85,12 @@ ClientReply with_map(const State& state, const std::string& map_path, const std:
           "'{0}' is an environment of Azure, and this launcher has no environment for it. Add this "
           "line to {1} on the launcher's machine:\n  {0}: {2}.yml\nand write {2}.yml, an "
           "environment file as for `lockstep environment create -f`, into the same folder",
-          wanted.keys.front(), map_path, wanted.name.name)};
+          wanted.keys.front(), files.environments_map(), wanted.name.name)};
 }
 
-Result<spec::MappedImages> mapped_images(const std::string& map_path,
+Result<spec::MappedImages> mapped_images(const OperatorFiles& files,
                                          const std::set<std::string>& images) {
-  auto mapped = spec::find_images_in_map(map_path, images, spec::read_regular_text_file);
+  auto mapped = files.find_images(images);
   if (!mapped) return unreadable(mapped.error());
   return mapped;
 }
