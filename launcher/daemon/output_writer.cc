@@ -2,6 +2,10 @@
 
 #include <spdlog/spdlog.h>
 
+#include "common/base/cut.h"
+#include "common/domain/outputs.h"
+#include "common/domain/why/reason.h"
+
 namespace lockstep::launcher {
 
 // The operator's file as it is now decides where to, and whether the job may.
