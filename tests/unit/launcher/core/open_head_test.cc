@@ -1,6 +1,7 @@
 // What a head keeps from other users while it is unknown when it can start: docs/decisions/080.
 
 #include "launcher/core/reservation.h"
+#include "launcher/words/why.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -37,7 +38,7 @@ struct OpenHead : ::testing::Test {
     launcher.drop_notices();
   }
   std::string why(const JobId& job) const {
-    return launcher.core->state().attempt(attempt(job))->why.back();
+    return words::text_of(launcher.core->state().attempt(attempt(job))->why.back());
   }
   // The head that the job waits behind.
   JobId behind(const JobId& job) const {

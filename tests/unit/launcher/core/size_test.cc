@@ -40,7 +40,7 @@ class SizeTest : public testing::Test {
     while (!calls.empty()) {
       const CallProvider call = calls.back();
       calls.pop_back();
-      launcher.send(ProviderEndedInput{call.call, "failed", "it is not there"});
+      launcher.send(ProviderEndedInput{call.call, MachineFault::failed, told("it is not there")});
       take_answers();
     }
   }
