@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/version.h"
+#include "common/domain/pipeline.h"
 
 namespace lockstep::sim {
 

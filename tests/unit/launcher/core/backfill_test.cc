@@ -2,6 +2,7 @@
 
 #include "common/domain/why/reason.h"
 #include "launcher/core/reservation.h"
+#include "launcher/words/why.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -58,7 +59,7 @@ TEST(Backfill, AJobThatEndsInTimeStartsBeforeTheHead) {
   EXPECT_FALSE(runs(launcher, slow));
   EXPECT_TRUE(runs(launcher, quick));
   EXPECT_EQ(launcher.why(pair), reserved) << "the head does not start later";
-  EXPECT_THAT(launcher.core->state().attempt(attempt(quick))->why.back(),
+  EXPECT_THAT(words::text_of(launcher.core->state().attempt(attempt(quick))->why.back()),
               HasSubstr("went before job 'pair'"));
   launcher.run_solo(n2, attempt(quick), node_exit({rank_exit(0)}));
   EXPECT_FALSE(runs(launcher, none));
