@@ -2,6 +2,7 @@
 
 #include "common/domain/node_labels.h"
 #include "common/domain/pipeline.h"
+#include "common/domain/why/reason.h"
 #include "common/wire/environment_codec.h"
 #include "common/wire/found_codec.h"
 #include "common/wire/pipeline_codec.h"
