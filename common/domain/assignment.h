@@ -39,6 +39,7 @@ std::string_view to_string(WantedPhase phase);
 
 enum class StopReason { canceled, gang_failed, superseded };
 std::string_view to_string(StopReason reason);
+constexpr StopReason last_enumerator(StopReason) { return StopReason::superseded; }
 
 struct Assignment {
   AttemptId attempt;

@@ -43,6 +43,7 @@ enum class Cause {
   no_rdma,             // lockstep.rdma is required, and its ranks do not use RDMA
 };
 std::string_view to_string(Cause cause);
+constexpr Cause last_enumerator(Cause) { return Cause::no_rdma; }
 
 // True when the machines, not the program, are at fault. Such an attempt is retried up to
 // RetryPolicy::max times.

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include "common/domain/why/reason.h"
+#include "launcher/words/notes.h"
+#include "launcher/words/parts.h"
+#include "launcher/words/ranks.h"
+#include "launcher/words/rdma.h"
 #include "launcher/words/unknown.h"
 #include "launcher/words/waits.h"
 

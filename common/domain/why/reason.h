@@ -11,13 +11,18 @@
 
 #include "common/domain/why/data.h"
 #include "common/domain/why/list.h"
+#include "common/domain/why/notes.h"
+#include "common/domain/why/parts.h"
+#include "common/domain/why/ranks.h"
+#include "common/domain/why/rdma.h"
 #include "common/domain/why/waits.h"
 #include "common/domain/why/why.h"
 
 namespace lockstep {
 
 struct Reason {
-  VariantOf<List<Told, Unknown>, WaitReasons> value;
+  VariantOf<List<Told, Unknown>, WaitReasons, RankReasons, PartReasons, NoteReasons, RdmaReasons>
+      value;
   friend bool operator==(const Reason&, const Reason&) = default;
 };
 
