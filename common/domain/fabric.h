@@ -150,18 +150,6 @@ struct ProbeResult {
   friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
 };
 
-// A failure in English. The names are those of the nodes `from` and `to`; its own texts are put in
-// as they are.
-struct PathFailureWords {
-  std::string what;    // "n1 (10.0.0.4, eth1) cannot reach n2 (10.0.0.5) port 41999: no route"
-  std::string remedy;  // what to do
-};
-PathFailureWords path_failure_words(const PathFailure& failure, std::string_view from_name,
-                                    std::string_view to_name);
-// Both in one line, with a semicolon.
-std::string path_failure_text(const PathFailure& failure, std::string_view from_name,
-                              std::string_view to_name);
-
 // ---- settings -----------------------------------------------------------------------------------
 enum class SettingSource { user, operator_file, probe, fixed };
 std::string_view to_string(SettingSource source);

@@ -7,6 +7,7 @@
 #include "launcher/core/fabric.h"
 #include "launcher/core/machine_life.h"
 #include "launcher/core/size_check.h"
+#include "launcher/core/text_for_now.h"
 #include "launcher/words/held_node.h"
 
 namespace lockstep::launcher {
@@ -205,7 +206,7 @@ std::optional<std::string> why_unusable(const Cluster& cluster, const Node& node
     return "is still stopping an attempt from before it was LOST (" +
            to_string(*watch->leftovers.begin()) + ")";
   if (watch->must_answer) return "was LOST, and the launcher is asking which ranks still run there";
-  if (!watch->low_disk.empty()) return "takes no new work: " + watch->low_disk;
+  if (watch->low_disk) return "takes no new work: " + text_for_now(watch->low_disk);
   if (node.parts.size() >= kMaxAssignmentsPerNode)
     return fmt::format("has {} attempts, the most that a node may have", node.parts.size());
   return std::nullopt;

@@ -12,6 +12,7 @@
 #include "launcher/core/old_facts.h"
 #include "launcher/core/state.h"
 #include "launcher/core/step_key.h"
+#include "launcher/core/text_for_now.h"
 #include "launcher/words/found.h"
 
 namespace lockstep::launcher {
@@ -72,7 +73,8 @@ struct State::Applier {
         part.saved = Part::Saved{output, at};
     if (!fact.report.exit || fact.report.exit->cause != Cause::account_missing) return;
     const Job& job = state.job_ref(fact.attempt.job);
-    state.node_ref(fact.node).cannot_run_as[{job.spec.run_as, job.id}] = fact.report.exit->message;
+    state.node_ref(fact.node).cannot_run_as[{job.spec.run_as, job.id}] =
+        text_for_now(fact.report.exit->why);
   }
 
   void record(Node& node, std::string what, std::string_view message = "") const {

@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "common/domain/why/reason.h"
 #include "common/wire/control.h"
 #include "launcher/api/viewer.h"
 #include "launcher/core/core.h"
@@ -106,7 +107,7 @@ JobView job(bool shared) {
   attempt.retried = canary("retried");
   PartView& part = attempt.parts.emplace_back();
   part.progress = canary("progress");
-  part.notes = {canary("note")};
+  part.notes_why = {told(canary("note"))};
   part.environment.emplace().how = canary("solves");
   part.settings = {{"A", canary("setting"), SettingSource::probe, "", ""}};
   FoundRank rank{0, 0, "reads", canary("call"), canary("file"), canary("frame"), 0};
@@ -177,7 +178,9 @@ TEST(Words, NameNoJobThatTheReaderMayNotSee) {
     JobView view = job(false);
     const std::string named = "node n2 solves it for job 'hidden', and hidden.1 runs there";
     view.reason = view.report->message = view.attempts[0].retried = view.steps[0].reason = named;
-    view.attempts[0].parts[0].progress = view.attempts[0].parts[0].environment->how = named;
+    view.attempts[0].parts[0].progress = named;
+    view.attempts[0].parts[0].environment->why = lockstep::told(named);
+    view.attempts[0].parts[0].notes_why = {lockstep::told(named)};
     view.report->stderr_tail = named;
     view = viewer.cut(view);
     const std::string told =
@@ -190,6 +193,9 @@ TEST(Words, NameNoJobThatTheReaderMayNotSee) {
     EXPECT_EQ(view.steps[0].reason, told);
     EXPECT_EQ(view.attempts[0].parts[0].progress, told);
     EXPECT_EQ(view.attempts[0].parts[0].environment->how, told);
+    EXPECT_EQ(view.attempts[0].parts[0].environment->why, lockstep::told(told));
+    EXPECT_EQ(view.attempts[0].parts[0].notes, std::vector<std::string>{told});
+    EXPECT_EQ(view.attempts[0].parts[0].notes_why, std::vector<Why>{lockstep::told(told)});
     EXPECT_EQ(view.report->stderr_tail, named);
   }
 }
