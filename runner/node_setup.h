@@ -34,7 +34,7 @@ Result<Orders> read_orders(const io::AttemptDir& directory);
 
 struct SetupError {
   Cause cause = Cause::start_failed;
-  std::string why;
+  Why why;
 };
 
 struct NodeSetup {

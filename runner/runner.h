@@ -152,13 +152,13 @@ class Runner {
   void note_network();
   Status bind_ranks_here();
   BootstrapEvents bootstrap_events();
-  void bootstrap_lost(const std::string& why);
+  void bootstrap_lost(const std::string& said);
   void prepare_start(const StartRank& action);
   void start_prepared(const StartRank& action, Result<Bootstrap::RankVariables> variables);
   Status start_rank(const StartRank& action, Bootstrap::RankVariables variables);
-  void refuse_starts(const std::string& why);
-  void give_up_starts(const std::string& why);
-  void fail_start(int rank, const std::string& why);
+  void refuse_starts(const Why& why);
+  void give_up_starts(const Why& why);
+  void fail_start(int rank, const Why& why);
 
   // runner_attach.cc: attachments to ranks
   class AttachDoor;
@@ -178,7 +178,7 @@ class Runner {
   void watch_transport();
   void note_standings(const RankStandings& standings);
   void look_at_transport(bool final);
-  std::vector<std::string> notes() const;
+  std::vector<Why> notes() const;
 
   // runner_watch.cc: what the ranks of the gang do, compared
   bool is_watched() const { return orders_.assignment.spec.hang.after > Duration::zero(); }
@@ -270,7 +270,7 @@ class Runner {
   Spawner spawner_ = Spawner::serves;
   Instant sweep_at_ = Instant::never(), sweep_until_;  // while sweeping
   Launching launching_ = Launching::not_begun;
-  std::string refusal_;
+  Why refusal_;
   std::map<int, StartRank> pending_;  // by rank: StartRank actions not yet carried out
   Stage stage_;
   Instant noted_start_;
@@ -289,7 +289,7 @@ class Runner {
   std::map<int, long long> killed_beside_;  // for memory, of what was attached to a rank
   std::unique_ptr<MainStreams> main_;  // of rank 0, if the job has a terminal; see drain_main()
   std::optional<TransportWatch> transport_;  // of a gang that wants RDMA
-  std::vector<std::string> transport_notes_;
+  std::vector<Why> transport_notes_;
   bool cannot_use_rdma_ = false;  // of these notes: nobody need look at the ranks
   std::int64_t peer_bytes_ = 0;   // by TCP, of the newest sample of the ranks
   bool all_in_mpi_ = false;       // by the same

@@ -168,10 +168,8 @@ void Core::Impl::want(const Assignment& assignment) {
   auto& held = parts.emplace(assignment.attempt, std::move(part)).first->second;
   changed(held, now);
   if (full)
-    end(held, unreported_exit(Cause::start_failed,
-                              "the node already holds " + std::to_string(kMaxHeldParts) +
-                                  " parts; it accepts new ones after old ones are released",
-                              now));
+    end(held,
+        unreported_exit(Cause::start_failed, HoldsMostParts{static_cast<int>(kMaxHeldParts)}, now));
 }
 
 void Core::Impl::converge(Part& part) {
@@ -180,8 +178,7 @@ void Core::Impl::converge(Part& part) {
     case Stage::found:
       if (!part.wanted) return remove(part);
       if (part.assignment.phase == WantedPhase::stop)
-        return end(part, unreported_exit(Cause::canceled,
-                                         "stopped before its working directory was made", now));
+        return end(part, unreported_exit(Cause::canceled, StoppedEarly{false}, now));
       part.stage = Stage::staging;
       out.push_back(StageWorkspace{part.assignment});
       return;
@@ -189,8 +186,7 @@ void Core::Impl::converge(Part& part) {
     case Stage::staged:
     case Stage::equipping:
       if (part.wanted && part.assignment.phase != WantedPhase::stop) return;
-      return end(part,
-                 unreported_exit(Cause::canceled, "stopped before its runner was started", now));
+      return end(part, unreported_exit(Cause::canceled, StoppedEarly{true}, now));
     case Stage::discarding:
     case Stage::starting:
     case Stage::removing: return;  // what is at work answers first

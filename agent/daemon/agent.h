@@ -108,8 +108,8 @@ class Agent {
   void network_changed(const Inventory& now);
 
   void perform(SendSession& action);
-  std::string low_disk() const;
-  std::string why_no_new_part() const;
+  Why low_disk() const;
+  Why why_no_new_part() const;
   void perform(SendHeartbeat& action);
   void perform(SendObserved& action) { observed_ = std::move(action.observed); }
   void perform(StageWorkspace& action);

@@ -48,7 +48,7 @@ struct Heartbeat {
   std::uint64_t desired_revision = 0;   // newest applied; the launcher resends newer ones
   std::uint64_t observed_sequence = 0;  // number of Observed sent in this session
   std::uint64_t number = 0;             // 1, 2, … within a session
-  std::string low_disk = {};            // why the node takes no new part now; "": it takes them
+  Why low_disk = {};                    // why the node takes no new part now; none: it takes them
   Instant wall_clock = {};              // the node's, when this was sent; ns = 0: not given
   std::optional<PreemptionNotice> notice = {};
   // The newest acknowledgement: its `time`, and the node's clock when it arrived. ns = 0: none, or

@@ -19,6 +19,7 @@
 #include "common/domain/job_spec.h"
 #include "common/domain/node.h"
 #include "common/domain/secrets.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep {
 
@@ -39,6 +40,7 @@ std::string_view to_string(WantedPhase phase);
 
 enum class StopReason { canceled, gang_failed, superseded };
 std::string_view to_string(StopReason reason);
+constexpr StopReason last_enumerator(StopReason) { return StopReason::superseded; }
 
 struct Assignment {
   AttemptId attempt;
@@ -101,9 +103,9 @@ struct PartReport {
   std::vector<CollectedOutput> outputs;
   std::optional<CollectedOutput> restored;  // the checkpoint its ranks begin with, once staged
   std::optional<EnvironmentReport> environment = {};  // once the node has looked at it
-  std::vector<std::string> limits = {};  // that its ranks reached, a line each; also in `exit`
-  // What this node cannot do for the job, a line each; also in `exit`.
-  std::vector<std::string> notes = {};
+  std::vector<Why> limits = {};                       // that its ranks reached; also in `exit`
+  // What this node cannot do for the job; also in `exit`.
+  std::vector<Why> notes = {};
   // Before it has finished: its ranks that have ended, sorted; `exit` has them then.
   std::vector<RankEnd> ended = {};
   // What was subtracted from the node's times in this report. The launcher sets it when it takes

@@ -15,6 +15,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep {
 
@@ -110,7 +111,7 @@ struct EnvironmentReport {
     wants_lock,  // no lock exists for its platform
     solved,      // the node solved it: `lock` is in the launcher's store
     ready,
-    not_solved,  // solving failed, as `how` says; the node waits for another node to solve it
+    not_solved,  // solving failed, as `why` says; the node waits for another node to solve it
   };
   Step step = Step::wants_lock;
   std::uint64_t generation = 0;  // of the plan that the node followed
@@ -119,6 +120,7 @@ struct EnvironmentReport {
   Digest key;                  // when ready: digest of definition, generation, lock and platform
   // For people; when ready: "built in 12.3 s", "was ready since 2026-11-22 …".
   std::string how;
+  Why why = {};  // of not_solved
   friend bool operator==(const EnvironmentReport&, const EnvironmentReport&) = default;
 };
 
@@ -184,7 +186,7 @@ inline constexpr std::size_t kMaxEnvironmentDefinitionBytes = 1 << 20;
 inline constexpr std::size_t kMaxEnvironmentPlatforms = 64;  // locks of one definition
 inline constexpr std::size_t kMaxVirtualPackages = 16;
 inline constexpr std::size_t kMaxActivationEntries = 10'000;
-inline constexpr std::size_t kMaxNotSolvedBytes = 1'000;  // of EnvironmentReport::how
+inline constexpr std::size_t kMaxNotSolvedBytes = 1'000;  // of a text in EnvironmentReport::why
 
 // A name is 1-240 characters of [A-Za-z0-9_.-], starting with a letter or a digit; a version too.
 Status validate_environment_name(const std::string& what, const std::string& name);

@@ -12,6 +12,7 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/found.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep {
 
@@ -83,7 +84,7 @@ struct RankExit {
   bool started = true;      // false: never ran
   Instant time;             // node's clock
   std::string stderr_tail;  // last lines, at most kStderrTailBytes
-  std::string detail;       // in words, e.g. "MPI_Abort(42): message", "execve: No such file"
+  Why why;                  // see why/ranks.h
   // Of the rank and the processes that it started; 0: unknown.
   Duration cpu_time{0};
   Bytes peak_memory = {};
@@ -110,7 +111,7 @@ struct LogSize {
 struct PeerAbort {
   int node_rank = 0;
   RankExit first;  // its cause may be that of a node as a whole, a time-out, or a stop by order
-  std::string message;
+  Why why;
   friend bool operator==(const PeerAbort&, const PeerAbort&) = default;
 };
 
@@ -127,13 +128,13 @@ inline constexpr Duration kNotableOffset = milliseconds(100);
 struct NodeExitReport {
   Cause cause = Cause::completed;        // of the first failure here; completed when none
   std::optional<int> first_failed_rank;  // first rank *of this node* that failed by itself
-  std::string message;                   // for causes without a rank (start_failed, …)
+  Why why;                               // see why/parts.h; of a rank RankEnded
   std::vector<RankExit> ranks;
   std::vector<LogSize> logs;
   Instant started;  // first rank started; 0 when none did
   Instant ended;
-  std::vector<std::string> limits = {};      // see PartReport
-  std::vector<std::string> notes = {};       // see PartReport
+  std::vector<Why> limits = {};              // see PartReport
+  std::vector<Why> notes = {};               // see PartReport
   std::optional<PeerAbort> aborted_by = {};  // set if nothing failed here before
   // Set if the workspace could not be staged. `hopeless`: it would fail on every node, because the
   // job asks for something wrong. `absent`: a path that it names is missing here, maybe not

@@ -106,6 +106,7 @@ inline constexpr std::size_t kMaxFabricTextBytes = 256;  // of each of its texts
 // ---- the probe ----------------------------------------------------------------------------------
 enum class PathTrouble { no_route, refused, timed_out, large_packets_lost };
 std::string_view to_string(PathTrouble trouble);
+constexpr PathTrouble last_enumerator(PathTrouble) { return PathTrouble::large_packets_lost; }
 
 // One node cannot reach another over one path.
 struct PathFailure {
@@ -114,6 +115,17 @@ struct PathFailure {
   std::uint16_t port = 0;
   PathTrouble trouble = PathTrouble::timed_out;
   int mtu = 0;  // large_packets_lost: bytes of the largest packet that came through
+  template <class Self, class See>
+  static void fields(Self& self, See&& see) {  // of a reason: common/domain/why
+    see("from", self.from);
+    see("to", self.to);
+    see("from_address", self.from_address);
+    see("from_interface", self.from_interface);
+    see("to_address", self.to_address);
+    see("port", self.port);
+    see("trouble", self.trouble);
+    see("mtu_bytes", self.mtu);
+  }
   friend bool operator==(const PathFailure&, const PathFailure&) = default;
 };
 inline constexpr std::size_t kMaxPathFailures = 64;
@@ -138,21 +150,10 @@ struct ProbeResult {
   friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
 };
 
-// A failure in English. The names are those of the nodes `from` and `to`; its own texts are put in
-// as they are.
-struct PathFailureWords {
-  std::string what;    // "n1 (10.0.0.4, eth1) cannot reach n2 (10.0.0.5) port 41999: no route"
-  std::string remedy;  // what to do
-};
-PathFailureWords path_failure_words(const PathFailure& failure, std::string_view from_name,
-                                    std::string_view to_name);
-// Both in one line, with a semicolon.
-std::string path_failure_text(const PathFailure& failure, std::string_view from_name,
-                              std::string_view to_name);
-
 // ---- settings -----------------------------------------------------------------------------------
 enum class SettingSource { user, operator_file, probe, fixed };
 std::string_view to_string(SettingSource source);
+constexpr SettingSource last_enumerator(SettingSource) { return SettingSource::fixed; }
 
 // One variable of a rank's network, and why it has this value.
 struct NetworkSetting {

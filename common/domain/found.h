@@ -30,6 +30,7 @@ enum class FoundKind {
   different_versions,  // of MPI, NCCL or torch among the ranks
 };
 std::string_view to_string(FoundKind kind);
+constexpr FoundKind last_enumerator(FoundKind) { return FoundKind::different_versions; }
 
 // `waits` is neutral: nothing is ever done for it. Only `hangs` is an alarm, and lets
 // lockstep.on_hang act.

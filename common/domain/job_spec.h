@@ -48,6 +48,7 @@ enum class Rdma {
   required,   // all nodes have an active port, and all are in one fabric
 };
 std::string_view to_string(Rdma rdma);
+constexpr Rdma last_enumerator(Rdma) { return Rdma::required; }
 std::optional<Rdma> rdma_from(std::string_view word);
 
 // Whether the job's owner is connected to the standard streams of rank 0 while it runs (AttachMain

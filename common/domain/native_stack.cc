@@ -113,12 +113,18 @@ std::size_t first_that_failed(const StackThread& thread) {
   return first < thread.frames.size() ? first : 0;
 }
 
-// "crash at boom.c:3"; the file without its folder.
+// In one line, and the file without its folder.
+StackFrame shown(const StackFrame& frame) {
+  return {in_one_line(frame.function.empty() ? "??" : frame.function),
+          in_one_line(std::string_view(frame.file).substr(frame.file.rfind('/') + 1)), frame.line};
+}
+
+// "crash at boom.c:3"
 std::string frame_text(const StackFrame& frame) {
-  std::string text = in_one_line(frame.function.empty() ? "??" : frame.function);
-  if (frame.file.empty()) return text;
-  text += " at " + in_one_line(std::string_view(frame.file).substr(frame.file.rfind('/') + 1));
-  return frame.line > 0 ? text + ":" + std::to_string(frame.line) : text;
+  const StackFrame one = shown(frame);
+  if (one.file.empty()) return one.function;
+  const std::string text = one.function + " at " + one.file;
+  return one.line > 0 ? text + ":" + std::to_string(one.line) : text;
 }
 
 }  // namespace
@@ -156,9 +162,9 @@ std::string backtrace_lines(const StackThread& thread, std::size_t limit) {
   return text;
 }
 
-std::string place_of_failure(const StackThread& thread) {
-  if (thread.frames.empty()) return "";
-  return "in " + std::string(head(frame_text(thread.frames[first_that_failed(thread)]), 200));
+std::optional<StackFrame> frame_of_failure(const StackThread& thread) {
+  if (thread.frames.empty()) return std::nullopt;
+  return shown(thread.frames[first_that_failed(thread)]);
 }
 
 }  // namespace lockstep

@@ -2,6 +2,7 @@
 // Stacks of threads as eu-stack and gdb print them, as values. The text was made from the memory of
 // somebody's program: it may hold anything. Pure.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +35,7 @@ std::vector<StackThread> threads_from_text(std::string_view text);
 // Of the thread that failed: "#0 crash at boom.c:3", a frame in a line; its frames of the C library
 // that only end a process (raise, abort) are left out at the top. At most `limit` bytes.
 std::string backtrace_lines(const StackThread& thread, std::size_t limit);
-// "in crash at boom.c:3": the first frame of these; "": there is none.
-std::string place_of_failure(const StackThread& thread);
+// The first frame of these, in one line and with the file without its folder.
+std::optional<StackFrame> frame_of_failure(const StackThread& thread);
 
 }  // namespace lockstep

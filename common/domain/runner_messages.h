@@ -38,7 +38,7 @@ struct LogsTaken {  // so many bytes from the start of each log are durable at t
 // cannot let it run on.
 struct EndPart {
   Cause cause = Cause::disk_limit;
-  std::string message;
+  Why why;
   friend bool operator==(const EndPart&, const EndPart&) = default;
 };
 // The runner sends what its ranks use at each sample; the next one replaces it.
@@ -112,7 +112,7 @@ struct ModexReply {
 struct GangAbort {
   int node_rank = 0;
   RankExit first;
-  std::string message;
+  Why why;
   friend bool operator==(const GangAbort&, const GangAbort&) = default;
 };
 // All ranks of this node exited with 0. `connected`: whether they ever connected to their PMIx

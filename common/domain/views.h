@@ -47,8 +47,10 @@ struct PartView {
   Allotment allotment;
   std::vector<CollectedOutput> outputs;  // see PartReport
   std::optional<EnvironmentReport> environment = {};
-  std::vector<std::string> limits = {};  // see PartReport
-  std::vector<std::string> notes = {};   // see PartReport
+  std::vector<std::string> limits = {};  // launcher/api makes them of the next two
+  std::vector<std::string> notes = {};
+  std::vector<Why> limits_why = {};      // see PartReport
+  std::vector<Why> notes_why = {};       // see PartReport
   std::optional<NotKept> not_kept = {};  // see PartReport
   std::optional<MeasuredPart> use = {};  // while it runs
   std::vector<RankUse> used = {};        // in all, of the ranks that have ended

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "common/domain/limits.h"
 #include "common/io/cgroup_layout.h"
 #include "common/io/file_system.h"
 #include "common/io/nursery.h"
@@ -75,14 +74,11 @@ PidsOfJobsWatch::PidsOfJobsWatch() {
   }
 }
 
-std::string PidsOfJobsWatch::shortage() const {
+std::optional<PidsOfJobsWatch::Shortage> PidsOfJobsWatch::shortage() const {
   for (const std::string& parent : parents_)
     if (const PidsOfJobs now = look_at_pids_of_jobs(parent); now.is_scarce)
-      return fmt::format(
-          "its jobs have nearly all of the {} processes and threads that they may have together "
-          "(pids.max in {})",
-          with_commas(now.limit), parent);
-  return "";
+      return Shortage{now.limit, parent};
+  return std::nullopt;
 }
 
 }  // namespace lockstep::io

@@ -3,6 +3,7 @@
 // has a limit of its own, but several of them could still take every process id, so that nobody
 // could start a program there, an administrator's shell included.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,12 @@ class PidsOfJobsWatch {
  public:
   PidsOfJobsWatch();
 
-  // Why a new job could hardly start a process, in words that stay the same while it lasts; "": it
-  // can.
-  std::string shortage() const;
+  struct Shortage {
+    long long limit = 0;  // of all of them together
+    std::string cgroup;
+  };
+  // A new job could hardly start a process. It stays the same while it lasts.
+  std::optional<Shortage> shortage() const;
 
  private:
   std::vector<std::string> parents_;  // where that cgroup may be

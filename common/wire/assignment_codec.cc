@@ -8,6 +8,7 @@
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 #include "common/wire/secrets_codec.h"
+#include "common/wire/why_codec.h"
 
 namespace lockstep::pb {
 
@@ -287,9 +288,9 @@ void to_wire(const lockstep::PartReport& from, PartReport* to) {
   write_list(from.outputs, to->mutable_outputs());
   if (from.restored) to_wire(*from.restored, to->mutable_restored());
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
-  write_texts(from.limits, to->mutable_limits());
+  write_whys(from.limits, to->mutable_limits(), to->mutable_limits_data());
   if (from.not_kept) to_wire(*from.not_kept, to->mutable_not_kept());
-  write_texts(from.notes, to->mutable_notes());
+  write_whys(from.notes, to->mutable_notes(), to->mutable_notes_data());
   if (from.clock) to_wire(*from.clock, to->mutable_clock());
   write_list(from.ended, to->mutable_ended());
   if (from.probe) to_wire(*from.probe, to->mutable_probe());
@@ -312,7 +313,7 @@ Status from_wire(const PartReport& from, lockstep::PartReport* to) {
   if (from.has_restored()) TRY(from_wire(from.restored(), &to->restored.emplace()));
   if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
   if (from.has_not_kept()) TRY(from_wire(from.not_kept(), &to->not_kept.emplace()));
-  TRY(read_texts(from.notes(), kMaxNoteLines, "part.notes", &to->notes));
+  TRY(read_whys(from.notes(), from.notes_data(), kMaxNoteLines, "part.notes", &to->notes));
   if (from.has_clock()) TRY(from_wire(from.clock(), &to->clock.emplace()));
   TRY(read_list(from.ended(), kMaxRanksPerNode, "part.ended", &to->ended));
   if (from.has_probe()) TRY(from_wire(from.probe(), &to->probe.emplace()));
@@ -321,7 +322,7 @@ Status from_wire(const PartReport& from, lockstep::PartReport* to) {
                 &to->other_settings));
   TRY(read_found(from.found(), &to->found));
   to->gang_rows = from.gang_rows();
-  return read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits);
+  return read_whys(from.limits(), from.limits_data(), kMaxLimitLines, "part.limits", &to->limits);
 }
 
 }  // namespace lockstep::pb

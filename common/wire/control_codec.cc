@@ -6,6 +6,7 @@
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 #include "common/wire/views_codec.h"
+#include "common/wire/why_codec.h"
 
 namespace lockstep::pb {
 
@@ -101,7 +102,7 @@ void to_wire(const lockstep::Heartbeat& from, Heartbeat* to) {
   to->set_desired_revision(from.desired_revision);
   to->set_observed_sequence(from.observed_sequence);
   to->set_number(from.number);
-  to->set_low_disk(from.low_disk);
+  write_why(from.low_disk, to->mutable_low_disk(), [&] { return to->mutable_low_disk_data(); });
   to->set_wall_clock_ns(from.wall_clock.ns);
   if (from.notice) to_wire(*from.notice, to->mutable_notice());
   to->set_acked_ns(from.acked.ns);
@@ -118,7 +119,8 @@ Status from_wire(const Heartbeat& from, lockstep::Heartbeat* to) {
   TRY(read_instant(from.acked_ns(), "heartbeat.acked", &to->acked));
   TRY(read_instant(from.acked_at_ns(), "heartbeat.acked_at", &to->acked_at));
   if (from.has_notice()) TRY(from_wire(from.notice(), &to->notice.emplace()));
-  return read_text(from.low_disk(), "heartbeat.low_disk", &to->low_disk);
+  return read_why(from.low_disk(), from.has_low_disk_data(), from.low_disk_data(),
+                  "heartbeat.low_disk", &to->low_disk);
 }
 
 void to_wire(const lockstep::Observed& from, Observed* to) {

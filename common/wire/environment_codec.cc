@@ -2,6 +2,7 @@
 
 #include "common/base/match.h"
 #include "common/wire/name_codec.h"
+#include "common/wire/why_codec.h"
 
 namespace lockstep::pb {
 
@@ -170,6 +171,7 @@ void to_wire(const lockstep::EnvironmentReport& from, EnvironmentReport* to) {
   to->set_key(std::string(from.key.view()));
   to->set_how(fitting_text(from.how));
   to->set_generation(from.generation);
+  if (from.why) to_wire(from.why, to->mutable_why_data());
 }
 
 Status from_wire(const EnvironmentReport& from, lockstep::EnvironmentReport* to) {
@@ -178,7 +180,9 @@ Status from_wire(const EnvironmentReport& from, lockstep::EnvironmentReport* to)
   TRY(read_text(from.platform(), "environment.platform", &to->platform));
   if (from.has_lock()) TRY(read_digest(from.lock(), "environment.lock", &to->lock.emplace()));
   TRY(read_digest(from.key(), "environment.key", &to->key));
-  return read_text(from.how(), "environment.how", &to->how);
+  TRY(read_text(from.how(), "environment.how", &to->how));
+  return read_why(to->step == Step::not_solved ? to->how : "", from.has_why_data(), from.why_data(),
+                  "environment.how", &to->why);
 }
 
 void to_wire(const lockstep::Container& from, Container* to) {

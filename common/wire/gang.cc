@@ -4,6 +4,7 @@
 #include "common/wire/job_codec.h"
 #include "common/wire/probe_codec.h"
 #include "common/wire/runner.h"
+#include "common/wire/why_codec.h"
 #include "proto/runner.pb.h"
 
 namespace lockstep::wire {
@@ -78,9 +79,10 @@ struct BodyWriter {
     to->set_data(m.data);
   }
   void operator()(const GangAbort& m) const {
-    wire->mutable_abort()->set_node_rank(m.node_rank);
-    pb::to_wire(m.first, wire->mutable_abort()->mutable_first());
-    wire->mutable_abort()->set_message(pb::fitting_text(m.message));
+    pb::GangAbort* to = wire->mutable_abort();
+    to->set_node_rank(m.node_rank);
+    pb::to_wire(m.first, to->mutable_first());
+    pb::write_why(m.why, to->mutable_message(), [&] { return to->mutable_why_data(); });
   }
   void operator()(const GangDrained& m) const {
     wire->mutable_drained()->set_node_rank(m.node_rank);
@@ -153,7 +155,8 @@ Status read_modex_reply(const pb::ModexReply& from, ModexReply* to) {
 Status read_abort(const pb::GangAbort& from, GangAbort* to) {
   TRY(read_node(from.node_rank(), "abort.node_rank", &to->node_rank));
   TRY(pb::from_wire(from.first(), &to->first));
-  return pb::read_text(from.message(), "abort.message", &to->message);
+  return pb::read_why(from.message(), from.has_why_data(), from.why_data(), "abort.message",
+                      &to->why);
 }
 
 Status read_drained(const pb::GangDrained& from, GangDrained* to) {

@@ -530,7 +530,7 @@ void to_wire(const lockstep::RankExit& from, RankExit* to) {
   to->set_started(from.started);
   to->set_time_ns(from.time.ns);
   to->set_stderr_tail(fitting_text(from.stderr_tail));
-  to->set_detail(fitting_text(from.detail));
+  write_why(from.why, to->mutable_detail(), [&] { return to->mutable_why_data(); });
   to->set_cpu_time_ns(from.cpu_time.count());
   to->set_peak_memory_bytes(from.peak_memory.count);
   to->set_read_bytes(from.read.count);
@@ -555,7 +555,8 @@ Status from_wire(const RankExit& from, lockstep::RankExit* to) {
   to->written = Bytes{from.written_bytes()};
   if (from.has_lost_peer()) TRY(read_lost_peer(from.lost_peer(), &to->lost_peer.emplace()));
   TRY(read_text(from.backtrace(), "rank_exit.backtrace", &to->backtrace));
-  return read_text(from.detail(), "rank_exit.detail", &to->detail);
+  return read_why(from.detail(), from.has_why_data(), from.why_data(), "rank_exit.detail",
+                  &to->why);
 }
 
 void to_wire(const lockstep::RankEnd& from, RankEnd* to) {
@@ -596,25 +597,26 @@ Status from_wire(const LogSize& from, lockstep::LogSize* to) {
 void to_wire(const lockstep::PeerAbort& from, PeerAbort* to) {
   to->set_node_rank(from.node_rank);
   to_wire(from.first, to->mutable_first());
-  to->set_message(fitting_text(from.message));
+  write_why(from.why, to->mutable_message(), [&] { return to->mutable_why_data(); });
 }
 
 Status from_wire(const PeerAbort& from, lockstep::PeerAbort* to) {
   TRY(read_rank(from.node_rank(), "aborted_by.node_rank", &to->node_rank));
   TRY(from_wire(from.first(), &to->first));
-  return read_text(from.message(), "aborted_by.message", &to->message);
+  return read_why(from.message(), from.has_why_data(), from.why_data(), "aborted_by.message",
+                  &to->why);
 }
 
 void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to) {
   to->set_cause(wire_enum<Cause>(from.cause));
   if (from.first_failed_rank) to->set_first_failed_rank(*from.first_failed_rank);
-  to->set_message(fitting_text(from.message));
+  write_why(from.why, to->mutable_message(), [&] { return to->mutable_why_data(); });
   write_list(from.ranks, to->mutable_ranks());
   write_list(from.logs, to->mutable_logs());
   to->set_started_ns(from.started.ns);
   to->set_ended_ns(from.ended.ns);
-  write_texts(from.limits, to->mutable_limits());
-  write_texts(from.notes, to->mutable_notes());
+  write_whys(from.limits, to->mutable_limits(), to->mutable_limits_data());
+  write_whys(from.notes, to->mutable_notes(), to->mutable_notes_data());
   if (from.aborted_by) to_wire(*from.aborted_by, to->mutable_aborted_by());
   to->set_hopeless(from.hopeless);
   to->set_log_times_bytes(from.log_times.count);
@@ -627,12 +629,12 @@ Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
   if (from.has_first_failed_rank())
     TRY(read_rank(from.first_failed_rank(), "exit.first_failed_rank",
                   &to->first_failed_rank.emplace()));
-  TRY(read_text(from.message(), "exit.message", &to->message));
+  TRY(read_why(from.message(), from.has_why_data(), from.why_data(), "exit.message", &to->why));
   TRY(read_list(from.ranks(), kMaxRanksInReport, "exit.ranks", &to->ranks));
   TRY(read_list(from.logs(), kMaxRanksInReport, "exit.logs", &to->logs));
   TRY(read_instant(from.started_ns(), "exit.started", &to->started));
-  TRY(read_texts(from.limits(), kMaxLimitLines, "exit.limits", &to->limits));
-  TRY(read_texts(from.notes(), kMaxNoteLines, "exit.notes", &to->notes));
+  TRY(read_whys(from.limits(), from.limits_data(), kMaxLimitLines, "exit.limits", &to->limits));
+  TRY(read_whys(from.notes(), from.notes_data(), kMaxNoteLines, "exit.notes", &to->notes));
   if (from.has_aborted_by()) TRY(from_wire(from.aborted_by(), &to->aborted_by.emplace()));
   to->hopeless = from.hopeless();
   to->log_times = Bytes{from.log_times_bytes()};

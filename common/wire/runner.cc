@@ -6,6 +6,7 @@
 #include "common/wire/fabric_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/metrics_codec.h"
+#include "common/wire/why_codec.h"
 #include "proto/runner.pb.h"
 
 namespace lockstep::wire {
@@ -27,7 +28,7 @@ Status open(std::string_view bytes, const char* what, Wire* wire) {
 
 void write_end(const EndPart& from, pb::EndPart* to) {
   to->set_cause(pb::wire_enum<pb::Cause>(from.cause));
-  to->set_message(pb::fitting_text(from.message));
+  pb::write_why(from.why, to->mutable_message(), [&] { return to->mutable_why_data(); });
 }
 
 }  // namespace
@@ -67,8 +68,10 @@ Result<RunnerControl> decode_runner_control(std::string_view bytes) {
       return message;
     case pb::RunnerControl::kEndPart: {
       EndPart& end = message.emplace<EndPart>();
-      TRY(pb::read_cause(wire.end_part().cause(), "end_part.cause", &end.cause));
-      TRY(pb::read_text(wire.end_part().message(), "end_part.message", &end.message));
+      const pb::EndPart& from = wire.end_part();
+      TRY(pb::read_cause(from.cause(), "end_part.cause", &end.cause));
+      TRY(pb::read_why(from.message(), from.has_why_data(), from.why_data(), "end_part.message",
+                       &end.why));
       return message;
     }
     case pb::RunnerControl::kRanksUse:

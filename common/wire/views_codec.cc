@@ -67,6 +67,8 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   write_list(from.outputs, to->mutable_outputs());
   write_texts(from.limits, to->mutable_limits());
   write_texts(from.notes, to->mutable_notes());
+  write_list(from.limits_why, to->mutable_limits_data());
+  write_list(from.notes_why, to->mutable_notes_data());
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
   if (from.not_kept) to_wire(*from.not_kept, to->mutable_not_kept());
   if (from.use) to_wire(*from.use, to->mutable_use());
@@ -87,6 +89,8 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   TRY(read_text(from.progress(), "part.progress", &to->progress));
   TRY(read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits));
   TRY(read_texts(from.notes(), kMaxNoteLines, "part.notes", &to->notes));
+  TRY(read_whys(from.limits(), from.limits_data(), kMaxLimitLines, "part.limits", &to->limits_why));
+  TRY(read_whys(from.notes(), from.notes_data(), kMaxNoteLines, "part.notes", &to->notes_why));
   TRY(from_wire(from.allotment(), &to->allotment));
   if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
   if (from.has_not_kept()) TRY(from_wire(from.not_kept(), &to->not_kept.emplace()));

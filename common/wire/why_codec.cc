@@ -1,9 +1,10 @@
 #include "common/wire/why_codec.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "common/domain/why/data.h"
+#include "common/domain/why/reason.h"
 
 namespace lockstep::pb {
 
@@ -121,6 +122,17 @@ Status from_wire(const Why& from, lockstep::Why* to) {
   if (!why) return bad_field("why", why.error().message);
   *to = *std::move(why);
   return {};
+}
+
+const std::string* told_text(const lockstep::Why& why) {
+  const Told* told = why.as<Told>();
+  return told == nullptr ? nullptr : &told->text;
+}
+
+void write_whys(const std::vector<lockstep::Why>& from, TextList* texts, WhyDataList* data) {
+  const bool is_told = std::all_of(from.begin(), from.end(), told_text);
+  if (!is_told) return write_list(from, data);
+  for (const lockstep::Why& why : from) texts->Add(fitting_text(*told_text(why)));
 }
 
 Status read_why(const std::string& text, bool has_data, const Why& data, const char* field,

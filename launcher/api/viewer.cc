@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/domain/provider_settings.h"
+#include "common/domain/why/reason.h"
 #include "common/domain/why/redact.h"
 #include "launcher/api/compute_texts.h"
 #include "launcher/core/children.h"
@@ -40,6 +41,27 @@ void each_text(JobView& view, const TakeText& take) {
     take(WordsOf::job, attempt.retried);
     for (PartView& part : attempt.parts) each_text(part, take);
   }
+}
+
+// The texts of what nodes told, of which the core gives the reasons.
+void put_texts(PartView& part) {
+  const auto texts_of = [](const std::vector<Why>& reasons) {
+    std::vector<std::string> texts;
+    for (const Why& why : reasons) texts.push_back(words::text_of(why));
+    return texts;
+  };
+  part.notes = texts_of(part.notes_why);
+  part.limits = texts_of(part.limits_why);
+  if (part.environment && part.environment->why)
+    part.environment->how = words::text_of(part.environment->why);
+}
+
+// Each reason of a view, with its class.
+using TakeWhy = std::function<void(WordsOf, Why&)>;
+void each_reason(PartView& part, const TakeWhy& take) {
+  for (Why& note : part.notes_why) take(WordsOf::job, note);
+  for (Why& limit : part.limits_why) take(WordsOf::launcher, limit);
+  if (part.environment) take(WordsOf::job, part.environment->why);
 }
 
 void hide_values(JobSpec& spec) {
@@ -93,6 +115,7 @@ JobView outline_of(JobView view) {
     for (PartView& part : attempt.parts) {
       part.outputs.clear();
       part.notes.clear();
+      part.notes_why.clear();
       part.not_kept.reset();
       part.environment.reset();
       part.use.reset();
@@ -234,6 +257,12 @@ std::string Viewer::tell(WordsOf of, std::string words, bool reads) const {
   return may_name_jobs(of) ? cut(std::move(words)) : words;
 }
 
+Why Viewer::tell(WordsOf of, const Why& why, bool reads) const {
+  if (!is_told(of, reads)) return {};
+  const Told* theirs = may_name_jobs(of) ? why.as<Told>() : nullptr;
+  return theirs == nullptr ? why : told(cut(theirs->text));
+}
+
 JobView Viewer::cut(JobView view) const {
   const bool reads = may_of(Permission::read_job, view);
   Why for_all = std::exchange(view.why_for_all, {});
@@ -245,6 +274,12 @@ JobView Viewer::cut(JobView view) const {
     step.reason = words::text_of(step.why);
   }
   for (OutputWrite& write : view.writes) write.why = words::text_of(write.why_data);
+  for (AttemptView& attempt : view.attempts) {
+    for (PartView& part : attempt.parts) {
+      put_texts(part);
+      each_reason(part, [&](WordsOf of, Why& why) { why = tell(of, why, reads); });
+    }
+  }
   each_text(view, [&](WordsOf of, std::string& text) {
     if (!text.empty()) text = tell(of, std::move(text), reads);
   });

@@ -33,6 +33,8 @@ class Viewer {
   // The words as the caller is told them; "": not at all. `reads`: the caller may read the job that
   // they are about.
   std::string tell(WordsOf of, std::string words, bool reads) const;
+  // The same of a reason that a node told; those name no jobs but in a text of somebody else.
+  Why tell(WordsOf of, const Why& why, bool reads) const;
   NodeView cut(NodeView view) const;
   // For those who may not change targets: without jobs that they may not see, and without what a
   // provider is given, which may hold credentials.

@@ -6,6 +6,7 @@
 #include "launcher/core/node_health.h"
 #include "launcher/core/shared_machine.h"
 #include "launcher/core/size_check.h"
+#include "launcher/core/text_for_now.h"
 
 namespace lockstep::launcher {
 
@@ -109,7 +110,8 @@ struct Effects {
       capacity_changed(fact.attempt.job, fact.node);
     }
     const auto& exit = fact.report.exit;
-    if (exit && exit->cause == Cause::account_missing) note_lacking_account(fact, exit->message);
+    if (exit && exit->cause == Cause::account_missing)
+      note_lacking_account(fact, text_for_now(exit->why));
     if (exit && exit->cause == Cause::account_missing)
       core.scheduler.topology_changed(pool_of(fact.node));
   }

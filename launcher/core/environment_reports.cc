@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/cut.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/environments.h"
 
 namespace lockstep::launcher {
@@ -58,6 +59,12 @@ void record_no_room(Context& core, const AttemptId& id, NodeId node, const std::
                   platform, kMaxEnvironmentPlatforms));
 }
 
+// A node may send much in a text of its own.
+Why bounded(const Why& why) {
+  const Told* told_text = why.as<Told>();
+  return told_text == nullptr ? why : told(cut(told_text->text, kMaxNotSolvedBytes));
+}
+
 void take_lock(Context& core, NodeId node, const PartReport& report, const EnvironmentId& id) {
   const EnvironmentReport& news = *report.environment;
   const Environment& environment = *core.state.environment(id);
@@ -103,7 +110,7 @@ void take_environment(Context& core, NodeId node, const PartReport& report) {
                         part->not_solved->platform == news.platform;
   if (news.step == Step::not_solved && environment.generation == news.generation && !is_known)
     core.emit(EnvironmentNotSolved{report.attempt, node, news.generation, news.platform,
-                                   cut(news.how, kMaxNotSolvedBytes)});
+                                   bounded(news.why)});
   if (news.step == Step::solved) take_lock(core, node, report, *job.environment);
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/base/cut.h"
 #include "common/base/version.h"
+#include "launcher/core/text_for_now.h"
 
 namespace lockstep::launcher {
 
@@ -115,7 +116,7 @@ std::string said_before(const State& state, const Attempt& attempt, const Part& 
         !could_not_solve(environment, other) || ++said > kMaxSaidBefore)
       continue;
     text += fmt::format("; node {} reported before: {}", state.node_name(other.node),
-                        cut(other.not_solved->why, kMaxSaidBytes));
+                        cut(text_for_now(other.not_solved->why), kMaxSaidBytes));
   }
   if (said > kMaxSaidBefore) text += fmt::format("; and {} more", said - kMaxSaidBefore);
   return text;

@@ -274,7 +274,7 @@ struct EnvironmentNotSolved {
   NodeId node;
   std::uint64_t generation = 0;
   std::string platform;
-  std::string why;  // bounded by kMaxNotSolvedBytes
+  Why why;
   friend bool operator==(const EnvironmentNotSolved&, const EnvironmentNotSolved&) = default;
 };
 // The definition is solved for the jobs of one account that have it, or for those of one family of

@@ -79,8 +79,8 @@ struct NodeWatch {
     Instant kept = {};  // when they became a fact
   };
   std::map<AttemptId, SoFar> so_far;
-  std::map<AttemptId, std::vector<std::string>> limits;  // that running parts reached
-  std::map<AttemptId, std::vector<RankEnd>> ended;       // ranks of running parts
+  std::map<AttemptId, std::vector<Why>> limits;     // that running parts reached
+  std::map<AttemptId, std::vector<RankEnd>> ended;  // ranks of running parts
   struct Settings {
     NetworkSettings first;
     SettingOverrides others;
@@ -107,7 +107,7 @@ struct NodeWatch {
   std::map<AttemptId, LogsWait> logs_wait;
   std::map<AttemptId, Instant> outputs_refused;  // when an event said it
   std::uint64_t sent_revision = 0;
-  std::string low_disk;     // its last reason for taking no new part; "": it takes parts
+  Why low_disk;             // its last reason for taking no new part; none: it takes parts
   Duration clock_ahead{0};  // its clock minus ours, in its last heartbeat
   ClockMeter clock;         // the same, measured
   std::string unread;       // why its last message could not be decoded; "": it could

@@ -170,7 +170,7 @@ Why why_unusable(const Cluster& cluster, const Node& node) {
   if (watch == nullptr || watch->liveness != Liveness::alive) return NodeUnheard{};
   if (!watch->leftovers.empty()) return NodeStopsOldAttempt{*watch->leftovers.begin()};
   if (watch->must_answer) return NodeAskedWhatRuns{};
-  if (!watch->low_disk.empty()) return NodeTakesNoWork{told(watch->low_disk)};
+  if (watch->low_disk) return NodeTakesNoWork{watch->low_disk};
   if (node.parts.size() >= kMaxAssignmentsPerNode)
     return NodeFull{static_cast<int>(node.parts.size())};
   return {};

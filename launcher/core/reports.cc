@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/environment_reports.h"
 #include "launcher/core/fences.h"
 #include "launcher/core/findings.h"
 #include "launcher/core/node_health.h"
 #include "launcher/core/rank_settings.h"
+#include "launcher/core/text_for_now.h"
 
 namespace lockstep::launcher {
 
@@ -41,14 +43,14 @@ PartReport checked(PartReport report, const std::optional<PartReport>& known, in
   if (!report.exit) {
     report.exit.emplace();
     report.exit->cause = Cause::runner_lost;
-    report.exit->message = "it left no final report";
+    report.exit->why = NoFinalReport{};
     return report;
   }
   NodeExitReport& exit = *report.exit;
   const auto wanted = static_cast<std::size_t>(ranks);
   if (exit.cause == Cause::completed && exit.ranks.size() != wanted) {
     exit.cause = Cause::start_failed;
-    exit.message = fmt::format("its final report has {} of {} ranks", exit.ranks.size(), wanted);
+    exit.why = IncompleteReport{static_cast<int>(exit.ranks.size()), ranks};
   }
   return report;
 }
@@ -202,17 +204,17 @@ void refuse_foreign(Context& core, NodeId node, const PartReport& report) {
                                      to_string(report.attempt))});
 }
 
-// A line for each limit, which only grows in number; a known one may say more of the same.
+// One for each limit, which only grow in number; a known one may say more of the same.
 void take_limits(Context& core, NodeId node, const PartReport& report) {
-  const std::vector<std::string>& lines = report.exit ? report.exit->limits : report.limits;
+  const std::vector<Why>& reached = report.exit ? report.exit->limits : report.limits;
   auto& all = core.watches.at(node).limits;
-  if (lines.empty() && all.count(report.attempt) == 0) return;
-  std::vector<std::string>& known = all[report.attempt];
-  if (lines == known) return;
-  for (std::size_t i = known.size(); i < lines.size(); ++i)
-    core.record(report.attempt.job,
-                {core.now, Event::Kind::limit_reached, report.attempt.number, node, lines[i]});
-  known = lines;
+  if (reached.empty() && all.count(report.attempt) == 0) return;
+  std::vector<Why>& known = all[report.attempt];
+  if (reached == known) return;
+  for (std::size_t i = known.size(); i < reached.size(); ++i)
+    core.record(report.attempt.job, {core.now, Event::Kind::limit_reached, report.attempt.number,
+                                     node, text_for_now(reached[i])});
+  known = reached;
   core.pending.job_changed(report.attempt.job);
 }
 

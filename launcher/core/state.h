@@ -116,7 +116,7 @@ struct Part {
   struct NotSolved {
     std::uint64_t generation = 0;
     std::string platform;
-    std::string why;
+    Why why;
     friend bool operator==(const NotSolved&, const NotSolved&) = default;
   };
   NodeId node;

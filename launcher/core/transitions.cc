@@ -73,8 +73,7 @@ struct State::Applier {
         part.saved = Part::Saved{output, at};
     if (!fact.report.exit || fact.report.exit->cause != Cause::account_missing) return;
     const Job& job = state.job_ref(fact.attempt.job);
-    state.node_ref(fact.node).cannot_run_as[{job.spec.run_as, job.id}] =
-        told(fact.report.exit->message);
+    state.node_ref(fact.node).cannot_run_as[{job.spec.run_as, job.id}] = fact.report.exit->why;
   }
 
   void record(Node& node, std::string what, std::string_view message = "") const {

@@ -12,6 +12,7 @@
 #include "launcher/core/environments.h"
 #include "launcher/core/found_state.h"
 #include "launcher/core/machine_life.h"
+#include "launcher/core/text_for_now.h"
 #include "launcher/words/found.h"
 
 namespace lockstep::launcher {
@@ -26,7 +27,7 @@ struct Failure {
   std::optional<RankExit> rank;
   Cause cause = Cause::completed;
   // Why, if another node told it; the node's own report is still on its way.
-  std::optional<std::string> told = {};
+  std::optional<Why> told = {};
   // Its last words are of a peer that had gone, and that has failed too.
   bool is_secondary = false;
 };
@@ -114,8 +115,7 @@ std::optional<Failure> told_by_peer(const Attempt& attempt, const NodeExitReport
   if (!has_failed || abort.node_rank >= attempt.size()) return std::nullopt;
   const Part& part = attempt.parts[static_cast<std::size_t>(abort.node_rank)];
   if (part.gone || part.finished()) return std::nullopt;
-  Failure failure{time_of_failure(exit), abort.node_rank, &part,
-                  std::nullopt,          cause,           abort.message};
+  Failure failure{time_of_failure(exit), abort.node_rank, &part, std::nullopt, cause, abort.why};
   const bool is_its_rank = spec.node_of_rank(abort.first.rank) == abort.node_rank;
   if (belongs_to_rank(cause) && !is_its_rank) return std::nullopt;
   if (belongs_to_rank(cause)) failure.rank = abort.first;
@@ -184,33 +184,36 @@ std::vector<int> terminated_ranks(const Attempt& attempt) {
 std::string with_detail(std::string text, const std::string& detail) {
   return detail.empty() ? text : text + ": " + detail;
 }
+std::string with_detail(std::string text, const Why& why) {
+  return with_detail(std::move(text), text_for_now(why));
+}
 
 std::string rank_in_words(const RankExit& rank, const std::string& node) {
   const std::string who = fmt::format("rank {} (node {})", rank.rank, node);
   switch (rank.cause) {
     case Cause::exit_code:
-      return with_detail(fmt::format("{} exited with code {}", who, rank.exit_code), rank.detail);
+      return with_detail(fmt::format("{} exited with code {}", who, rank.exit_code), rank.why);
     case Cause::signal: {
       const std::string name = signal_name(rank.signal);
       return with_detail(fmt::format("{} was killed by signal {}{}", who, rank.signal,
                                      name.empty() ? "" : " (" + name + ")"),
-                         rank.detail);
+                         rank.why);
     }
     case Cause::out_of_memory:
-      return with_detail(who + " ran out of memory and was killed by the kernel", rank.detail);
+      return with_detail(who + " ran out of memory and was killed by the kernel", rank.why);
     case Cause::mpi_abort:
       return who + " called " +
-             (rank.detail.empty() ? fmt::format("MPI_Abort({})", rank.exit_code) : rank.detail);
+             (rank.why ? text_for_now(rank.why) : fmt::format("MPI_Abort({})", rank.exit_code));
     case Cause::exit_without_finalize:
       return who + " exited with code 0 without calling MPI_Finalize";
     case Cause::never_connected:
       return who + " ended without connecting to its MPI server although other ranks did: it ran " +
              "as \"rank 0 of 1\"; check that it uses the job's MPI library";
     case Cause::command_not_found:
-      return with_detail(who + " could not start: command not found", rank.detail);
+      return with_detail(who + " could not start: command not found", rank.why);
     case Cause::command_not_executable:
-      return with_detail(who + " could not start: the command is not executable", rank.detail);
-    case Cause::start_failed: return with_detail(who + " could not be started", rank.detail);
+      return with_detail(who + " could not start: the command is not executable", rank.why);
+    case Cause::start_failed: return with_detail(who + " could not be started", rank.why);
     case Cause::timeout: return who + " ran into limits.timeout";
     case Cause::completed:
     case Cause::canceled:
@@ -225,7 +228,7 @@ std::string rank_in_words(const RankExit& rank, const std::string& node) {
     case Cause::hang:
     case Cause::no_rdma: break;
   }
-  return with_detail(who + " failed (" + std::string(to_string(rank.cause)) + ")", rank.detail);
+  return with_detail(who + " failed (" + std::string(to_string(rank.cause)) + ")", rank.why);
 }
 
 std::string node_in_words(Cause cause, const std::string& node, const std::string& detail,
@@ -290,9 +293,9 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
   RankExit node_exit;
   node_exit.cause = failure.cause;
   report.exit_code = failing_code(exit_code_of(node_exit));
-  const std::string detail = failure.told         ? *failure.told
+  const std::string detail = failure.told         ? text_for_now(*failure.told)
                              : failure.part->gone ? failure.part->gone->why
-                                                  : failure.part->report->exit->message;
+                                                  : text_for_now(failure.part->report->exit->why);
   report.message =
       node_in_words(failure.cause, report.node_name, detail, state.job(attempt.id.job)->spec);
   if (failure.cause == Cause::hang && failure.part->finished() && failure.part->report->exit)
@@ -376,7 +379,7 @@ std::string why_stopped(const Attempt& attempt) {
   for (const Part& part : attempt.parts) {
     if (!part.failed() || !part.finished() || !part.report->exit) continue;
     const auto& by = part.report->exit->aborted_by;
-    if (by) return fmt::format("ended its ranks because {}", by->message);
+    if (by) return fmt::format("ended its ranks because {}", text_for_now(by->why));
     break;
   }
   return std::string(kUnexplained);

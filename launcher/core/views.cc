@@ -85,12 +85,13 @@ std::optional<EnvironmentReport> environment_of(const State& state, const Job& j
   if (part.ended()) return std::nullopt;
   report->step = Step::wants_lock;
   report->how.clear();
+  report->why = {};
   if (const auto lock = environment.locks.find(report->platform); lock != environment.locks.end()) {
     report->step = Step::solved;
     report->lock = lock->second.tree;
   } else if (could_not_solve(environment, part) && part.wants_lock == report->platform) {
     report->step = Step::not_solved;
-    report->how = part.not_solved->why;
+    report->why = part.not_solved->why;
   } else {
     report->how = who_solves(state, job, part, report->platform);
   }
@@ -151,8 +152,8 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
     view.outputs = outputs_of(part, nullptr);
     if (part.finished() && !part.gone) view.not_kept = part.report->not_kept;
     if (part.report && part.report->exit) {
-      view.limits = part.report->exit->limits;
-      view.notes = part.report->exit->notes;
+      view.limits_why = part.report->exit->limits;
+      view.notes_why = part.report->exit->notes;
       view.used = used_by(*part.report->exit);
       if (is_whole) view.ended = ended_of(*part.report->exit);
     }
@@ -162,8 +163,8 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   if (part.report) {
     view.state = part.report->state;
     view.progress = part.report->progress;
-    view.limits = part.report->limits;
-    view.notes = part.report->notes;
+    view.limits_why = part.report->limits;
+    view.notes_why = part.report->notes;
   } else {
     view.progress = "the node has not answered yet";
   }
@@ -173,7 +174,7 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
     const auto so_far = watch->so_far.find(attempt.id);
     if (so_far != watch->so_far.end()) fresh = &so_far->second.outputs;
     const auto limits = watch->limits.find(attempt.id);
-    if (limits != watch->limits.end()) view.limits = limits->second;
+    if (limits != watch->limits.end()) view.limits_why = limits->second;
     const auto ended = watch->ended.find(attempt.id);
     if (is_whole && ended != watch->ended.end()) view.ended = ended->second;
     const auto newer = watch->progress.find(attempt.id);

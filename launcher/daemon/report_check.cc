@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {
@@ -49,7 +50,7 @@ void each_tree(PartReport& report, const Visit& visit) {
   // Another node may solve it.
   environment->lock.reset();
   environment->step = EnvironmentReport::Step::not_solved;
-  environment->how = "the lock that the node named is not kept: " + why;
+  environment->why = LockWasNotKept{why};
 }
 
 }  // namespace

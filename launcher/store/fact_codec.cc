@@ -359,7 +359,7 @@ struct FactWriter {
     to->set_node(f.node.value);
     to->set_generation(f.generation);
     to->set_platform(f.platform);
-    to->set_why(fitting_text(f.why));
+    write_why(f.why, to->mutable_why(), [&] { return to->mutable_why_data(); });
   }
   void operator()(const launcher::EnvironmentLocked& f) const {
     auto* to = wire->mutable_environment_locked();
@@ -592,7 +592,7 @@ Status from_wire(const EnvironmentNotSolved& from, launcher::EnvironmentNotSolve
   to->node = NodeId(from.node());
   to->generation = from.generation();
   TRY(read_text(from.platform(), "not_solved.platform", &to->platform));
-  return read_text(from.why(), "not_solved.why", &to->why);
+  return read_why(from.why(), from.has_why_data(), from.why_data(), "not_solved.why", &to->why);
 }
 Status from_wire(const EnvironmentLocked& from, launcher::EnvironmentLocked* to) {
   TRY(read_digest(from.definition(), "locked.definition", &to->definition));

@@ -79,7 +79,7 @@ class TreeLink final : public GangLink {
   void admit(const std::vector<PublicKey>& keys);
   void hear_hello(Neighbour& child, const GangHello& hello);
   void take_rows(GangRows rows);
-  void refuse_table(const std::string& why);
+  void refuse_table(const Why& why);
   void pass_table_on();
   void start_when_all_are_ready();
   void start(std::uint32_t knows);
@@ -346,13 +346,12 @@ void TreeLink::hear_hello(Neighbour& child, const GangHello& hello) {
 // ---- the table ----------------------------------------------------------------------------------
 
 void TreeLink::take_rows(GangRows rows) {
-  if (const Status taken = table_->take(std::move(rows)); !taken)
-    return refuse_table(taken.error().message);
+  if (const Why wrong = table_->take(std::move(rows))) return refuse_table(wrong);
   pass_table_on();
   start_when_all_are_ready();
 }
 
-void TreeLink::refuse_table(const std::string& why) {
+void TreeLink::refuse_table(const Why& why) {
   if (std::exchange(start_, Start::refused) != Start::awaited) return;
   if (events_.table_refused) events_.table_refused(why);
 }
@@ -382,10 +381,7 @@ void TreeLink::start_when_all_are_ready() {
 
 void TreeLink::start(std::uint32_t knows) {
   if (start_ != Start::awaited) return;
-  if (!table_->whole())
-    return refuse_table(
-        fmt::format("node rank {} gave the order to start before it had passed the gang's table on",
-                    tree_->parent()));
+  if (!table_->whole()) return refuse_table(table_->incomplete());
   start_ = Start::given;
   rows_.clear();
   knows_ = std::min(knows_, knows);

@@ -36,7 +36,7 @@ class GangLink {
     std::function<void(int from_node_rank, GangMessage)> received;
     std::function<void(int node_rank)> neighbour_lost;  // silent for kNeighbourSilence, or refused
     // Once, and `connected` never comes: the parent passed on another table than the launcher's.
-    std::function<void(const std::string& why)> table_refused = {};
+    std::function<void(const Why& why)> table_refused = {};
   };
   // Binds the ROUTER socket at once (port() goes into PartReport::runner_port).
   static Result<std::unique_ptr<GangLink>> create(io::EventLoop& loop, Events events);

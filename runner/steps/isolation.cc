@@ -1,7 +1,10 @@
 #include "runner/steps/isolation.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
+
+#include <utility>
+
+#include "common/domain/why/reason.h"
 
 namespace lockstep::runner {
 namespace {
@@ -27,15 +30,9 @@ std::vector<spawn::Namespaces> attempts(bool have_cgroups, const IsolationReques
 
 }  // namespace
 
-std::string memory_not_limited(Bytes limit, const std::string& why) {
-  return fmt::format("its memory limit of {} is not enforced on this node: {}", to_string(limit),
-                     why);
-}
-
-Status allow(const LimitRequest& limits, const std::vector<std::string>& not_enforced) {
+Why forbidden(const LimitRequest& limits, const std::vector<Why>& not_enforced) {
   if (!limits.required || not_enforced.empty()) return {};
-  return make_error(ErrorCode::unsupported,
-                    not_enforced.front() + "; the job says lockstep.limits: required");
+  return LimitsAreRequired{not_enforced.front()};
 }
 
 Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
@@ -52,17 +49,17 @@ Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
     isolation.notes.push_back("no cgroups: " + cgroups.error().message);
     isolation.notes.push_back("a rank's number of processes is not limited on this node");
     if (request.cgroup.memory)
-      isolation.for_job.push_back(
-          memory_not_limited(*request.cgroup.memory, cgroups.error().message));
+      isolation.for_job.emplace_back(
+          MemoryIsNotLimited{*request.cgroup.memory, told(cgroups.error().message)});
   }
   const bool limits_pids = isolation.cgroups && isolation.cgroups->limits_pids();
   if (request.limits.pids && !limits_pids)
-    isolation.for_job.push_back(
-        fmt::format("its limit of {} processes a rank is not enforced on this node",
-                    with_commas(*request.limits.pids)));
-  if (const Status allowed = allow(request.limits, isolation.for_job); !allowed) {
+    isolation.for_job.emplace_back(ProcessesAreNotLimited{*request.limits.pids});
+  if (Why why = forbidden(request.limits, isolation.for_job)) {
     if (isolation.cgroups) (void)isolation.cgroups->remove();
-    return allowed.error();
+    Isolation none;
+    none.refused = std::move(why);
+    return none;
   }
   Error last;
   std::string why_of_node = request.memory == nullptr ? "" : request.memory->why_of_node();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/domain/limits.h"
+#include "common/domain/why/why.h"
 #include "common/io/cgroups.h"
 #include "runner/spawn/client.h"
 #include "runner/steps/shared_memory.h"
@@ -17,10 +18,11 @@ namespace lockstep::runner {
 struct Isolation {
   std::optional<io::Cgroups> cgroups;
   std::unique_ptr<spawn::Client> spawn;
-  bool mounted = false;              // the workspace's mounts are in place
-  std::string kind;                  // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
-  std::vector<std::string> notes;    // features that are not available, and why
-  std::vector<std::string> for_job;  // those that the job asked for: see PartReport::notes
+  bool mounted = false;            // the workspace's mounts are in place
+  std::string kind;                // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
+  std::vector<std::string> notes;  // features that are not available, and why
+  std::vector<Why> for_job;        // those that the job asked for: see PartReport::notes
+  Why refused;                     // the job must not run without these: then nothing else is set
 };
 
 struct IsolationRequest {
@@ -31,10 +33,8 @@ struct IsolationRequest {
   const SharedMemory* memory = nullptr;  // null: the ranks use the node's /dev/shm
 };
 
-// A line of Isolation::for_job.
-std::string memory_not_limited(Bytes limit, const std::string& why);
-// An error if the job must not run without the limits that are `not_enforced`.
-Status allow(const LimitRequest& limits, const std::vector<std::string>& not_enforced);
+// The reason why the job must not run without the limits that are `not_enforced`; none: it may.
+Why forbidden(const LimitRequest& limits, const std::vector<Why>& not_enforced);
 
 // Call it before any thread exists. An error means that the working directory cannot be made, or
 // that lockstep-spawn does not start at all.

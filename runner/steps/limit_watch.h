@@ -1,13 +1,13 @@
 #pragma once
-// Describes the limits that the ranks of this node have reached, as text: one line per limit, in
-// the order in which they were reached. A line changes only when its count has grown by much, so
-// that a rank that hits a limit all the time does not cause many reports. Pure: the caller counts.
+// The limits that the ranks of this node have reached: one reason per limit, in the order in which
+// they were reached. A reason changes only when its count has grown by much, so that a rank that
+// hits a limit all the time does not cause many reports. Pure: the caller counts.
 
 #include <map>
-#include <string>
 #include <vector>
 
 #include "common/domain/limits.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep::runner {
 
@@ -26,27 +26,27 @@ class LimitWatch {
  public:
   explicit LimitWatch(Limits limits) : limits_(limits) {}
 
-  // Updates lines(); true if they changed. `final`: also for a small change of a count.
+  // Updates reached(); true if it changed. `final`: also for a small change of a count.
   bool look(const LimitCounts& counts, bool final);
-  // Records why the node's agent ends the part, as the line of the disk limit.
-  void ended(const std::string& why) { set(Kind::disk, why); }
+  // Records why the node's agent ends the part, as that of the disk limit.
+  void ended(const Why& why) { set(Kind::disk, why); }
 
-  const std::vector<std::string>& lines() const { return lines_; }
-  // How many processes and threads one rank was refused, as text; "" = none.
-  std::string refusal_of(int rank, const LimitCounts& counts) const;
+  const std::vector<Why>& reached() const { return reached_; }
+  // Whether one rank was refused processes and threads.
+  Why refusal_of(int rank, const LimitCounts& counts) const;
 
  private:
   enum class Kind { pids, log, disk };
   bool is_news(Kind kind, unsigned long long count, bool final);
-  void set(Kind kind, std::string line);
-  std::string pids_line(const LimitCounts& counts) const;
-  std::string log_line(const LimitCounts& counts) const;
+  void set(Kind kind, Why why);
+  Why of_pids(const LimitCounts& counts) const;
+  Why of_logs(const LimitCounts& counts) const;
 
   const Limits limits_;
   long long pids_of_all_ = 0;  // the limit of all jobs of the node, once it was used up
   std::map<Kind, unsigned long long> told_;
-  std::map<Kind, std::size_t> place_;  // in lines_
-  std::vector<std::string> lines_;
+  std::map<Kind, std::size_t> place_;  // in reached_
+  std::vector<Why> reached_;
 };
 
 }  // namespace lockstep::runner

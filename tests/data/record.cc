@@ -77,7 +77,7 @@ PartReport says(const AttemptId& id, EnvironmentReport::Step step) {
   made.environment.emplace();
   made.environment->step = step;
   made.environment->platform = "linux-x86_64";
-  made.environment->how = "no network";
+  made.environment->why = told("no network");
   return made;
 }
 

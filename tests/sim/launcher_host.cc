@@ -174,7 +174,7 @@ void LauncherHost::turn() {
     launcher::Input input = std::move(inbox_.front());
     inbox_.pop_front();
     if (const auto* beat = std::get_if<launcher::HeartbeatInput>(&input))
-      told_[{beat->beat.node, beat->beat.number}] = {!beat->beat.low_disk.empty(),
+      told_[{beat->beat.node, beat->beat.number}] = {static_cast<bool>(beat->beat.low_disk),
                                                      beat->beat.notice.has_value()};
     for (const auto& heard : cluster_.saboteur.launcher_hears(std::move(input)))
       turns_->feed(heard);

@@ -106,12 +106,12 @@ void Runner::hear_ready(int child) {
 
 void Runner::take_rows(GangRows rows) {
   if (cluster_.saboteur.has(Defect::digest_unchecked)) return take_unchecked(std::move(rows));
-  if (const Status taken = table_->take(std::move(rows)); !taken) {
+  if (const Why wrong = table_->take(std::move(rows))) {
     if (cluster_.altered.count(attempt()) == 0)
-      violate_gang("a table that nobody altered is refused: " + taken.error().message);
+      violate_gang("a table that nobody altered is refused: " + log_text(wrong));
     cluster_.world.count("runner:refuses_table");
     table_refused_ = true;
-    return give(runner::SetupFailed{Cause::start_failed, taken.error().message});
+    return give(runner::SetupFailed{Cause::start_failed, wrong});
   }
   pass_table_on();
   start_when_ready();

@@ -306,7 +306,7 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
     if (auto* session = std::get_if<launcher::SessionInput>(&input)) session->open.notice.reset();
   }
   if (has(Defect::low_disk_unheard))
-    if (auto* beat = std::get_if<launcher::HeartbeatInput>(&input)) beat->beat.low_disk.clear();
+    if (auto* beat = std::get_if<launcher::HeartbeatInput>(&input)) beat->beat.low_disk = {};
   if (has(Defect::roles_ignored))
     if (auto* drain = std::get_if<launcher::DrainInput>(&input))
       drain->caller = launcher::LauncherItself{};

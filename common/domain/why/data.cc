@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "common/base/ids.h"
+#include "common/base/printable.h"
 #include "common/domain/why/reason.h"
 
 namespace lockstep {
@@ -174,6 +175,35 @@ Result<Why> read_reason(const WhyData& data) {
   }
 }
 
+// ---- for logs -----------------------------------------------------------------------------------
+
+struct LogText {
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+  std::string operator()(std::int64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const { return std::to_string(value); }
+  std::string operator()(const std::string& value) const { return '"' + in_one_line(value) + '"'; }
+  std::string operator()(Bytes value) const { return std::to_string(value.count) + "B"; }
+  std::string operator()(Duration value) const { return format_duration(value); }
+  std::string operator()(Instant value) const { return to_string(value); }
+  std::string operator()(const WhyList& value) const {
+    std::string text;
+    for (const WhyValue& item : value)
+      text += (text.empty() ? "" : " ") + std::visit(*this, item.value);
+    return '[' + text + ']';
+  }
+  // A record or another reason stands in parentheses as a value.
+  std::string operator()(const WhyData& value) const {
+    std::string text = value.code;
+    for (const WhyField& field : value.fields) {
+      const bool is_record = std::holds_alternative<WhyData>(field.value.value);
+      const std::string shown = std::visit(*this, field.value.value);
+      text +=
+          (text.empty() ? "" : " ") + field.name + '=' + (is_record ? '(' + shown + ')' : shown);
+    }
+    return text;
+  }
+};
+
 }  // namespace
 
 WhyData to_data(const Why& why) {
@@ -191,6 +221,11 @@ WhyData to_data(const Why& why) {
 Result<Why> why_of(const WhyData& data) {
   if (data.code.empty()) return Why();
   return read_reason(data);
+}
+
+std::string log_text(const Why& why) {
+  if (const Told* told = why.as<Told>()) return told->text;
+  return LogText{}(to_data(why));
 }
 
 std::vector<std::string_view> all_reason_codes() {

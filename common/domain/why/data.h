@@ -61,6 +61,8 @@ WhyData to_data(const Why& why);
 // A field that `data` lacks keeps its default, one that this version does not know is dropped. A
 // code that this version does not know gives Unknown. Fails on a value of another kind.
 Result<Why> why_of(const WhyData& data);
+// For the logs of programs: "code field=value …"; of Told its text alone.
+std::string log_text(const Why& why);
 // All codes, in the order of Reason; for tests and the documentation.
 std::vector<std::string_view> all_reason_codes();
 

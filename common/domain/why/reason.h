@@ -15,8 +15,12 @@
 #include "common/domain/why/list.h"
 #include "common/domain/why/machines.h"
 #include "common/domain/why/nodes.h"
+#include "common/domain/why/notes.h"
+#include "common/domain/why/parts.h"
 #include "common/domain/why/placement.h"
 #include "common/domain/why/providers.h"
+#include "common/domain/why/ranks.h"
+#include "common/domain/why/rdma.h"
 #include "common/domain/why/settings.h"
 #include "common/domain/why/steps.h"
 #include "common/domain/why/targets.h"
@@ -29,7 +33,7 @@ namespace lockstep {
 struct Reason {
   VariantOf<List<Told, Unknown>, WaitReasons, StepReasons, NodeReasons, FitReasons,
             PlacementReasons, VainReasons, SettingReasons, ExplainReasons, MachineReasons,
-            ProviderReasons, TargetReasons>
+            ProviderReasons, TargetReasons, RankReasons, PartReasons, NoteReasons, RdmaReasons>
       value;
   friend bool operator==(const Reason&, const Reason&) = default;
 };

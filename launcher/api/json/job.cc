@@ -135,7 +135,9 @@ Json part_json(const PartView& part) {
   json["state"] = std::string(to_string(part.state));
   json["progress"] = part.progress;
   json["limits"] = part.limits;
+  json["limits_data"] = reasons_json(part.limits_why);
   json["notes"] = part.notes;
+  json["notes_data"] = reasons_json(part.notes_why);
   json["cpus"] = part.allotment.cpus;
   json["memory"] = part.allotment.memory.count;
   json["gpus"] = part.allotment.gpus;

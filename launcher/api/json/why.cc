@@ -39,4 +39,10 @@ Json reason_json(const Why& why) {
   return data.code.empty() ? Json(nullptr) : record_json(data);
 }
 
+Json reasons_json(const std::vector<Why>& reasons) {
+  Json list = Json::array();
+  for (const Why& why : reasons) list.push_back(reason_json(why));
+  return list;
+}
+
 }  // namespace lockstep::api

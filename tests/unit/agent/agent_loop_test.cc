@@ -404,7 +404,7 @@ TEST_F(AgentLoopTest, AWorkspaceThatCannotBeHadIsTheReason) {
   launcher_.want({assignment});
   ASSERT_TRUE(until_finished(assignment.attempt));
   EXPECT_EQ(launcher_.parts[assignment.attempt].exit->cause, Cause::workspace_failed);
-  EXPECT_EQ(launcher_.parts[assignment.attempt].exit->message, "the snapshot is gone");
+  EXPECT_EQ(launcher_.parts[assignment.attempt].exit->why, told("the snapshot is gone"));
 }
 
 TEST_F(AgentLoopTest, AnEnvironmentIsReadyBeforeTheRunnerStarts) {
@@ -435,7 +435,9 @@ TEST_F(AgentLoopTest, AnEnvironmentThatCannotBeHadIsTheReason) {
   ASSERT_TRUE(until_finished(assignment.attempt));
   const NodeExitReport exit = *launcher_.parts[assignment.attempt].exit;
   EXPECT_EQ(exit.cause, Cause::environment_failed);
-  EXPECT_NE(exit.message.find("'/nope/python' does not exist"), std::string::npos) << exit.message;
+  ASSERT_TRUE(exit.why.is<Told>());
+  const std::string& text = exit.why.as<Told>()->text;
+  EXPECT_NE(text.find("'/nope/python' does not exist"), std::string::npos) << text;
 }
 
 TEST_F(AgentLoopTest, ARunnerThatCrashesIsLost) {
@@ -443,9 +445,8 @@ TEST_F(AgentLoopTest, ARunnerThatCrashesIsLost) {
   launcher_.want({assignment});
   ASSERT_TRUE(until_finished(assignment.attempt));
   EXPECT_EQ(launcher_.parts[assignment.attempt].exit->cause, Cause::runner_lost);
-  EXPECT_EQ(launcher_.parts[assignment.attempt].exit->message,
-            "the runner died without a final report; the end of its log: first | second | no more "
-            "memory");
+  EXPECT_EQ(launcher_.parts[assignment.attempt].exit->why,
+            Why(RunnerDied{false, "", "first | second | no more memory"}));
 }
 
 // So that the launcher collects them before it lets the part go.

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "common/domain/why/reason.h"
 #include "common/io/process.h"
 #include "tests/unit/agent/helpers.h"
 
@@ -23,8 +24,7 @@ TEST(WhoMustEnd, OneOverItsLimitWhateverIsFree) {
       {{kSecond, gibibytes(9), {}}, {kFirst, gibibytes(3), gibibytes(2)}}, space, kLow);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->attempt, kFirst);
-  EXPECT_EQ(found->why,
-            "its files take 3.0 GiB of this node's disk, but its limit is 2.0 GiB (--disk-limit)");
+  EXPECT_EQ(found->why, Why(DiskLimitReached{gibibytes(3), {}, gibibytes(2)}));
 }
 
 TEST(WhoMustEnd, OfAFullDiskTheOneThatHoldsMost) {
@@ -33,9 +33,7 @@ TEST(WhoMustEnd, OfAFullDiskTheOneThatHoldsMost) {
   const auto found = who_must_end(both, {mebibytes(10), gibibytes(100)}, kLow);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->attempt, kSecond);
-  EXPECT_EQ(found->why,
-            "this node's disk is full (10.0 MiB of 100.0 GiB are free), and of all jobs here this "
-            "job takes the most space, 60.0 GiB; write less, or ask for a node with more disk");
+  EXPECT_EQ(found->why, Why(DiskIsFull{mebibytes(10), gibibytes(100), gibibytes(60), {}}));
 }
 
 TEST(WhoMustEnd, NobodyWhereTheEndWouldNotHelp) {
@@ -48,14 +46,11 @@ TEST(WhoMustEnd, RemovedFilesThatAreStillOpenAreSaid) {
   const io::DiskSpace space{mebibytes(10), gibibytes(100)};
   const auto over = who_must_end({{kFirst, gibibytes(3), gibibytes(2), gibibytes(2)}}, space, kLow);
   ASSERT_TRUE(over);
-  EXPECT_EQ(over->why,
-            "its files take 3.0 GiB (2.0 GiB of it in files that were removed and are still open) "
-            "of this node's disk, but its limit is 2.0 GiB (--disk-limit)");
+  EXPECT_EQ(over->why, Why(DiskLimitReached{gibibytes(3), gibibytes(2), gibibytes(2)}));
   const auto most = who_must_end({{kFirst, gibibytes(60), {}, gibibytes(59)}}, space, kLow);
   ASSERT_TRUE(most);
-  EXPECT_NE(most->why.find("60.0 GiB (59.0 GiB of it in files that were removed"),
-            std::string::npos)
-      << most->why;
+  EXPECT_EQ(most->why,
+            Why(DiskIsFull{mebibytes(10), gibibytes(100), gibibytes(60), gibibytes(59)}));
 }
 
 class DiskWatchTest : public testing::Test {
@@ -97,7 +92,9 @@ TEST_F(DiskWatchTest, AnAttemptThatGrowsBeyondItsLimitIsEnded) {
   EXPECT_EQ(ended_[0].attempt, kFirst);
   EXPECT_FALSE(turn_until([&] { turn(); }, [&] { return ended_.size() > 1; }, milliseconds(300)))
       << "once is enough";
-  EXPECT_NE(ended_[0].why.find("its limit is 16.0 MiB"), ended_[0].why.npos) << ended_[0].why;
+  const auto* reached = ended_[0].why.as<DiskLimitReached>();
+  ASSERT_NE(reached, nullptr) << log_text(ended_[0].why);
+  EXPECT_EQ(reached->limit, mebibytes(16));
 }
 
 TEST_F(DiskWatchTest, WhatIsRemovedButStillOpenCounts) {
@@ -112,7 +109,9 @@ TEST_F(DiskWatchTest, WhatIsRemovedButStillOpenCounts) {
   put(home_.attempt(kFirst).runner_pid(), io::to_text(*io::identify(::getpid())));
   EXPECT_TRUE(turn_until([&] { turn(); }, [&] { return !ended_.empty(); }));
   EXPECT_EQ(ended_[0].attempt, kFirst);
-  EXPECT_NE(ended_[0].why.find("removed and are still open"), std::string::npos) << ended_[0].why;
+  const auto* reached = ended_[0].why.as<DiskLimitReached>();
+  ASSERT_NE(reached, nullptr) << log_text(ended_[0].why);
+  EXPECT_GE(reached->removed, mebibytes(1));
 }
 
 TEST_F(DiskWatchTest, TheFirstProcessOfAContainerCountsToo) {

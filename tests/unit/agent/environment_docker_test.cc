@@ -105,7 +105,7 @@ TEST_F(EnvironmentDockerTest, AnImageThatNoRegistryHasIsPassedOnAndFailsAtLast) 
     const auto& said = keeping->solve(job);
     ASSERT_FALSE(said.failed) << said.failed->error.message;
     EXPECT_EQ(said.reports.back().step, EnvironmentReport::Step::not_solved);
-    EXPECT_THAT(said.reports.back().how, HasSubstr("of this node nor in its registry"));
+    EXPECT_THAT(log_text(said.reports.back().why), HasSubstr("of this node nor in its registry"));
   }
   const auto& last = keeping->solve(keeping->staged("third", definition));
   ASSERT_TRUE(last.failed);

@@ -46,8 +46,8 @@ TEST_F(PassOn, WhileOthersMaySolveANodeThatCannotWaitsAndTheLastOneFails) {
   const EnvironmentReport told = said.reports.back();
   EXPECT_EQ(told.step, Step::not_solved);
   EXPECT_THAT(told.platform, HasSubstr("-python3."));
-  EXPECT_THAT(told.how, HasSubstr("inner"));
-  EXPECT_LE(told.how.size(), kMaxNotSolvedBytes + 3);
+  EXPECT_THAT(log_text(told.why), HasSubstr("inner"));
+  EXPECT_LE(log_text(told.why).size(), kMaxNotSolvedBytes + 3);
   EXPECT_EQ(count(node.log_of(job), "another node of the job tries: "), 1U);
 
   // Asked the same again, it says the same; nothing is tried.
@@ -151,7 +151,7 @@ TEST_F(PassOn, AFolderThatThisNodeLacksMayBeOnAnother) {
   const auto& said = node.solve(job);
   ASSERT_FALSE(said.failed) << said.failed->error.message;
   EXPECT_EQ(said.reports.back().step, Step::not_solved);
-  EXPECT_THAT(said.reports.back().how, HasSubstr("this node has no "));
+  EXPECT_THAT(log_text(said.reports.back().why), HasSubstr("this node has no "));
 }
 
 TEST_F(PassOn, OfTwoThatWaitForOneSolvingEachGoesItsOwnWay) {

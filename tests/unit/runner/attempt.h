@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/domain/runner_messages.h"
+#include "common/domain/why/reason.h"
 #include "common/domain/workspace_plan.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/file_system.h"

@@ -25,12 +25,13 @@ TEST_F(ContainerTest, WhatTheEngineRefusesIsTheJobsFault) {
   attempt_.shell("echo never");
   const auto report = run_to_end();
   EXPECT_EQ(report.cause, Cause::environment_failed);
-  EXPECT_NE(report.message.find("resources.docker_args: "), std::string::npos) << report.message;
-  EXPECT_NE(report.message.find("unknown capability: \"CAP_BOGUS\""), std::string::npos);
+  EXPECT_NE(log_text(report.why).find("resources.docker_args: "), std::string::npos)
+      << log_text(report.why);
+  EXPECT_NE(log_text(report.why).find("unknown capability: \"CAP_BOGUS\""), std::string::npos);
   const std::string text = io::read_file(log).value_or("");
   EXPECT_EQ(text.find("how it was made\n"), 0U);
   EXPECT_NE(text.find("docker: Error response from daemon"), std::string::npos) << text;
-  EXPECT_NE(text.find("failed: " + report.message), std::string::npos) << text;
+  EXPECT_NE(text.find("failed: " + log_text(report.why)), std::string::npos) << text;
   EXPECT_EQ(report.logs.back(), (LogSize{0, 0, 0, text.size()})) << "the launcher waits for it";
 }
 
@@ -52,8 +53,9 @@ TEST_F(ContainerTest, AnImageWithoutAShellRunsWordsAlone) {
   attempt_.shell("echo never");
   const auto report = run_to_end();
   EXPECT_EQ(report.cause, Cause::start_failed);
-  EXPECT_NE(report.message.find("the image has no shell (/bin/bash, /bin/sh)"), std::string::npos)
-      << report.message;
+  EXPECT_NE(log_text(report.why).find("the image has no shell (/bin/bash, /bin/sh)"),
+            std::string::npos)
+      << log_text(report.why);
   Attempt other;
   other.workspace = attempt_.workspace;
   other.assignment.spec.run_as = "nobody";
@@ -85,7 +87,7 @@ TEST_F(ContainerTest, AContainerKilledFromOutsideIsTheRunnersLoss) {
   daemon_->words({"kill", containers()});
   EXPECT_EQ(attempt_.wait(), 0);
   expect_nothing_left();
-  EXPECT_EQ(attempt_.report().cause, Cause::runner_lost) << attempt_.report().message;
+  EXPECT_EQ(attempt_.report().cause, Cause::runner_lost) << log_text(attempt_.report().why);
 }
 
 // docker pause: no signal reaches what is frozen.

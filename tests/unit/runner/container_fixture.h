@@ -62,13 +62,13 @@ class ContainerTest : public ::testing::Test {
   }
   std::string output() {
     const auto report = run_to_end();
-    EXPECT_EQ(report.cause, Cause::completed) << report.message << attempt_.err();
+    EXPECT_EQ(report.cause, Cause::completed) << log_text(report.why) << attempt_.err();
     return attempt_.out();
   }
   void expect_start_failed(const std::string& part) {
     const auto report = run_to_end();
     EXPECT_EQ(report.cause, Cause::start_failed);
-    EXPECT_NE(report.message.find(part), std::string::npos) << report.message;
+    EXPECT_NE(log_text(report.why).find(part), std::string::npos) << log_text(report.why);
   }
   void stop() {
     FakeAgent agent(attempt_);

@@ -113,7 +113,7 @@ TEST_F(PodmanTest, RanksAreTheUserInTheirWorkingDirectory) {
       "if [ $LOCKSTEP_RANK = 1 ]; then pwd; id -u; touch $HOME/a outputs/1; exec sleep 1000; fi; "
       "while ! [ -e outputs/1 ]; do sleep 0.01; done; exit 3");
   const auto report = run_to_end();
-  EXPECT_EQ(report.cause, Cause::exit_code) << report.message;
+  EXPECT_EQ(report.cause, Cause::exit_code) << log_text(report.why);
   EXPECT_EQ(report.ranks.at(0).exit_code, 3);
   EXPECT_EQ(attempt_.out(1), attempt_.workspace.mount_point + "\n65534\n");
   struct stat info {};
@@ -163,8 +163,8 @@ TEST_F(PodmanTest, AnImageThatIsNotThereIsSaid) {
   attempt_.shell("echo never");
   const auto report = run_to_end();
   EXPECT_EQ(report.cause, Cause::start_failed);
-  EXPECT_NE(report.message.find("the container did not start"), std::string::npos);
-  EXPECT_NE(report.message.find("aaaa"), std::string::npos) << report.message;
+  EXPECT_NE(log_text(report.why).find("the container did not start"), std::string::npos);
+  EXPECT_NE(log_text(report.why).find("aaaa"), std::string::npos) << log_text(report.why);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ constexpr char kStubborn[] =
 TEST_F(ContainerTest, ATrivialJobCompletes) {
   attempt_.argv({"echo", "hello"});
   const auto report = run_to_end();
-  EXPECT_EQ(report.cause, Cause::completed) << report.message;
+  EXPECT_EQ(report.cause, Cause::completed) << log_text(report.why);
   ASSERT_EQ(report.ranks.size(), 1U);
   EXPECT_EQ(attempt_.out(), "hello\n");
   EXPECT_EQ(report.started, io::read_started(attempt_.directory()));
@@ -48,7 +48,8 @@ TEST_F(ContainerTest, AnUnknownProgramIs127) {
   attempt_.argv({"python3"});  // the node may have one: that is not looked for
   const auto report = run_to_end();
   EXPECT_EQ(report.cause, Cause::command_not_found);
-  EXPECT_EQ(report.ranks.at(0).detail, "python3: No such file or directory");
+  EXPECT_EQ(report.ranks.at(0).why,
+            Why(RankNotStarted{StartStep::exec, "python3", false, "No such file or directory"}));
 }
 
 TEST_F(ContainerTest, AFileThatCannotRunIs126) {
@@ -173,7 +174,7 @@ TEST_F(ContainerTest, OutOfMemoryIsSaidOfTheRankThatWasKilled) {
   attempt_.ranks(2).shell(
       "[ $LOCKSTEP_RANK = 0 ] && exec sleep 1000; dd if=/dev/zero of=/dev/null bs=200M; exit $?");
   const auto report = run_to_end();
-  EXPECT_EQ(report.cause, Cause::out_of_memory) << report.message;
+  EXPECT_EQ(report.cause, Cause::out_of_memory) << log_text(report.why);
   EXPECT_EQ(report.first_failed_rank, 1);
 }
 
@@ -221,7 +222,7 @@ TEST_F(ContainerTest, TheNodesOfAGangFindEachOtherByName) {
   }
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(nodes[i]->wait(), 0);
-    EXPECT_EQ(nodes[i]->report().cause, Cause::completed) << nodes[i]->report().message;
+    EXPECT_EQ(nodes[i]->report().cause, Cause::completed) << log_text(nodes[i]->report().why);
     EXPECT_EQ(nodes[i]->out(i).substr(0, 22), "192.0.2.2 second-node\n");
   }
   expect_nothing_left();
@@ -246,7 +247,8 @@ TEST_F(ContainerTest, MpiRanksAreOneWorldAndSayNothingElse) {
   }
   attempt_.assignment.spec.distribution = {Distribution::Kind::mpi, 2};
   attempt_.argv({"/programs/mpi_hello", "2", "1"});
-  EXPECT_EQ(run_to_end().cause, Cause::completed) << attempt_.report().message << attempt_.err();
+  EXPECT_EQ(run_to_end().cause, Cause::completed)
+      << log_text(attempt_.report().why) << attempt_.err();
   EXPECT_NE(attempt_.out(1).find("rank 1 of 2"), std::string::npos) << attempt_.out(1);
   EXPECT_EQ(attempt_.err(0) + attempt_.err(1), "");
 }
@@ -255,8 +257,12 @@ TEST_F(ContainerTest, MemoryThatCannotBeLimitedIsNoted) {
   container().limits_memory = false;
   attempt_.assignment.spec.resources.memory = mebibytes(64);
   attempt_.argv({"true"});
-  EXPECT_EQ(run_to_end().cause, Cause::completed);
-  EXPECT_NE(attempt_.runner_log().find("memory limit of"), std::string::npos);
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::completed);
+  ASSERT_FALSE(report.notes.empty());
+  EXPECT_EQ(report.notes.front(),
+            Why(MemoryIsNotLimited{mebibytes(64), EngineLimitsNoMemory{container().engine}}));
+  EXPECT_NE(attempt_.runner_log().find("memory_is_not_limited"), std::string::npos);
 }
 
 }  // namespace

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include "common/domain/why/reason.h"
+
 namespace lockstep::runner::testing {
 namespace {
 
-using Lines = std::vector<std::string>;
+using Reasons = std::vector<Why>;
 
 class LimitWatchTest : public ::testing::Test {
  protected:
@@ -19,22 +21,18 @@ TEST_F(LimitWatchTest, ARankThatForksTooOftenIsNamedWithItsLimit) {
   EXPECT_FALSE(watch_.look(counts_, false));
   counts_.refused_forks = {{3, 512}};
   EXPECT_TRUE(watch_.look(counts_, false));
-  EXPECT_EQ(watch_.lines(), Lines{"rank 3 was refused 512 processes or threads: its limit is 4,096 "
-                                  "(--pids-limit)"});
-  EXPECT_EQ(watch_.refusal_of(3, counts_),
-            "was refused 512 processes or threads: its limit is 4,096 (--pids-limit)");
-  EXPECT_EQ(watch_.refusal_of(2, counts_), "");
+  EXPECT_EQ(watch_.reached(), Reasons{Why(ForksRefused{3, 512, 4'096, false, 0})});
+  EXPECT_EQ(watch_.refusal_of(3, counts_), Why(WasRefusedForks{512, 4'096, false}));
+  EXPECT_EQ(watch_.refusal_of(2, counts_), Why());
 }
 
 TEST_F(LimitWatchTest, TheLimitOfAllJobsTogetherIsNotTakenForThatOfTheRank) {
   counts_.refused_forks = {{3, 512}};
   counts_.pids_of_all = 28'672;
   EXPECT_TRUE(watch_.look(counts_, false));
-  EXPECT_EQ(watch_.lines(), Lines{"rank 3 was refused 512 processes or threads: all jobs of this "
-                                  "node together may have 28,672"});
+  EXPECT_EQ(watch_.reached(), Reasons{Why(ForksRefused{3, 512, 28'672, true, 0})});
   counts_.pids_of_all = 0;  // they have ended
-  EXPECT_EQ(watch_.refusal_of(3, counts_),
-            "was refused 512 processes or threads: all jobs of this node together may have 28,672");
+  EXPECT_EQ(watch_.refusal_of(3, counts_), Why(WasRefusedForks{512, 28'672, true}));
 }
 
 TEST_F(LimitWatchTest, WhereTheKernelCountsNoRankTheNodesRefusalsAreSaid) {
@@ -42,8 +40,7 @@ TEST_F(LimitWatchTest, WhereTheKernelCountsNoRankTheNodesRefusalsAreSaid) {
   EXPECT_FALSE(watch_.look(counts_, false));
   counts_.pids_of_all = 28'672;
   EXPECT_TRUE(watch_.look(counts_, false));
-  EXPECT_EQ(watch_.lines(), Lines{"the jobs of this node were refused 40 processes or threads: "
-                                  "together they may have 28,672"});
+  EXPECT_EQ(watch_.reached(), Reasons{Why(ForksRefusedOnNode{40, 28'672})});
 }
 
 TEST_F(LimitWatchTest, ALittleMoreIsNoNewsUntilTheEnd) {
@@ -53,8 +50,7 @@ TEST_F(LimitWatchTest, ALittleMoreIsNoNewsUntilTheEnd) {
   EXPECT_FALSE(watch_.look(counts_, false));
   counts_.refused_forks = {{0, 8}, {1, 1'000}, {2, 1}};
   EXPECT_TRUE(watch_.look(counts_, false));
-  EXPECT_EQ(watch_.lines(), Lines{"rank 0 was refused 8 processes or threads: its limit is 4,096 "
-                                  "(--pids-limit); so were 2 other ranks"});
+  EXPECT_EQ(watch_.reached(), Reasons{Why(ForksRefused{0, 8, 4'096, false, 2})});
   counts_.refused_forks = {{0, 9}};
   EXPECT_FALSE(watch_.look(counts_, true)) << "fewer than told: nothing to add";
   counts_.refused_forks = {{0, 1'010}};
@@ -73,15 +69,12 @@ TEST_F(LimitWatchTest, EachLimitHasALineThatKeepsItsPlace) {
   counts_.dropping_ranks = 2;
   counts_.dropped = gibibytes(3);
   EXPECT_TRUE(watch_.look(counts_, false));
-  watch_.ended("its files hold too much");
+  watch_.ended(told("its files hold too much"));
   counts_.dropped = gibibytes(90);
   EXPECT_FALSE(watch_.look(counts_, true)) << "a full disk refuses logs below their limit, too";
-  EXPECT_EQ(watch_.lines(),
-            (Lines{"3.0 GiB of the output of 2 ranks (the first is 2) are not kept: the limit of a "
-                   "job's logs on this node is 1.0 GiB (--log-limit)",
-                   "the ranks were refused 1 process or thread: the limit of their container is "
-                   "8,208 (--pids-limit, for each of them)",
-                   "its files hold too much"}));
+  EXPECT_EQ(watch_.reached(),
+            (Reasons{LogsAreCut{gibibytes(3), 2, 2, gibibytes(1)},
+                     ForksRefusedInContainer{1, 8'208}, told("its files hold too much")}));
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ TEST_P(PmixOfRunner, ItsDeathIsAnInfrastructureFailure) {
   const auto report = attempt_.report();
   EXPECT_EQ(report.cause, Cause::runner_lost);
   EXPECT_FALSE(report.first_failed_rank);
-  EXPECT_NE(report.message.find("(lockstep-pmix) was killed by signal 9"), std::string::npos)
-      << report.message;
+  EXPECT_NE(log_text(report.why).find("(lockstep-pmix) was killed by signal 9"), std::string::npos)
+      << log_text(report.why);
   EXPECT_TRUE(attempt_.survivors().empty());
   EXPECT_TRUE(attempt_.leftover_cgroups().empty());
 }

@@ -20,7 +20,7 @@ TEST(NativeStack, TheThreadThatFailedWithoutWhatEndsIt) {
   EXPECT_EQ(threads[0].id, 18);
   EXPECT_EQ(threads[0].frames[3], (StackFrame{"solve", "/work/src/solve.c", 12}));
   EXPECT_EQ(backtrace_lines(threads[0], 4'096), "#0 solve at solve.c:12\n#1 main at main.c:40\n");
-  EXPECT_EQ(place_of_failure(threads[0]), "in solve at solve.c:12");
+  EXPECT_EQ(frame_of_failure(threads[0]), (StackFrame{"solve", "solve.c", 12}));
 }
 
 // gdb shows the first frame when it reads the core, and again in the backtrace.
@@ -43,7 +43,7 @@ TEST(NativeStack, LongAndHostileOnesAreBounded) {
   const std::string lines = backtrace_lines(threads[0], 1'000);
   EXPECT_LE(lines.size(), 1'000u);
   EXPECT_EQ(lines.find('\x1b'), std::string::npos);
-  EXPECT_EQ(place_of_failure({}), "");
+  EXPECT_EQ(frame_of_failure({}), std::nullopt);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "common/domain/why/data.h"
 #include "common/wire/bulk.h"
 #include "proto/control.pb.h"
 #include "tests/unit/common/wire/fill.h"
@@ -108,11 +109,13 @@ TEST(ControlCodec, WhatIsSaidToPeopleIsShortenedWhereItIsWritten) {
   PartReport& part = observed.parts.front();
   part.progress = text;
   part.exit = filled<NodeExitReport>();
-  part.exit->message = text;
+  part.exit->why = told(text);
   ASSERT_FALSE(part.exit->ranks.empty());
-  part.exit->ranks.front().detail = part.exit->ranks.front().stderr_tail = text;
+  part.exit->ranks.front().why = told(text);
+  part.exit->ranks.front().stderr_tail = text;
   part.environment = filled<EnvironmentReport>();
   part.environment->how = text;
+  part.environment->why = told(text);
   const auto received = there(of_agent(observed));
   ASSERT_TRUE(received) << received.error().message;
   const PartReport& got = std::get<Observed>(received->body).parts.front();
@@ -121,10 +124,11 @@ TEST(ControlCodec, WhatIsSaidToPeopleIsShortenedWhereItIsWritten) {
            said.ends_with("xx") && said.find("bytes left out") != std::string::npos;
   };
   EXPECT_TRUE(is_shortened(got.progress));
-  EXPECT_TRUE(is_shortened(got.exit->message));
-  EXPECT_TRUE(is_shortened(got.exit->ranks.front().detail));
+  EXPECT_TRUE(is_shortened(log_text(got.exit->why)));
+  EXPECT_TRUE(is_shortened(log_text(got.exit->ranks.front().why)));
   EXPECT_TRUE(is_shortened(got.exit->ranks.front().stderr_tail));
   EXPECT_TRUE(is_shortened(got.environment->how));
+  EXPECT_TRUE(is_shortened(log_text(got.environment->why)));
 
   auto view = filled<JobView>();
   view.reason = text;

@@ -235,7 +235,7 @@ class Filler {
   void fill(EnvironmentSpec& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(EnvironmentLock& v) { auto& [a, b] = v; each(a, b); }
   void fill(EnvironmentPlan& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(EnvironmentReport& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(EnvironmentReport& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(Activation& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(RegisteredEnvironment& v) { auto& [a, b, c] = v; each(a, b, c); }
 
@@ -438,8 +438,8 @@ class Filler {
 
   // common/domain/views.h
   void fill(PartView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, limits, notes] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, limits, notes);
   }
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }

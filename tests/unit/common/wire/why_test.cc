@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "common/wire/job_codec.h"
 #include "common/wire/why_codec.h"
 #include "tests/unit/support/every_reason.h"
 
@@ -83,6 +84,27 @@ TEST(WhyCodec, WhatIsTooDeepOrTooLargeIsRefused) {
   empty.set_code("told");
   empty.add_fields();
   EXPECT_FALSE(pb::from_wire(empty, &read));
+}
+
+// What runners and agents of earlier versions say in texts.
+TEST(WhyCodec, TextsOfEarlierVersionsAreTold) {
+  pb::NodeExitReport sent;
+  sent.set_cause(pb::CAUSE_START_FAILED);
+  sent.set_message("it could not");
+  sent.add_notes("it runs without a limit");
+  sent.add_limits("its limit was reached");
+  pb::RankExit* rank = sent.add_ranks();
+  rank->set_cause(pb::CAUSE_SIGNAL);
+  rank->set_detail("in crash");
+  sent.mutable_aborted_by()->mutable_first()->set_cause(pb::CAUSE_SIGNAL);
+  sent.mutable_aborted_by()->set_message("rank 1 was killed");
+  NodeExitReport read;
+  ASSERT_TRUE(pb::from_wire(sent, &read));
+  EXPECT_EQ(read.why, told("it could not"));
+  EXPECT_EQ(read.notes, std::vector<Why>{told("it runs without a limit")});
+  EXPECT_EQ(read.limits, std::vector<Why>{told("its limit was reached")});
+  EXPECT_EQ(read.ranks.at(0).why, told("in crash"));
+  EXPECT_EQ(read.aborted_by->why, told("rank 1 was killed"));
 }
 
 }  // namespace

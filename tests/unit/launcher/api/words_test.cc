@@ -109,7 +109,7 @@ JobView job(bool shared) {
   attempt.retried = canary("retried");
   PartView& part = attempt.parts.emplace_back();
   part.progress = canary("progress");
-  part.notes = {canary("note")};
+  part.notes_why = {told(canary("note"))};
   part.environment.emplace().how = canary("solves");
   part.settings = {{"A", canary("setting"), SettingSource::probe, "", ""}};
   FoundRank rank{0, 0, "reads", canary("call"), canary("file"), canary("frame"), 0};
@@ -181,7 +181,9 @@ TEST(Words, NameNoJobThatTheReaderMayNotSee) {
     const std::string named = "node n2 solves it for job 'hidden', and hidden.1 runs there";
     view.why = view.steps[0].why = told(named);
     view.report->message = view.attempts[0].retried = named;
-    view.attempts[0].parts[0].progress = view.attempts[0].parts[0].environment->how = named;
+    view.attempts[0].parts[0].progress = named;
+    view.attempts[0].parts[0].environment->why = told(named);
+    view.attempts[0].parts[0].notes_why = {told(named)};
     view.report->stderr_tail = named;
     view = viewer.cut(view);
     const std::string shown =
@@ -194,6 +196,9 @@ TEST(Words, NameNoJobThatTheReaderMayNotSee) {
     EXPECT_EQ(view.steps[0].reason, shown);
     EXPECT_EQ(view.attempts[0].parts[0].progress, shown);
     EXPECT_EQ(view.attempts[0].parts[0].environment->how, shown);
+    EXPECT_EQ(view.attempts[0].parts[0].environment->why, told(shown));
+    EXPECT_EQ(view.attempts[0].parts[0].notes, std::vector<std::string>{shown});
+    EXPECT_EQ(view.attempts[0].parts[0].notes_why, std::vector<Why>{told(shown)});
     EXPECT_EQ(view.report->stderr_tail, named);
   }
 }

@@ -49,7 +49,7 @@ TEST(EnvironmentOfAJob, IsInItsRecord) {
             Json::parse(R"({"step": "ready", "platform": "linux-x86_64-python3.11",
       "lock": ")" + kLock.hex() +
                         R"(", "key": ")" + kKey.hex() + R"(",
-      "how": "built in 12.3 s"})"));
+      "how": "built in 12.3 s", "reason_data": null})"));
   EXPECT_TRUE(api::to_json(sample_job())["environment"].is_null());
 }
 

@@ -50,7 +50,7 @@ TEST(JobJson, IsShapedLikeAzures) {
         "number": 1, "placed": "2030-01-01T12:00:01.000Z",
         "started": "2030-01-01T12:00:02.000Z", "ended": "2030-01-01T12:00:12.000Z",
         "parts": [{"node_name": "local-1", "node_rank": 1, "first_rank": 2, "ranks": 2,
-                   "state": "finished", "progress": "", "limits": [], "notes": [], "cpus": [2, 3], "memory": 4294967296,
+                   "state": "finished", "progress": "", "limits": [], "limits_data": [], "notes": [], "notes_data": [], "cpus": [2, 3], "memory": 4294967296,
                    "gpus": [], "outputs": [{"kind": "named", "name": "model", "digest": null,
                                             "files": 2, "size": 300, "partial": 0, "problems": ["a: a fifo"]}],
                    "not_kept": null, "logs_not_kept": null, "environment": null, "use": null, "used": [],

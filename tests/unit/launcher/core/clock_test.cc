@@ -161,7 +161,8 @@ TEST_F(FirstFailure, OfNodesWithoutAMeasuredClockIsByTheirTimes) {
 }
 
 TEST_F(FirstFailure, ThatAPeerToldIsNamedBeforeItsNodeIsHeard) {
-  PeerAbort abort{0, rank_exit(0, Cause::exit_code, 7, kStart), "rank 0 exited with code 7"};
+  PeerAbort abort{0, rank_exit(0, Cause::exit_code, 7, kStart),
+                  RankEnded{0, Cause::exit_code, 7, 0, true, {}}};
   NodeExitReport stopped = node_exit({terminated(2), terminated(3)});
   stopped.cause = Cause::canceled;
   stopped.aborted_by = abort;
@@ -176,7 +177,7 @@ TEST_F(FirstFailure, OfATimeOutIsNoNodesOwn) {
   RankExit first = rank_exit(0, Cause::timeout, 0, kStart);
   NodeExitReport stopped = node_exit({terminated(2), terminated(3)});
   stopped.cause = Cause::canceled;
-  stopped.aborted_by = PeerAbort{0, first, "ran longer than limits.timeout, 2.0s"};
+  stopped.aborted_by = PeerAbort{0, first, RanTooLong{seconds(2)}};
   launcher_.finished(n2_, attempt(job_), stopped);
   const ExitReport doomed = launcher_.facts<AttemptDoomed>().at(0).report;
   EXPECT_EQ(doomed.cause, Cause::timeout);

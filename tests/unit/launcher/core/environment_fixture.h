@@ -55,7 +55,7 @@ struct Environments : ::testing::Test {
   void fails(FakeNode& node, const AttemptId& id, const std::string& why,
              const std::string& platform = "py311") {
     PartReport made = says(id, Step::not_solved, platform);
-    made.environment->how = why;
+    made.environment->why = told(why);
     launcher.observe(node, made);
     launcher.drop_notices();
     launcher.tick(milliseconds(1));

@@ -112,7 +112,8 @@ TEST_F(Solvers, ALockThatIsKnownIsNotReplaced) {
 TEST_F(Solvers, AViewSaysWhichNodeSolves) {
   const AttemptId id = place(2);
   const auto said = [&](const AttemptId& of, std::size_t rank) {
-    return launcher.view(of.job).attempts.at(0).parts.at(rank).environment->how;
+    const auto environment = launcher.view(of.job).attempts.at(0).parts.at(rank).environment;
+    return environment->why ? log_text(environment->why) : environment->how;
   };
   wants(n2, id);
   wants(n1, id);
@@ -320,14 +321,15 @@ TEST_F(Solvers, ItIsShownAndOutlivesCompaction) {
   fails(n1, id, "no network");
   const auto shown = [&] { return launcher.view(id.job).attempts.at(0).parts.at(0).environment; };
   EXPECT_EQ(shown()->step, Step::not_solved);
-  EXPECT_EQ(shown()->how, "no network");
+  EXPECT_EQ(shown()->why, told("no network"));
   State replayed;
   for (const StampedFact& fact : compact(launcher.all_facts())) replayed.apply(fact.at, fact.fact);
   EXPECT_EQ(replayed.attempt(id)->parts.at(0).not_solved,
-            (Part::NotSolved{0, "py311", "no network"}));
+            (Part::NotSolved{0, "py311", told("no network")}));
   solves(n2, id, "lock");
   EXPECT_EQ(shown()->step, Step::solved);
   EXPECT_EQ(shown()->how, "");
+  EXPECT_EQ(shown()->why, Why());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "launcher/core/event.h"
 
+#include "launcher/words/why.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -155,22 +156,23 @@ TEST_F(Events, ALimitThatRanksRanIntoIsToldOnceAndStaysShown) {
   const JobId job = launcher.submit(job_spec("job"));
   launcher.observe(n1, attempt(job), PartState::running);
   PartReport limited = report(attempt(job), PartState::running);
-  limited.limits = {"rank 0 was refused 1 process or thread"};
+  limited.limits = {ForksRefused{0, 1, 4'096, false, 0}};
   launcher.observe(n1, limited);
   EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
   EXPECT_EQ(last(job).what, "LimitReached");
-  EXPECT_EQ(last(job).message, limited.limits[0]);
+  EXPECT_EQ(last(job).message, words::text_of(limited.limits[0]));
   EXPECT_EQ(last(job).node_name, "n1");
   const std::size_t told_before = told(job).events.size();
-  limited.limits = {"rank 0 was refused 512 processes or threads"};
+  limited.limits = {ForksRefused{0, 512, 4'096, false, 0}};
   launcher.observe(n1, limited);
   launcher.drop_notices();
   EXPECT_EQ(told(job).events.size(), told_before) << "more of the same";
-  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].limits, limited.limits);
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].limits_why, limited.limits);
   NodeExitReport exit = node_exit({rank_exit(0, Cause::exit_code, 254)});
-  exit.limits = {"rank 0 was refused 600 processes or threads", "its log is cut"};
+  exit.limits = {ForksRefused{0, 600, 4'096, false, 0},
+                 LogsAreCut{mebibytes(1), 0, 1, gibibytes(1)}};
   launcher.finished(n1, attempt(job), exit);
-  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].limits, exit.limits);
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].limits_why, exit.limits);
   EXPECT_THAT(words(job), ::testing::Contains("LimitReached").Times(2));
 }
 

@@ -77,7 +77,7 @@ NodeExitReport node_exit(std::vector<RankExit> ranks) {
 NodeExitReport node_failure(Cause cause, std::string message) {
   NodeExitReport exit;
   exit.cause = cause;
-  exit.message = std::move(message);
+  exit.why = told(std::move(message));
   exit.ended = kStart;
   return exit;
 }

@@ -73,7 +73,7 @@ class MachineLife : public Elastic {
     NodeExitReport exit = node_exit({terminated(0)});
     exit.cause = Cause::canceled;
     exit.first_failed_rank.reset();
-    exit.message = "stopped by order: superseded";
+    exit.why = StoppedByOrder{StopReason::superseded};
     node.sequence = alive.front().sequence;
     PartReport end = report(last_attempt(job), PartState::finished);
     end.exit = exit;

@@ -218,17 +218,17 @@ TEST(Placement, ANodeWhoseDiskIsLowGetsNothingNewAndKeepsWhatItHas) {
   FakeNode n1 = launcher.join("n1", inventory(4, gibibytes(8), 2));
   const JobId before = launcher.submit(part_of_node("before", 1, mebibytes(1), 0));
   EXPECT_EQ(launcher.assignment(n1, attempt(before)).attempt, attempt(before));
-  const auto beat = [&](const std::string& low_disk) {
+  const auto beat = [&](const Why& low_disk) {
     const std::uint64_t revision = launcher.core->desired_for(n1.id).revision;
     launcher.send(HeartbeatInput{n1.key, {n1.id, n1.session, revision, n1.sequence, 0, low_disk}});
     EXPECT_EQ(launcher.expect_one<AckHeartbeat>().session, n1.session);
   };
-  beat("its disk is low");
+  beat(DiskIsLow{gibibytes(5), "/home"});
   const JobId after = launcher.submit(part_of_node("after", 1, mebibytes(1), 0));
   EXPECT_EQ(launcher.status(after), JobStatus::queued);
   EXPECT_THAT(launcher.view(after).reason, HasSubstr("takes no new work: its disk is low"));
   EXPECT_NE(launcher.status(before), JobStatus::queued);
-  beat("");
+  beat({});
   EXPECT_FALSE(launcher.take<SendDesired>().empty());
   EXPECT_FALSE(launcher.take<JobChanged>().empty());
   EXPECT_EQ(launcher.assignment(n1, attempt(after)).attempt, attempt(after));

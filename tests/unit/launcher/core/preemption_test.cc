@@ -27,7 +27,7 @@ NodeExitReport stopped(RankExit rank) {
   NodeExitReport report = node_exit({std::move(rank)});
   report.cause = Cause::canceled;
   report.first_failed_rank.reset();
-  report.message = "stopped by order: superseded";
+  report.why = StoppedByOrder{StopReason::superseded};
   return report;
 }
 

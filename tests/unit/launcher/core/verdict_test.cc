@@ -40,12 +40,12 @@ struct Words {
 
 TEST(Verdict, SaysInWordsHowARankFailed) {
   RankExit aborted = rank_exit(3, Cause::mpi_abort, 42, at(10));
-  aborted.detail = "MPI_Abort(42)";
+  aborted.why = CalledMpiAbort{42, ""};
   RankExit aborted_well = rank_exit(3, Cause::mpi_abort, 0, at(10));
   RankExit missing = rank_exit(3, Cause::command_not_found, 127, at(10));
-  missing.detail = "trian.py: No such file or directory";
+  missing.why = RankNotStarted{StartStep::exec, "trian.py", false, "No such file or directory"};
   RankExit refused = rank_exit(3, Cause::exit_code, 15, at(10));
-  refused.detail = "MPI_Init failed";
+  refused.why = told("MPI_Init failed");
   const std::vector<Words> cases = {
       {rank_exit(3, Cause::exit_code, 7, at(10)), 7, "rank 3 (node n2) exited with code 7"},
       {refused, 15, "rank 3 (node n2) exited with code 15: MPI_Init failed"},
@@ -120,7 +120,7 @@ TEST(Verdict, ABrokenConnectionToANodeThatDidNotFailIsTheCause) {
 TEST(Verdict, AHangIsOfNoRank) {
   NodeExitReport root = all_terminated(0);
   root.cause = Cause::hang;
-  root.message = "stopped rank 3";
+  root.why = GangHung{FoundKind::stopped, {3}};
   root.hang = Found{};
   root.hang->kind = FoundKind::stopped;
   const ExitReport report = verdict_on(root, all_terminated(2));

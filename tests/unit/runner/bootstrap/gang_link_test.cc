@@ -14,6 +14,7 @@
 #include <list>
 #include <thread>
 
+#include "common/domain/why/reason.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 
@@ -28,7 +29,7 @@ struct Node {
   bool connected = false;
   std::vector<int> lost;
   std::vector<std::pair<int, GangMessage>> received;
-  std::vector<std::string> refused;  // tables
+  std::vector<Why> refused;  // tables
 };
 
 class GangLinkTest : public testing::Test {
@@ -36,12 +37,12 @@ class GangLinkTest : public testing::Test {
   Node& add() {
     nodes_.push_back(std::make_unique<Node>());
     Node* node = nodes_.back().get();
-    auto link = GangLink::create(
-        loop_,
-        {[node] { node->connected = true; },
-         [node](int from, GangMessage m) { node->received.emplace_back(from, std::move(m)); },
-         [node](int lost) { node->lost.push_back(lost); },
-         [node](const std::string& why) { node->refused.push_back(why); }});
+    auto link = GangLink::create(loop_, {[node] { node->connected = true; },
+                                         [node](int from, GangMessage m) {
+                                           node->received.emplace_back(from, std::move(m));
+                                         },
+                                         [node](int lost) { node->lost.push_back(lost); },
+                                         [node](const Why& why) { node->refused.push_back(why); }});
     EXPECT_TRUE(link) << link.error().message;
     node->link = std::move(*link);
     return *node;
@@ -304,9 +305,7 @@ TEST_F(GangLinkTest, ATableThatIsNotTheLaunchersIsRefusedByWhoGetsIt) {
     node(i).link->connect(attempt_, i, whole, share_of(gang, i, 1, digest_of(attempt_, gang)));
   }
   ASSERT_TRUE(until([&] { return !node(1).refused.empty(); }));
-  EXPECT_EQ(node(1).refused.front(),
-            "the gang's table, as node rank 0 passed it on, is not the one that the launcher made "
-            "(their digests differ)");
+  EXPECT_EQ(node(1).refused.front(), Why(GangTableRefused{0, TableFault::altered, "", 0, 0, 4}));
   EXPECT_FALSE(until([&] { return node(0).connected || node(1).connected; }, kRefusalWatch));
   EXPECT_EQ(node(1).refused.size(), 1U);
   EXPECT_TRUE(node(2).refused.empty()) << "it got nothing";

@@ -7,7 +7,7 @@
 namespace lockstep::runner::testing {
 namespace {
 
-using Kind = RdmaObstacle::Kind;
+using Kind = RdmaLack;
 
 FabricPort infiniband_port() {
   FabricPort port;
@@ -37,10 +37,10 @@ class RdmaObstacleTest : public ::testing::Test {
     fabric_.ports = {infiniband_port()};
     fabric_.has_infiniband_devices = true;
   }
-  std::optional<RdmaObstacle> look() const { return rdma_obstacle(fabric_, request_); }
+  std::optional<RdmaIsLacking> look() const { return rdma_obstacle(fabric_, request_); }
   std::optional<Kind> kind() const {
     const auto found = look();
-    return found ? std::optional(found->kind) : std::nullopt;
+    return found ? std::optional(found->lack) : std::nullopt;
   }
 
   NodeFabric fabric_;
@@ -56,7 +56,7 @@ TEST_F(RdmaObstacleTest, ThereIsNoneOnAGoodNode) {
 TEST_F(RdmaObstacleTest, PortsAreMissingOrDown) {
   fabric_.ports[0].state = "DOWN";
   ASSERT_EQ(kind(), Kind::no_active_port);
-  EXPECT_EQ(obstacle_in_words(*look()), "this node has no active RDMA port (mlx5_0:1 is DOWN)");
+  EXPECT_EQ(*look(), (RdmaIsLacking{Kind::no_active_port, "mlx5_0:1 is DOWN", {}}));
   fabric_.ports.clear();
   EXPECT_EQ(kind(), Kind::no_port);
   request_.alone = true;
@@ -67,16 +67,16 @@ TEST_F(RdmaObstacleTest, PortsAreMissingOrDown) {
 // variable.
 TEST_F(RdmaObstacleTest, OnlyWithoutADeviceIsTcpCertain) {
   fabric_.memlock_bytes = 8 << 20;
-  EXPECT_FALSE(look()->leaves_tcp_alone());
+  EXPECT_FALSE(leaves_tcp_alone(*look()));
   fabric_.memlock_bytes = -1;
   request_.variables = {{"UCX_IB_PKEY", "0x8002"}};
-  EXPECT_FALSE(look()->leaves_tcp_alone());
+  EXPECT_FALSE(leaves_tcp_alone(*look()));
   fabric_.has_infiniband_devices = false;
-  EXPECT_TRUE(look()->leaves_tcp_alone());
+  EXPECT_TRUE(leaves_tcp_alone(*look()));
   fabric_.ports[0].state = "DOWN";
-  EXPECT_TRUE(look()->leaves_tcp_alone());
+  EXPECT_TRUE(leaves_tcp_alone(*look()));
   fabric_.ports.clear();
-  EXPECT_TRUE(look()->leaves_tcp_alone());
+  EXPECT_TRUE(leaves_tcp_alone(*look()));
 }
 
 TEST_F(RdmaObstacleTest, ASingleNodeNeedsNothingButAnActivePort) {
@@ -89,9 +89,7 @@ TEST_F(RdmaObstacleTest, ASingleNodeNeedsNothingButAnActivePort) {
 TEST_F(RdmaObstacleTest, ALimitedMemberReachesNobody) {
   fabric_.ports[0].pkeys = {0x7fff};
   ASSERT_EQ(kind(), Kind::no_partition);
-  EXPECT_EQ(obstacle_in_words(*look()),
-            "this node's RDMA port (mlx5_0:1) is a full member of no partition (pkey), so other "
-            "nodes cannot reach it");
+  EXPECT_EQ(*look(), (RdmaIsLacking{Kind::no_partition, "mlx5_0:1", {}}));
   fabric_.ports[0].pkeys.clear();
   EXPECT_EQ(look(), std::nullopt) << "unknown";
 }
@@ -100,10 +98,7 @@ TEST_F(RdmaObstacleTest, RoceNeedsAGid) {
   fabric_.ports = {roce_port()};
   fabric_.ports[0].gids.pop_back();
   ASSERT_EQ(kind(), Kind::no_gid) << "that of its link leads to no other network";
-  EXPECT_EQ(
-      obstacle_in_words(*look()),
-      "this node's RDMA port (rxe0:1 of eth1) has no GID of an IP address (RoCE v2): give its "
-      "network interface one, and set it up");
+  EXPECT_EQ(*look(), (RdmaIsLacking{Kind::no_gid, "rxe0:1 of eth1", {}}));
   fabric_.ports.push_back(infiniband_port());
   EXPECT_EQ(look(), std::nullopt) << "the other port will do";
 }
@@ -114,10 +109,7 @@ TEST_F(RdmaObstacleTest, DeviceFilesAndLockedMemoryAreNeeded) {
   fabric_.has_infiniband_devices = true;
   fabric_.memlock_bytes = 8 << 20;
   ASSERT_EQ(kind(), Kind::locked_memory);
-  EXPECT_EQ(obstacle_in_words(*look()),
-            "ranks of this node can lock only 8.0 MiB of memory: set LimitMEMLOCK=infinity for "
-            "the agent's service, or memlock in /etc/security/limits.conf, and start the agent "
-            "again");
+  EXPECT_EQ(*look(), (RdmaIsLacking{Kind::locked_memory, "", mebibytes(8)}));
   request_.may_lock_all = true;
   EXPECT_EQ(look(), std::nullopt) << "root's ranks";
   request_.may_lock_all = false;
@@ -129,10 +121,8 @@ TEST_F(RdmaObstacleTest, AGidIndexOfTheJobMustBeThere) {
   fabric_.ports = {roce_port()};
   request_.variables = {{"NCCL_IB_GID_INDEX", "3"}};
   ASSERT_EQ(kind(), Kind::wrong_gid);
-  EXPECT_TRUE(look()->is_of_job());
-  EXPECT_EQ(obstacle_in_words(*look()),
-            "NCCL_IB_GID_INDEX=3 of the job is the index of no GID of an active RDMA port here; "
-            "leave it out, or choose one of `lockstep node show --fabric`");
+  EXPECT_TRUE(is_of_job(*look()));
+  EXPECT_EQ(*look(), (RdmaIsLacking{Kind::wrong_gid, "NCCL_IB_GID_INDEX=3", {}}));
   for (const char* good : {"0", "1", "-1", "", "auto"}) {
     request_.variables = {{"NCCL_IB_GID_INDEX", good}};
     EXPECT_EQ(look(), std::nullopt) << good;
@@ -148,7 +138,7 @@ TEST_F(RdmaObstacleTest, APartitionOfTheJobMustBeThere) {
   EXPECT_EQ(look(), std::nullopt) << "without the bit of full members it is the same partition";
   request_.variables = {{"UCX_IB_PKEY", "0x8002"}};
   ASSERT_EQ(kind(), Kind::wrong_pkey);
-  EXPECT_TRUE(look()->is_of_job());
+  EXPECT_TRUE(is_of_job(*look()));
   for (const char* place : {"2", "128", "-1"}) {
     request_.variables = {{"NCCL_IB_PKEY", place}};
     EXPECT_EQ(kind(), Kind::wrong_pkey) << place;

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/domain/why/reason.h"
+
 namespace lockstep::runner::testing {
 namespace {
 
@@ -56,6 +58,15 @@ TransportFinding judge(const char* log, const TransportFacts& facts = {}) {
   return judge_transport({read_nccl_log(log)}, {}, facts);
 }
 
+Why reason(SocketsCause cause, std::string of, std::string library, bool in_container = false) {
+  RanksAvoidRdma why;
+  why.cause = cause;
+  why.of = std::move(of);
+  why.library = std::move(library);
+  why.in_container = in_container;
+  return why;
+}
+
 TEST(NcclLog, SaysWhatItChoseAndWithWhatItConnected) {
   const NcclLog log = read_nccl_log(kOverIb);
   EXPECT_EQ(log.version, "2.28.9");
@@ -66,7 +77,7 @@ TEST(NcclLog, SaysWhatItChoseAndWithWhatItConnected) {
   EXPECT_FALSE(log.lacks_plugin) << "nobody asked for one";
   const TransportFinding finding = judge(kOverIb);
   EXPECT_EQ(finding.transport, Transport::rdma);
-  EXPECT_EQ(transport_in_words(finding), "");
+  EXPECT_EQ(why_no_rdma(finding), Why());
 }
 
 TEST(NcclLog, WithoutADeviceItUsesSockets) {
@@ -83,9 +94,7 @@ TEST(NcclLog, WithoutADeviceItUsesSockets) {
   facts.in_container = true;
   finding = judge(kNoDevice, facts);
   EXPECT_EQ(finding.cause, SocketsCause::no_device_files);
-  EXPECT_EQ(transport_in_words(finding),
-            "its ranks talk over TCP, not RDMA (NCCL 2.23.4): /dev/infiniband has no device that "
-            "its container may open; see `lockstep environment log` for what the engine gives");
+  EXPECT_EQ(why_no_rdma(finding), reason(SocketsCause::no_device_files, "", "NCCL 2.23.4", true));
   finding = judge(kNoDevice, facts_of({{"NCCL_IB_HCA", "mlx5_9"}}));
   EXPECT_EQ(finding.detail, "NCCL_IB_HCA=mlx5_9");
 }
@@ -93,14 +102,16 @@ TEST(NcclLog, WithoutADeviceItUsesSockets) {
 TEST(NcclLog, AVariableThatDisablesIsNamedBeforeAllElse) {
   const TransportFinding finding = judge(kDisabled);
   EXPECT_EQ(finding.cause, SocketsCause::disabled);
-  EXPECT_EQ(transport_in_words(finding),
-            "its ranks talk over TCP, not RDMA (NCCL): NCCL_IB_DISABLE=1 of the job keeps it from "
-            "RDMA; leave it out");
+  EXPECT_EQ(why_no_rdma(finding), reason(SocketsCause::disabled, "NCCL_IB_DISABLE=1", "NCCL"));
   TransportFacts facts;
-  facts.reasons["NCCL_IB_DISABLE"] = "the operator set it: fabric.yml:7";
-  EXPECT_EQ(transport_in_words(judge(kDisabled, facts)),
-            "its ranks talk over TCP, not RDMA (NCCL): NCCL_IB_DISABLE=1 keeps it from RDMA; the "
-            "operator set it: fabric.yml:7");
+  facts.set_by["NCCL_IB_DISABLE"] = {SettingSource::operator_file, "fabric.yml:7"};
+  RanksAvoidRdma by_operator;
+  by_operator.cause = SocketsCause::disabled;
+  by_operator.of = "NCCL_IB_DISABLE=1";
+  by_operator.by = SettingSource::operator_file;
+  by_operator.set_for = "fabric.yml:7";
+  by_operator.library = "NCCL";
+  EXPECT_EQ(why_no_rdma(judge(kDisabled, facts)), Why(by_operator));
   EXPECT_EQ(judge("NCCL INFO NCCL_IB_DISABLE set by environment to 0.\n"
                   "NCCL INFO NET/IB : No device found.\nNCCL INFO Using network Socket\n")
                 .cause,
@@ -162,8 +173,10 @@ TEST_P(RdmaThatFails, NamesItsCause) {
   EXPECT_EQ(rdma.transport, Transport::rdma);
   EXPECT_TRUE(rdma.has_failed);
   EXPECT_EQ(rdma.cause, GetParam().cause);
-  EXPECT_TRUE(transport_in_words(rdma).starts_with("RDMA failed (NCCL): "))
-      << transport_in_words(rdma);
+  const Why why = why_no_rdma(rdma);
+  ASSERT_TRUE(why.is<RanksAvoidRdma>());
+  EXPECT_TRUE(why.as<RanksAvoidRdma>()->has_failed);
+  EXPECT_EQ(why.as<RanksAvoidRdma>()->library, "NCCL");
 }
 
 TEST(NcclLog, ACallThatIsTriedAgainHasNotFailed) {
@@ -180,9 +193,7 @@ TEST(NcclLog, APluginThatIsAskedForAndMissingIsNamed) {
       "NCCL INFO NET/Plugin: Could not find: libnccl-net-ofi.so\n"
       "NCCL INFO NET/IB : No device found.\nNCCL INFO Using network Socket\n");
   EXPECT_EQ(finding.cause, SocketsCause::no_plugin);
-  EXPECT_EQ(transport_in_words(finding),
-            "its ranks talk over TCP, not RDMA (NCCL): the network plugin libnccl-net-ofi.so of "
-            "NCCL_NET_PLUGIN is not there");
+  EXPECT_EQ(why_no_rdma(finding), reason(SocketsCause::no_plugin, "libnccl-net-ofi.so", "NCCL"));
 }
 
 TEST(NcclLog, AnotherPluginIsRdma) {
@@ -248,8 +259,7 @@ TEST(Counts, BytesOverTcpWithoutADeviceAreSockets) {
   EXPECT_EQ(finding.transport, Transport::sockets) << "the ports serve another job";
   EXPECT_EQ(finding.cause, SocketsCause::not_opened);
   EXPECT_TRUE(finding.is_certain);
-  EXPECT_EQ(transport_in_words(finding),
-            "its ranks talk over TCP, not RDMA (MPI): the ranks opened no RDMA device");
+  EXPECT_EQ(why_no_rdma(finding), reason(SocketsCause::not_opened, "", "MPI"));
   finding = judge_transport({}, counts_of(false, 0, kMuch), facts_of({{"OMPI_MCA_pml", "ob1"}}));
   EXPECT_EQ(finding.detail, "OMPI_MCA_pml=ob1");
   TransportFacts limited;
