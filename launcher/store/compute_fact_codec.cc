@@ -48,7 +48,7 @@ Status from_wire(const ComputeLeaving& from, launcher::ComputeLeaving* to) {
 namespace {
 
 template <typename Domain, typename Wire>
-void write_why(const Domain& from, Wire* to) {
+void write_why_data(const Domain& from, Wire* to) {
   if (from.why) to_wire(from.why, to->mutable_why_data());
 }
 template <typename Wire, typename Domain>
@@ -60,7 +60,7 @@ template <typename Domain>
 void write_change(const Domain& from, InstanceChanged* to) {
   to->set_target(from.target);
   to->set_cause(number_of(from.cause));
-  write_why(from, to);
+  write_why_data(from, to);
 }
 template <typename Domain>
 Status read_change(const InstanceChanged& from, Domain* to) {
@@ -98,7 +98,7 @@ Status read_machine(const Wire& from, Domain* to) {
 
 void to_wire(const launcher::MachineWanted& from, MachineWanted* to) {
   write_machine(from, to);
-  write_why(from, to);
+  write_why_data(from, to);
 }
 Status from_wire(const MachineWanted& from, launcher::MachineWanted* to) {
   TRY(read_machine(from, to));
@@ -129,7 +129,7 @@ void to_wire(const launcher::MachineFailed& from, MachineFailed* to) {
   write_machine(from, to);
   to->set_step(fitting_text(from.step));
   to->set_code(std::string(to_string(from.fault)));
-  write_why(from, to);
+  write_why_data(from, to);
   to->set_not_before_ns(from.not_before.ns);
   to->set_removing(from.removing);
 }
@@ -144,7 +144,7 @@ Status from_wire(const MachineFailed& from, launcher::MachineFailed* to) {
 
 void to_wire(const launcher::MachineLeaving& from, MachineLeaving* to) {
   write_machine(from, to);
-  write_why(from, to);
+  write_why_data(from, to);
   to->set_force(from.force);
 }
 Status from_wire(const MachineLeaving& from, launcher::MachineLeaving* to) {
@@ -155,7 +155,7 @@ Status from_wire(const MachineLeaving& from, launcher::MachineLeaving* to) {
 
 void to_wire(const launcher::MachineGone& from, MachineGone* to) {
   write_machine(from, to);
-  write_why(from, to);
+  write_why_data(from, to);
 }
 Status from_wire(const MachineGone& from, launcher::MachineGone* to) {
   TRY(read_machine(from, to));
