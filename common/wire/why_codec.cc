@@ -1,5 +1,8 @@
 #include "common/wire/why_codec.h"
 
+#include <utility>
+#include <vector>
+
 #include "common/domain/why/data.h"
 
 namespace lockstep::pb {
@@ -117,6 +120,28 @@ Status from_wire(const Why& from, lockstep::Why* to) {
   auto why = lockstep::why_of(data);
   if (!why) return bad_field("why", why.error().message);
   *to = *std::move(why);
+  return {};
+}
+
+Status read_why(const std::string& text, bool has_data, const Why& data, const char* field,
+                lockstep::Why* to) {
+  if (has_data) return from_wire(data, to);
+  std::string read;
+  TRY(read_text(text, field, &read));
+  *to = told(std::move(read));
+  return {};
+}
+
+Status read_whys(const TextList& texts, const WhyDataList& data, std::size_t max_count,
+                 const char* field, std::vector<lockstep::Why>* to) {
+  if (!data.empty()) {
+    TRY(read_list(data, max_count, field, to));
+  } else {
+    std::vector<std::string> read;
+    TRY(read_texts(texts, max_count, field, &read));
+    for (std::string& text : read) to->push_back(told(std::move(text)));
+  }
+  std::erase(*to, lockstep::Why());
   return {};
 }
 
