@@ -16,6 +16,7 @@ namespace lockstep {
 // Jobs of a higher priority are placed before all jobs of a lower one.
 enum class Priority { low, medium, high };
 std::string_view to_string(Priority priority);  // "low", …
+constexpr Priority last_enumerator(Priority) { return Priority::high; }
 std::optional<Priority> priority_from(std::string_view word);
 inline constexpr Priority kPriorities[] = {Priority::high, Priority::medium, Priority::low};
 

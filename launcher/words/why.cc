@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include "common/domain/why/reason.h"
+#include "launcher/words/ends.h"
+#include "launcher/words/events.h"
+#include "launcher/words/losses.h"
+#include "launcher/words/orders.h"
 #include "launcher/words/unknown.h"
 #include "launcher/words/waits.h"
 

@@ -10,14 +10,19 @@
 #include <variant>
 
 #include "common/domain/why/data.h"
+#include "common/domain/why/ends.h"
+#include "common/domain/why/events.h"
 #include "common/domain/why/list.h"
+#include "common/domain/why/losses.h"
+#include "common/domain/why/orders.h"
 #include "common/domain/why/waits.h"
 #include "common/domain/why/why.h"
 
 namespace lockstep {
 
 struct Reason {
-  VariantOf<List<Told, Unknown>, WaitReasons> value;
+  VariantOf<List<Told, Unknown>, WaitReasons, EndReasons, OrderReasons, LossReasons, EventReasons>
+      value;
   friend bool operator==(const Reason&, const Reason&) = default;
 };
 
