@@ -12,6 +12,7 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/found.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep {
 
@@ -43,6 +44,7 @@ enum class Cause {
   no_rdma,             // lockstep.rdma is required, and its ranks do not use RDMA
 };
 std::string_view to_string(Cause cause);
+constexpr Cause last_enumerator(Cause) { return Cause::no_rdma; }
 
 // True when the machines, not the program, are at fault. Such an attempt is retried up to
 // RetryPolicy::max times.
@@ -152,7 +154,8 @@ struct PossibleFirst {
   NodeId node;
   std::string node_name;
   Instant time;
-  std::string message;  // as in ExitReport
+  Why why;                   // as in ExitReport
+  std::string message = {};  // as in ExitReport
   friend bool operator==(const PossibleFirst&, const PossibleFirst&) = default;
 };
 inline constexpr std::size_t kMaxPossibleFirst = 8;
@@ -173,7 +176,8 @@ struct ExitReport {
   NodeId node;              // where; 0 when it concerns no node
   std::string node_name;
   Instant time;
-  std::string message;  // one line, e.g. "rank 3 on n2 was killed by signal 9 (SIGKILL)"
+  Why why;              // none: the cause says all
+  std::string message;  // `why` in words, in views; "" in facts and in state
   std::string stderr_tail;
   std::vector<int> terminated_ranks;  // ranks that were terminated because of it
   // The clocks of their nodes are not known well enough to say which came first; at most

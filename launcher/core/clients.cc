@@ -8,6 +8,7 @@
 #include "common/domain/docker_args.h"
 #include "common/domain/no_such_job.h"
 #include "common/domain/pipeline.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/child_nodes.h"
 #include "launcher/core/children.h"
 #include "launcher/core/compute_requests.h"
@@ -319,7 +320,7 @@ std::vector<Refusal> all_refusals(const Cluster& cluster, const Caller& caller, 
   return found;
 }
 
-void cancel(Context& core, const JobId& id, const std::string& by) {
+void cancel(Context& core, const JobId& id, const Why& by) {
   const Job& job = *core.state.job(id);
   const bool can = job.phase == Job::Phase::waiting || job.phase == Job::Phase::placed ||
                    job.phase == Job::Phase::steps;
@@ -383,7 +384,10 @@ void react(Context& core, const CancelInput& input) {
     message = fmt::format("job '{}' is being canceled already", name);
   else
     message = fmt::format("job '{}' is being canceled", name);
-  cancel(core, input.job, name_of(input.caller));
+  const auto* attempt = std::get_if<AttemptCaller>(&input.caller);
+  cancel(core, input.job,
+         attempt == nullptr ? Why(AskedBy{name_of(input.caller)})
+                            : Why(AskedByAttempt{attempt->attempt}));
   core.act(ReplyDone{input.reply, std::move(message)});
 }
 

@@ -14,6 +14,7 @@
 #include "launcher/core/views.h"
 #include "launcher/words/found.h"
 #include "launcher/words/path.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -21,14 +22,14 @@ namespace {
 
 constexpr std::size_t kMaxAhead = 3;  // jobs named in one line
 
-// The attempt's end; of one that ended in the words of the attempt before, only that. What a
-// container engine says may be a page.
+// The attempt's end; of one that ended as the attempt before, only that. What a container engine
+// says may be a page.
 std::string said_once(const Job& job, const Attempt& attempt) {
   const auto before = static_cast<std::size_t>(&attempt - job.attempts.data());
   const bool same = before > 0 && job.attempts[before - 1].ended &&
-                    job.attempts[before - 1].ended->message == attempt.ended->message;
+                    job.attempts[before - 1].ended->why == attempt.ended->why;
   return same ? fmt::format("as attempt {}", job.attempts[before - 1].id.number)
-              : attempt.ended->message;
+              : words::text_of(attempt.ended->why);
 }
 
 // "ahead of it: job 'a' (priority high), job 'b' and 3 more".
@@ -191,9 +192,9 @@ ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Jo
     if (attempt.ended)
       lines.add(WordsOf::job, "  ended: " + said_once(job, attempt),
                 fmt::format("  ended: {}", to_string(attempt.ended->cause)));
-    if (attempt.retried.empty()) continue;
-    auto [text, of] = what_followed(attempt, attempt.retried);
-    lines.add(of, "  then: " + text, "  then: retried");
+    if (!attempt.retried) continue;
+    const auto [why, of] = what_followed(attempt.retried);
+    lines.add(of, "  then: " + words::text_of(why), "  then: retried");
   }
   if (job.phase == Job::Phase::waiting && !job.cancel_by) {
     const auto in_queue = [&](const std::string& reason) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/nearest.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/compute_requests.h"
 #include "launcher/core/next_fire.h"
 #include "launcher/core/nodes.h"
@@ -168,7 +169,7 @@ struct Asked {
       return false;
     }
     for (const Node* node : busy)
-      give_up_parts(core, *node, fmt::format("compute {} --force {}", verb, by()));
+      give_up_parts(core, *node, InstanceForced{verb, name_of(input.caller)});
     return true;
   }
 

@@ -15,6 +15,7 @@
 #include "common/domain/machine_part.h"
 #include "common/domain/node.h"
 #include "common/domain/outputs.h"
+#include "common/domain/why/why.h"
 #include "launcher/core/clock_meter.h"
 #include "launcher/core/live_logs.h"
 
@@ -57,7 +58,7 @@ struct NodeWatch {
   std::optional<SessionId> live;  // the session accepted since this launcher start
   std::uint64_t inventory_number = 0;  // SessionOpen::inventory_number of the inventory that counts
   std::map<SessionId, StaleTalk> stale_talk;
-  std::map<SessionId, std::string> refused;  // cloned images: session -> reason
+  std::map<SessionId, Why> refused;  // cloned images: session -> reason
   // Attempts that are not assigned to the node but may still run there, according to its full
   // report. The node gets no new part until they are gone.
   std::set<AttemptId> leftovers;

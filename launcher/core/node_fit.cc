@@ -8,6 +8,7 @@
 #include "launcher/core/machine_life.h"
 #include "launcher/core/size_check.h"
 #include "launcher/words/held_node.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -177,10 +178,10 @@ std::optional<std::string> never_fits(const Cluster& cluster, const Node& node,
   if (!node.session)
     return "has joined, but its agent has not reported yet; if that stays so, it does not reach "
            "the launcher's port for nodes (`lockstep-agent doctor` there says which port)";
-  if (node.lost) return "is LOST (" + *node.lost + ")";
+  if (node.lost) return "is LOST (" + words::text_of(*node.lost) + ")";
   if (node.notice)
     return fmt::format("is taken away at {}: {}", to_string(node.notice->until),
-                       node.notice->reason);
+                       words::text_of(node.notice->why));
   if (node.drain)
     return fmt::format("is draining{}; `lockstep node resume {}` lets it take work again",
                        node.drain->empty() ? "" : " (" + *node.drain + ")", node.name);

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "common/domain/job_spec.h"
+#include "common/domain/why/old_texts.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/fact.h"
 #include "launcher/core/state.h"
 
@@ -36,6 +38,14 @@ inline std::uint64_t family_of(const State& state, const EnvironmentLocked& fact
   const bool is_its =
       job != nullptr && job->environment && job->environment->definition == fact.definition;
   return is_its ? job->environment->family : 0;
+}
+
+// Attempt::retried. In journals of earlier versions the fact has one text, which opens with how the
+// attempt ended.
+inline Why retried_of(const Attempt& attempt, const JobRequeued& fact) {
+  const Why end = attempt.ended ? attempt.ended->why : Why();
+  if (const auto* text = fact.why.as<Told>()) return retry_of_old(text->text, end);
+  return RetriedAfter{end, fact.why};
 }
 
 }  // namespace lockstep::launcher

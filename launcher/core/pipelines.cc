@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/clients.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/environment_requests.h"
@@ -77,8 +78,7 @@ void skip_rest(Context& core, const Job& job) {
 
 // Their jobs wait in the queue, and would begin after the failure.
 void cancel_queued(Context& core, const Job& job) {
-  const std::string by = fmt::format("pipeline {}, because step '{}' failed", job.id.value,
-                                     step_at(job, *job.steps->first_failed()).name);
+  const Why by = PipelineFailed{job.id, step_at(job, *job.steps->first_failed()).name};
   for (const std::size_t index : std::set<std::size_t>(job.steps->running())) {
     const Job* own = core.state.job(job.steps->all()[index].job);
     const bool waits = own->phase == Job::Phase::waiting && own->attempts.empty();
@@ -211,15 +211,14 @@ ExitReport report_of(const State& state, const Job& job, Instant now) {
     });
     report.cause = Cause::start_failed;
     report.exit_code = 125;
-    report.message = fmt::format("step '{}' was not run: {}",
-                                 step_at(job, static_cast<std::size_t>(skipped - all.begin())).name,
-                                 skipped->why);
+    report.why = StepWasNotRun{step_at(job, static_cast<std::size_t>(skipped - all.begin())).name,
+                               told(skipped->why)};
     return report;
   }
   const Job& failed = *state.job(job.steps->all()[*first].job);
   const std::string& name = step_at(job, *first).name;
   report = failed.finish->report;
-  report.message = fmt::format("step '{}' (job {}): {}", name, failed.id.value, report.message);
+  report.why = StepEndedBadly{name, failed.id, report.why};
   return report;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/machine_changes.h"
 #include "launcher/core/machine_rules.h"
 #include "launcher/core/preemption.h"
@@ -132,8 +133,8 @@ void take_machine_notice(Context& core, const std::string& target, const Provide
   if (machine == nullptr || machine->node.value == 0) return;
   const Node* node = core.state.node(machine->node);
   if (node == nullptr || node->lost) return;
-  take_notice(core, node->id,
-              {event.left, event.message.empty() ? "its provider says so" : event.message});
+  take_notice(core, node->id, event.left,
+              event.message.empty() ? ProviderSaysSo{} : told(event.message));
 }
 
 void expect_joined(Context& core, const std::string& target, const std::string& name) {

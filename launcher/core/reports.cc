@@ -1,14 +1,14 @@
 #include "launcher/core/reports.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/environment_reports.h"
 #include "launcher/core/fences.h"
 #include "launcher/core/findings.h"
 #include "launcher/core/node_health.h"
 #include "launcher/core/rank_settings.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -41,14 +41,14 @@ PartReport checked(PartReport report, const std::optional<PartReport>& known, in
   if (!report.exit) {
     report.exit.emplace();
     report.exit->cause = Cause::runner_lost;
-    report.exit->message = "it left no final report";
+    report.exit->message = words::text_of(NoFinalReport{});
     return report;
   }
   NodeExitReport& exit = *report.exit;
   const auto wanted = static_cast<std::size_t>(ranks);
   if (exit.cause == Cause::completed && exit.ranks.size() != wanted) {
     exit.cause = Cause::start_failed;
-    exit.message = fmt::format("its final report has {} of {} ranks", exit.ranks.size(), wanted);
+    exit.message = words::text_of(IncompleteReport{static_cast<int>(exit.ranks.size()), ranks});
   }
   return report;
 }
@@ -99,9 +99,8 @@ void tell_of_lost(Context& core, NodeId node, const AttemptId& attempt,
     return one.kind == output.kind && one.name == output.name && one.problems == output.problems;
   });
   if (is_known) return;
-  core.record(attempt.job,
-              {core.now, Event::Kind::not_kept, attempt.number, node,
-               fmt::format("{}: {}", describe(output.kind, output.name), output.problems.front())});
+  core.record(attempt.job, {core.now, Event::Kind::not_kept, attempt.number, node,
+                            OutputNotKept{output.kind, output.name, output.problems.front()}});
 }
 
 // What was sent before stays, though its folder is gone or its agent has just started again.
@@ -188,7 +187,7 @@ void take_words(Context& core, NodeId node, const PartReport& report) {
   const bool waits = !report.progress.empty();
   core.record(report.attempt.job,
               {core.now, waits ? Event::Kind::logs_wait : Event::Kind::logs_go_on,
-               report.attempt.number, node, waits ? report.progress : "the ranks go on"});
+               report.attempt.number, node, waits ? told(report.progress) : RanksWriteAgain{}});
 }
 
 // What never was assigned there. (What was, and is not any more, an honest node may still report.)
@@ -197,9 +196,7 @@ void refuse_foreign(Context& core, NodeId node, const PartReport& report) {
   if (attempt == nullptr) return;
   for (const Part& part : attempt->parts)
     if (part.node == node) return;
-  core.act(ReportRefused{node, "job " + report.attempt.job.value,
-                         fmt::format("it reports attempt {}, which was never assigned to it",
-                                     to_string(report.attempt))});
+  core.act(ReportRefused{node, "job " + report.attempt.job.value, ForeignAttempt{report.attempt}});
 }
 
 // A line for each limit, which only grows in number; a known one may say more of the same.
@@ -210,8 +207,8 @@ void take_limits(Context& core, NodeId node, const PartReport& report) {
   std::vector<std::string>& known = all[report.attempt];
   if (lines == known) return;
   for (std::size_t i = known.size(); i < lines.size(); ++i)
-    core.record(report.attempt.job,
-                {core.now, Event::Kind::limit_reached, report.attempt.number, node, lines[i]});
+    core.record(report.attempt.job, {core.now, Event::Kind::limit_reached, report.attempt.number,
+                                     node, told(lines[i])});
   known = lines;
   core.pending.job_changed(report.attempt.job);
 }
@@ -250,7 +247,7 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
     const bool ended = report.state == PartState::finished;
     if (ended && watch.leftovers.erase(report.attempt) != 0)
       usability_changed(core, *core.state.node(node));
-    if (ended) lift_fence(core, report.attempt, node, "the node says that it ended");
+    if (ended) lift_fence(core, report.attempt, node, RunnerEnded{});
     refuse_foreign(core, node, report);
     return;
   }

@@ -16,6 +16,7 @@
 #include "launcher/core/node_fit.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/size_check.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -272,7 +273,7 @@ class Scaler {
       if (machine.phase == Machine::Phase::leaving) continue;
       const Node* node = machine.node.value == 0 ? nullptr : core_.state.node(machine.node);
       if (node != nullptr && node->lost)
-        leave.emplace_back(name, "its node was lost: " + *node->lost);
+        leave.emplace_back(name, "its node was lost: " + words::text_of(*node->lost));
       else if (node == nullptr && machine.failure)
         leave.emplace_back(name, fmt::format("it could not be made ({}: {})", machine.failure->step,
                                              machine.failure->message));

@@ -1,7 +1,8 @@
 #include "launcher/core/sessions.h"
 
-#include <fmt/format.h>
 #include <algorithm>
+
+#include "common/domain/why/reason.h"
 
 namespace lockstep::launcher {
 
@@ -38,22 +39,16 @@ Speaker identify_open(const Node& node, NodeWatch& watch, const SessionOpen& ope
   return replaced(watch, open.session, polled, clone_after);
 }
 
-std::string refuse_clones(const Node& node, NodeWatch& watch, SessionId stale) {
-  const std::string both =
-      watch.live
-          ? fmt::format("sessions {:x} and {:x} are both alive", stale.value, watch.live->value)
-          : fmt::format("session {:x} was replaced by a newer one", stale.value);
-  const std::string reason = fmt::format(
-      "two agents identify themselves as node {} (id {}): {}; the machine's image was cloned. "
-      "Delete the agent's identity on one of the machines and join that machine again with a "
-      "token, then start both agents again",
-      node.name, node.id.value, both);
+Why refuse_clones(const Node& node, NodeWatch& watch, SessionId stale) {
+  NodeCloned cloned{node.name, node.id, stale.value, {}};
+  if (watch.live) cloned.live = watch.live->value;
+  const Why why = std::move(cloned);
   if (watch.refused.size() >= kMaxStaleSessions) watch.refused.clear();
-  watch.refused[stale] = reason;
-  if (watch.live) watch.refused[*watch.live] = reason;
+  watch.refused[stale] = why;
+  if (watch.live) watch.refused[*watch.live] = why;
   watch.live.reset();
   watch.stale_talk.clear();
-  return reason;
+  return why;
 }
 
 }  // namespace lockstep::launcher

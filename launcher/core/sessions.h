@@ -4,8 +4,6 @@
 // the node is a cloned image: two agents with one identity, and neither can be trusted. Knows
 // nothing about parts or jobs.
 
-#include <string>
-
 #include "common/domain/agent_messages.h"
 #include "launcher/core/liveness.h"
 #include "launcher/core/state.h"
@@ -32,6 +30,6 @@ Speaker identify_open(const Node& node, NodeWatch& watch, const SessionOpen& ope
                       Duration clone_after);
 
 // Marks the stale session and the live one, if any, as refused, and returns the reason.
-std::string refuse_clones(const Node& node, NodeWatch& watch, SessionId stale);
+Why refuse_clones(const Node& node, NodeWatch& watch, SessionId stale);
 
 }  // namespace lockstep::launcher

@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "common/base/cut.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/dependencies.h"
 #include "launcher/core/environments.h"
 #include "launcher/core/metadata.h"
 #include "launcher/core/pipelines.h"
 #include "launcher/core/reports.h"
 #include "launcher/core/size_check.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -89,7 +91,7 @@ std::optional<EnvironmentReport> environment_of(const State& state, const Job& j
     report->lock = lock->second.tree;
   } else if (could_not_solve(environment, part) && part.wants_lock == report->platform) {
     report->step = Step::not_solved;
-    report->how = part.not_solved->why;
+    report->how = words::text_of(part.not_solved->why);
   } else {
     report->how = who_solves(state, job, part, report->platform);
   }
@@ -155,7 +157,7 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
       view.used = used_by(*part.report->exit);
       if (is_whole) view.ended = ended_of(*part.report->exit);
     }
-    if (part.gone) view.progress = part.gone->why;
+    if (part.gone) view.why = part.gone->why;
     return view;
   }
   if (part.report) {
@@ -238,7 +240,7 @@ AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attemp
   view.placed = attempt.placed;
   view.ended = attempt.ended_at;
   view.report = attempt.ended;
-  view.retried = attempt.retried;
+  view.why = attempt.retried;
   view.checkpoint = checkpoint_of(attempt);
   view.found = found_in(cluster, attempt);
   view.probe = probe_in(attempt, detail);
@@ -292,6 +294,7 @@ std::string progress_of_parts(const Cluster& cluster, const Job& job, const Atte
   for (int i = 0; i < attempt.size(); ++i) {
     if (reached(attempt.parts[static_cast<std::size_t>(i)]) || ++behind > kNamed) continue;
     PartView view = view_of_part(cluster, job, attempt, i, ViewDetail::outline);
+    if (view.why) view.progress = words::text_of(view.why);
     if (view.progress.empty()) view.progress = to_string(view.state);
     named.emplace_back(std::move(view.node_name), std::move(view.progress));
   }
@@ -321,9 +324,9 @@ std::string reason_of_placed(const Cluster& cluster, const Job& job, const Attem
   const std::string running =
       first_node(cluster, attempt, [](const Part& part) { return !part.ended(); });
   if (attempt.doomed)
-    return attempt.doomed->report.message + (running.empty()
-                                                 ? "; waiting for reports from all its nodes"
-                                                 : "; waits for " + running);
+    return words::text_of(attempt.doomed->report.why) +
+           (running.empty() ? "; waiting for reports from all its nodes"
+                            : "; waits for " + running);
   const bool collects = attempt.tally.over == attempt.size() && !running.empty();
   if (collects)
     return progress_of_parts(cluster, job, attempt, [](const Part& part) { return part.ended(); });
@@ -392,33 +395,32 @@ std::string reason_of_turn(const Cluster& cluster, const Scheduler& scheduler, c
 
 // "retry 2 of 3": why the job was queued again, without how its attempt ended.
 std::string retry_of(const Job& job) {
-  if (job.requeued_because.empty()) return "";
-  const auto [text, of] = what_followed(job.attempts.back(), job.requeued_because);
-  return is_told(of, false) ? text : "retried";
+  if (!job.requeued_because) return "";
+  const auto [why, of] = what_followed(job.requeued_because);
+  return is_told(of, false) ? words::text_of(why) : "retried";
 }
 
 std::string reason_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
   switch (job.phase) {
     case Job::Phase::waiting:
       if (job.cancel_by) return reason_of_logs(cluster, job);
-      return reason_of_turn(cluster, scheduler, job, job.requeued_because);
+      return reason_of_turn(cluster, scheduler, job, words::text_of(job.requeued_because));
     case Job::Phase::steps: return reason_of_steps(cluster.state, job);
     case Job::Phase::placed: return reason_of_placed(cluster, job, job.attempts.back());
     case Job::Phase::ended:
       return job.logs_settled() ? "its outputs are being merged" : reason_of_logs(cluster, job);
     case Job::Phase::final:
-      return job.finish->status == JobStatus::completed ? "" : job.finish->report.message;
+      return job.finish->status == JobStatus::completed ? ""
+                                                        : words::text_of(job.finish->report.why);
   }
   return "";
 }
 
 }  // namespace
 
-FollowedBy what_followed(const Attempt& attempt, const std::string& why) {
-  if (!attempt.ended || attempt.ended->message.empty()) return {why, WordsOf::job};
-  const std::string opening = attempt.ended->message + "; ";
-  if (!why.starts_with(opening)) return {why, WordsOf::job};
-  return {why.substr(opening.size()), WordsOf::launcher};
+FollowedBy what_followed(const Why& retried) {
+  if (const auto* known = retried.as<RetriedAfter>()) return {known->then, WordsOf::launcher};
+  return {retried, WordsOf::job};
 }
 
 JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
@@ -432,7 +434,7 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
   view.status = job.status();
   view.reason = reason_of(cluster, scheduler, job);
   if (job.phase == Job::Phase::waiting && !job.cancel_by)
-    view.reason_for_all = job.requeued_because.empty()
+    view.reason_for_all = !job.requeued_because
                               ? view.reason
                               : reason_of_turn(cluster, scheduler, job, retry_of(job));
   view.in_vain = job.phase == Job::Phase::waiting && !job.cancel_by && scheduler.waits_in_vain(job);
@@ -526,7 +528,8 @@ NodeView view_of(const Cluster& cluster, const Node& node) {
   if (view.liveness != Liveness::alive && view.last_heard.ns != 0 && !view.reason.empty())
     view.reason += "; silent for " +
                    format_duration(std::chrono::floor<seconds>(cluster.now - view.last_heard));
-  if (!watch->live && !watch->refused.empty()) view.reason = watch->refused.begin()->second;
+  if (!watch->live && !watch->refused.empty())
+    view.reason = words::text_of(watch->refused.begin()->second);
   return view;
 }
 
