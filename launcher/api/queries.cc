@@ -29,6 +29,9 @@ std::size_t rough_bytes(const std::map<std::string, std::string>& map) {
   return bytes;
 }
 
+// With its data beside it.
+std::size_t bytes_of_reason(const std::string& in_words) { return 2 * in_words.size() + 128; }
+
 // About what a view takes in a message; only the parts that can be large are counted exactly.
 std::size_t rough_bytes(const JobView& view) {
   const JobSpec& spec = view.spec;
@@ -43,9 +46,9 @@ std::size_t rough_bytes(const JobView& view) {
   }
   const auto of_report = [](const std::optional<ExitReport>& report) {
     if (!report) return std::size_t{0};
-    std::size_t size = 64 + report->message.size() + report->stderr_tail.size() +
+    std::size_t size = 64 + bytes_of_reason(report->message) + report->stderr_tail.size() +
                        4 * report->terminated_ranks.size();
-    for (const PossibleFirst& other : report->also) size += 64 + other.message.size();
+    for (const PossibleFirst& other : report->also) size += 64 + bytes_of_reason(other.message);
     return size;
   };
   for (const auto& attempt : view.attempts) {

@@ -5,11 +5,14 @@
 #include <functional>
 #include <utility>
 
+#include "common/base/utf8.h"
 #include "common/domain/provider_settings.h"
+#include "common/domain/why/redact.h"
 #include "launcher/core/children.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/found_state.h"
 #include "launcher/core/users.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -18,13 +21,11 @@ namespace {
 // `reason_for_all`: see Viewer::cut.
 using TakeText = std::function<void(WordsOf, std::string&)>;
 void each_text(ExitReport& report, const TakeText& take) {
-  take(WordsOf::job, report.message);
-  for (PossibleFirst& other : report.also) take(WordsOf::job, other.message);
   take(WordsOf::output, report.stderr_tail);
   take(WordsOf::output, report.backtrace);
 }
 void each_text(PartView& part, const TakeText& take) {
-  take(WordsOf::job, part.progress);
+  if (!part.why) take(WordsOf::job, part.progress);
   for (std::string& note : part.notes) take(WordsOf::job, note);
   for (std::string& limit : part.limits) take(WordsOf::launcher, limit);
   if (part.environment) take(WordsOf::job, part.environment->how);
@@ -35,8 +36,23 @@ void each_text(JobView& view, const TakeText& take) {
   for (StepView& step : view.steps) take(WordsOf::job, step.reason);
   for (AttemptView& attempt : view.attempts) {
     if (attempt.report) each_text(*attempt.report, take);
-    take(WordsOf::job, attempt.retried);
     for (PartView& part : attempt.parts) each_text(part, take);
+  }
+}
+
+// Each reason of a view with its text and its class.
+using TakeWhy = std::function<void(WordsOf, Why&, std::string&)>;
+void each_why(ExitReport& report, const TakeWhy& take) {
+  take(WordsOf::job, report.why, report.message);
+  for (PossibleFirst& other : report.also) take(WordsOf::job, other.why, other.message);
+}
+void each_why(JobView& view, const TakeWhy& take) {
+  if (view.report) each_why(*view.report, take);
+  for (AttemptView& attempt : view.attempts) {
+    if (attempt.report) each_why(*attempt.report, take);
+    take(WordsOf::job, attempt.why, attempt.retried);
+    for (PartView& part : attempt.parts)
+      if (part.why) take(WordsOf::job, part.why, part.progress);
   }
 }
 
@@ -154,17 +170,26 @@ std::string Viewer::hidden_job() const {
                                                         : "a job of another project";
 }
 
+bool Viewer::is_hidden(const JobId& id, Gone gone) const {
+  const Job* job = state_.job(id);
+  return job == nullptr ? gone == Gone::hidden : !sees(*job);
+}
+
+Why Viewer::cut(const Why& why, Gone gone) const {
+  Redaction redaction;
+  redaction.is_hidden = [&](const JobId& job) { return is_hidden(job, gone); };
+  if (std::holds_alternative<AttemptCaller>(caller_)) redaction.as = HiddenJob::any;
+  redaction.cut = [&](std::string text) { return cut(std::move(text), gone); };
+  return redacted(why, redaction);
+}
+
 // The core names jobs as 'NAME' and NAME.ATTEMPT.
 std::string Viewer::cut(std::string words, Gone gone) const {
   static const std::string kJob = "job '";
   const std::string hidden = hidden_job();
-  const auto is_hidden = [this](const std::string& name, bool if_gone) {
-    const Job* job = state_.job(JobId(name));
-    return job == nullptr ? if_gone : !sees(*job);
-  };
   for (auto at = words.find(kJob); at != words.npos; at = words.find(kJob, at + 1)) {
     const auto name = at + kJob.size(), end = words.find('\'', name);
-    if (end != words.npos && is_hidden(words.substr(name, end - name), gone == Gone::hidden))
+    if (end != words.npos && is_hidden(JobId(words.substr(name, end - name)), gone))
       words.replace(at, end + 1 - at, hidden);
   }
   std::string shown;
@@ -179,7 +204,7 @@ std::string Viewer::cut(std::string words, Gone gone) const {
       while (++after < words.size() && std::isdigit(static_cast<unsigned char>(words[after]))) {
       }
     const bool has_attempt = after > end + 1;
-    if (end > at && has_attempt && is_hidden(words.substr(at, end - at), false)) {
+    if (end > at && has_attempt && is_hidden(JobId(words.substr(at, end - at)), Gone::shown)) {
       shown += hidden;
       at = after;
     } else {
@@ -215,13 +240,26 @@ NodeView Viewer::cut(NodeView view) const {
     return job == nullptr || !sees(*job);
   });
   view.reason = cut(std::move(view.reason));
-  for (NodeEvent& event : view.history) event.message = cut(std::move(event.message));
+  for (NodeEvent& event : view.history) {
+    event.why = cut(event.why);
+    event.message = std::string(head(words::text_of(event.why), kMaxNodeEventBytes));
+  }
   return view;
 }
 
 std::string Viewer::tell(WordsOf of, std::string words, bool reads) const {
   if (!is_told(of, reads)) return "";
   return may_name_jobs(of) ? cut(std::move(words)) : words;
+}
+
+Why Viewer::tell(WordsOf of, const Why& why, bool reads) const {
+  if (!is_told(of, reads)) return {};
+  return may_name_jobs(of) ? cut(why) : why;
+}
+
+void Viewer::tell(WordsOf of, Why& why, std::string& words, bool reads) const {
+  why = tell(of, why, reads);
+  words = words::text_of(why);
 }
 
 JobView Viewer::cut(JobView view) const {
@@ -232,6 +270,7 @@ JobView Viewer::cut(JobView view) const {
   each_text(view, [&](WordsOf of, std::string& text) {
     if (!text.empty()) text = tell(of, std::move(text), reads);
   });
+  each_why(view, [&](WordsOf of, Why& why, std::string& text) { tell(of, why, text, reads); });
   std::erase_if(view.spec.queue.after, [this](const After& after) {
     const Job* job = state_.job(after.job);
     return job != nullptr && !sees(*job);
@@ -261,7 +300,7 @@ ExplainView Viewer::cut(ExplainView view) const {
 }
 
 JobEvent Viewer::cut(JobEvent event, const Job& of) const {
-  event.message = tell(WordsOf::job, std::move(event.message), reads(of));
+  tell(WordsOf::job, event.why, event.message, reads(of));
   return event;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-// Cuts the launcher's views down to what one caller may see. It leaves out jobs that the caller may
-// not see; of a job that the caller may see but not read it keeps name, state, place and resources;
-// and it hides the values of variables from all who may not read them. No other place decides which
-// words of a job are shown to whom: each text has a class (launcher/core/words_of.h), and every
-// answer about a job goes through cut().
+// Puts the reasons of the launcher's views into words, and cuts the views down to what one caller
+// may see. It leaves out jobs that the caller may not see; of a job that the caller may see but not
+// read it keeps name, state, place and resources; and it hides the values of variables from all who
+// may not read them. No other place decides which words and reasons of a job are shown to whom:
+// each has a class (launcher/core/words_of.h), and every answer about a job goes through cut().
 
 #include "common/domain/views.h"
 #include "launcher/core/authority.h"
@@ -32,6 +32,9 @@ class Viewer {
   // The words as the caller is told them; "": not at all. `reads`: the caller may read the job that
   // they are about.
   std::string tell(WordsOf of, std::string words, bool reads) const;
+  Why tell(WordsOf of, const Why& why, bool reads) const;
+  // A text that is `why` in words, after what is told of that.
+  void tell(WordsOf of, Why& why, std::string& words, bool reads) const;
   NodeView cut(NodeView view) const;
   // For those who may not change targets: without jobs that they may not see, and without what a
   // provider is given, which may hold credentials.
@@ -40,9 +43,11 @@ class Viewer {
   enum class Gone { shown, hidden };
   // A reason for waiting, without the names of jobs that the caller may not see.
   std::string cut(std::string words, Gone gone = Gone::shown) const;
+  Why cut(const Why& why, Gone gone = Gone::shown) const;
 
  private:
   Object object_of(const JobView& view) const;
+  bool is_hidden(const JobId& job, Gone gone) const;
   std::string hidden_job() const;  // stands for a job that the caller may not see
   bool is_in_force() const;        // an attempt's credential may have ended since it began to watch
   bool may_of(Permission permission, const JobView& view) const;

@@ -97,13 +97,13 @@ JobView job(bool shared) {
   view.spec.command = ShellCommand{"true"};
   view.shared = shared;
   view.reason = view.reason_for_all = canary("waits");
-  view.report.emplace().message = canary("failed");
+  view.report.emplace().why = told(canary("failed"));
   view.report->stderr_tail = canary("stderr");
   AttemptView& attempt = view.attempts.emplace_back();
-  attempt.report.emplace().message = canary("attempt");
+  attempt.report.emplace().why = told(canary("attempt"));
   attempt.report->stderr_tail = canary("tail");
-  attempt.report->also.emplace_back().message = canary("also");
-  attempt.retried = canary("retried");
+  attempt.report->also.emplace_back().why = told(canary("also"));
+  attempt.why = told(canary("retried"));
   PartView& part = attempt.parts.emplace_back();
   part.progress = canary("progress");
   part.notes = {canary("note")};
@@ -176,7 +176,8 @@ TEST(Words, NameNoJobThatTheReaderMayNotSee) {
     const bool sees = reader == "admin";
     JobView view = job(false);
     const std::string named = "node n2 solves it for job 'hidden', and hidden.1 runs there";
-    view.reason = view.report->message = view.attempts[0].retried = view.steps[0].reason = named;
+    view.reason = view.steps[0].reason = named;
+    view.report->why = view.attempts[0].why = lockstep::told(named);
     view.attempts[0].parts[0].progress = view.attempts[0].parts[0].environment->how = named;
     view.report->stderr_tail = named;
     view = viewer.cut(view);
@@ -186,6 +187,7 @@ TEST(Words, NameNoJobThatTheReaderMayNotSee) {
                "there";
     EXPECT_EQ(view.reason, told);
     EXPECT_EQ(view.report->message, told);
+    EXPECT_EQ(view.report->why, lockstep::told(told));
     EXPECT_EQ(view.attempts[0].retried, told);
     EXPECT_EQ(view.steps[0].reason, told);
     EXPECT_EQ(view.attempts[0].parts[0].progress, told);
