@@ -8,6 +8,7 @@
 
 #include "common/domain/access.h"
 #include "common/domain/pipeline.h"
+#include "common/domain/why/reason.h"
 #include "launcher/cli/labelled_lines.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/view_text.h"
@@ -228,11 +229,11 @@ std::string pipeline_text(const JobView& job, Instant now, const StepsShown& sho
 }
 
 const StepView* first_failed_step(const JobView& job) {
-  const std::string said = job.report ? job.report->message : "";
+  const auto* named = job.report ? job.report->why.as<StepEndedBadly>() : nullptr;
   const StepView* first = nullptr;
   for (const StepView& step : job.steps) {
     if (step.phase != StepPhase::failed) continue;
-    if (said.starts_with(fmt::format("step '{}' ", step.name))) return &step;
+    if (named != nullptr && named->step == step.name) return &step;
     if (first == nullptr) first = &step;
   }
   return first;

@@ -7,6 +7,7 @@
 #include "launcher/core/state.h"
 #include "launcher/daemon/auditor.h"
 #include "launcher/daemon/launcher_server.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -37,11 +38,12 @@ struct Performer {
                                            server.settings_.addresses});
   }
   void operator()(const RefuseSession& action) const {
-    spdlog::warn("session {:x} was refused: {}", action.session.value, action.reason);
+    const std::string why = words::text_of(action.why);
+    spdlog::warn("session {:x} was refused: {}", action.session.value, why);
     server.audit(server.holder_of(action.key), action.key, server.links_.address_of(action.key),
-                 "open a session", "the launcher", AuditOutcome::refused, action.reason);
+                 "open a session", "the launcher", AuditOutcome::refused, why);
     server.send_to_session(action.key, action.session,
-                           SessionRefused{action.session, action.reason, action.removed});
+                           SessionRefused{action.session, why, action.removed});
   }
   void operator()(const AskForSession& action) const {
     server.send_to_session(action.key, action.session,
@@ -120,7 +122,7 @@ struct Performer {
     entry.what = "delete jobs";
     entry.object = "job " + action.job.value;
     entry.outcome = AuditOutcome::done;
-    entry.detail = action.why;
+    entry.detail = words::text_of(action.why);
     entry.project = action.project;
     server.settings_.audit->record(std::move(entry));
   }
@@ -142,7 +144,7 @@ struct Performer {
     const Node* node = server.durable_.core().state().node(action.node);
     if (node == nullptr) return;
     server.audit("node " + node->name, node->key, server.links_.address_of(node->key), "report",
-                 action.object, AuditOutcome::refused, action.why);
+                 action.object, AuditOutcome::refused, words::text_of(action.why));
   }
 
   void to_node(NodeId node, SessionId session, AgentReply body) const {
