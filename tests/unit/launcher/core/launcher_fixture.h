@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/core.h"
 #include "launcher/core/state.h"
 

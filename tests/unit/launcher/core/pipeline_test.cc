@@ -125,7 +125,10 @@ TEST_F(Pipelines, WhatNeedsAFailedStepIsNotRunAndTheOthersAre) {
   EXPECT_EQ(launcher.status(job), JobStatus::failed);
   const JobView view = launcher.view(job);
   EXPECT_EQ(view.report->exit_code, 3);
-  EXPECT_THAT(view.report->message, HasSubstr("step 'a' (job p_a): "));
+  const auto* first = view.report->why.as<StepEndedBadly>();
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->step, "a");
+  EXPECT_EQ(first->job, JobId("p_a"));
 }
 
 // A step far down names the first failure, the step before it, and an input of its own.
