@@ -1,0 +1,7 @@
+#include "common/base/ids.h"
+#include "common/domain/compute.h"
+#include "common/domain/exit_report.h"
+#include "common/domain/job_spec.h"
+#include "common/domain/limits.h"
+#include "common/domain/node.h"
+#include "launcher/facts.h"
