@@ -141,7 +141,8 @@ function(lockstep_bundled name)
 endfunction()
 
 # lockstep_test(NAME SOURCES x_test.cc [APART y_test.cc] LINK dep… [TAKES seconds]): one GoogleTest binary, one ctest
-# entry. TAKES: of those that take minutes; they begin first.
+# entry. TAKES: of those that take minutes; they begin first. Each runs in a session of its own: a signal that a faulty
+# test sends to its process group ends that test, which ctest names, and not ctest and the script above it.
 function(lockstep_test name)
   cmake_parse_arguments(ARG "" "TAKES" "SOURCES;APART;LINK" ${ARGN})
   set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -149,7 +150,7 @@ function(lockstep_test name)
   target_link_libraries(${name} PRIVATE lockstep_flags ${ARG_LINK} GTest::gmock GTest::gtest_main)
   lockstep_use_precompiled(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  add_test(NAME ${name} COMMAND ${name})
+  add_test(NAME ${name} COMMAND setpriv --pdeathsig KILL setsid --wait $<TARGET_FILE:${name}>)
   if(ARG_TAKES)
     set_tests_properties(${name} PROPERTIES COST ${ARG_TAKES})
   endif()

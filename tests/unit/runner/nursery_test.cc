@@ -51,7 +51,8 @@ class Nursed {
   static std::vector<int> members(const std::string& directory) {
     std::vector<int> found;
     std::istringstream in(io::read_file(directory + "/cgroup.procs").value_or(""));
-    for (int pid = 0; in >> pid;) found.push_back(pid);
+    for (int pid = 0; in >> pid;)
+      if (pid > 0) found.push_back(pid);  // 0 stands for one of another PID namespace
     return found;
   }
   static bool eventually(const std::function<bool()>& condition) {

@@ -27,6 +27,7 @@ class FamilyThatHandles {
     close(ready[0]);
   }
   ~FamilyThatHandles() {
+    if (parent_ <= 0) return;
     kill(-parent_, SIGKILL);
     waitpid(parent_, nullptr, 0);
   }
