@@ -24,6 +24,83 @@ struct Room {
   }
 };
 
+// ---- keeping the bounds -------------------------------------------------------------------------
+
+bool fits(const lockstep::WhyData& data, Room& room);
+
+struct ValueFits {
+  Room& room;
+  bool operator()(const std::string& value) const {
+    return room.take(fitting_text(value).size()).has_value();
+  }
+  bool operator()(const lockstep::WhyList& value) const {
+    if (room.depth == 0) return false;
+    --room.depth;
+    const bool all = std::all_of(value.begin(), value.end(), [&](const auto& item) {
+      return room.take(0) && std::visit(*this, item.value);
+    });
+    ++room.depth;
+    return all;
+  }
+  bool operator()(const lockstep::WhyData& value) const {
+    if (room.depth == 0) return false;
+    --room.depth;
+    const bool all = fits(value, room);
+    ++room.depth;
+    return all;
+  }
+  template <class T>
+  bool operator()(const T&) const {
+    return true;
+  }
+};
+
+bool fits(const lockstep::WhyData& data, Room& room) {
+  return room.take(data.code.size()) &&
+         std::all_of(data.fields.begin(), data.fields.end(), [&](const auto& field) {
+           return room.take(field.name.size()) && room.take(0) &&
+                  std::visit(ValueFits{room}, field.value.value);
+         });
+}
+
+bool fits(const lockstep::WhyData& data) {
+  Room room;
+  return fits(data, room);
+}
+
+void cut_lists(lockstep::WhyData& data, std::size_t most);
+void cut_lists(lockstep::WhyValue& value, std::size_t most) {
+  if (auto* list = std::get_if<lockstep::WhyList>(&value.value)) {
+    if (list->size() > most) list->resize(most);
+    for (auto& item : *list) cut_lists(item, most);
+  } else if (auto* data = std::get_if<lockstep::WhyData>(&value.value)) {
+    cut_lists(*data, most);
+  }
+}
+void cut_lists(lockstep::WhyData& data, std::size_t most) {
+  for (auto& field : data.fields) cut_lists(field.value, most);
+}
+
+bool is_single(const lockstep::WhyField& field) {
+  return !std::holds_alternative<lockstep::WhyList>(field.value.value) &&
+         !std::holds_alternative<lockstep::WhyData>(field.value.value);
+}
+
+// The most that a list keeps, in the order in which they are tried.
+constexpr std::size_t kShortLists[] = {64, 16, 4, 1};
+
+lockstep::WhyData fitting(lockstep::WhyData data) {
+  for (const std::size_t most : kShortLists) {
+    if (fits(data)) return data;
+    cut_lists(data, most);
+  }
+  if (!fits(data)) std::erase_if(data.fields, [](const auto& field) { return !is_single(field); });
+  if (!fits(data)) data.fields.clear();
+  return data;
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+
 void write_data(const lockstep::WhyData& from, Why* to);
 
 struct ValueWriter {
@@ -50,6 +127,8 @@ void write_data(const lockstep::WhyData& from, Why* to) {
     std::visit(ValueWriter{one->mutable_value()}, field.value.value);
   }
 }
+
+// ---- reading ------------------------------------------------------------------------------------
 
 Status read_data(const Why& from, Room& room, lockstep::WhyData* to);
 
@@ -112,7 +191,9 @@ Status read_data(const Why& from, Room& room, lockstep::WhyData* to) {
 
 }  // namespace
 
-void to_wire(const lockstep::Why& from, Why* to) { write_data(lockstep::to_data(from), to); }
+void to_wire(const lockstep::Why& from, Why* to) {
+  write_data(fitting(lockstep::to_data(from)), to);
+}
 
 Status from_wire(const Why& from, lockstep::Why* to) {
   Room room;

@@ -7,7 +7,8 @@
 
 namespace lockstep::pb {
 
-// Texts that are too long lose their middle.
+// Texts that are too long lose their middle; what exceeds the bounds of why/data.h is shortened:
+// lists lose what comes last, then what is no single value goes.
 void to_wire(const lockstep::Why& from, Why* to);
 // Refuses what exceeds the bounds of why/data.h. A reason that this version does not know is kept.
 Status from_wire(const Why& from, lockstep::Why* to);

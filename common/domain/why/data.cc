@@ -78,81 +78,110 @@ WhyData record_of(const T& record, std::string_view code) {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-template <class T>
-bool read_record(T& record, const WhyData& data);
+// Ordered: of several values, the worst counts.
+enum class Reading { yes, later_word, no };
 
 template <class T>
-bool read_enum(T& member, const std::string& word) {
+Reading read_record(T& record, const WhyData& data);
+
+template <class T>
+Reading read_enum(T& member, const std::string& word) {
   for (int i = 0; i <= static_cast<int>(last_enumerator(T{})); ++i) {
     if (to_string(static_cast<T>(i)) != word) continue;
     member = static_cast<T>(i);
-    return true;
+    return Reading::yes;
   }
-  return false;
+  return Reading::later_word;
 }
 
 template <class T>
-bool read_value(T& member, const WhyValue& value) {
+Reading read_value(T& member, const WhyValue& value);
+
+template <class T>
+Reading read_items(std::vector<T>& member, const WhyList& list) {
+  member.clear();
+  Reading worst = Reading::yes;
+  for (const WhyValue& item : list) {
+    T one{};
+    worst = std::max(worst, read_value(one, item));
+    member.push_back(std::move(one));
+  }
+  return worst;
+}
+
+Reading read_other(Why& member, const WhyData& data) {
+  auto why = why_of(data);
+  if (!why) return Reading::no;
+  member = *std::move(why);
+  return Reading::yes;
+}
+
+template <class T>
+Reading read_value(T& member, const WhyValue& value) {
   if constexpr (kIsPlain<T>) {
     const T* found = std::get_if<T>(&value.value);
     if (found != nullptr) member = *found;
-    return found != nullptr;
+    return found != nullptr ? Reading::yes : Reading::no;
   } else if constexpr (std::is_enum_v<T>) {
     const auto* word = std::get_if<std::string>(&value.value);
-    return word != nullptr && read_enum(member, *word);
+    return word != nullptr ? read_enum(member, *word) : Reading::no;
   } else if constexpr (std::is_integral_v<T>) {
     const auto* number = std::get_if<std::int64_t>(&value.value);
-    if (number == nullptr) return false;
+    if (number == nullptr) return Reading::no;
     member = static_cast<T>(*number);
-    return static_cast<std::int64_t>(member) == *number;
-  } else if constexpr (std::is_same_v<T, JobId>) {
+    return static_cast<std::int64_t>(member) == *number ? Reading::yes : Reading::no;
+  } else if constexpr (std::is_same_v<T, JobId> || std::is_same_v<T, NodeId>) {
     return read_value(member.value, value);
-  } else if constexpr (std::is_same_v<T, NodeId>) {
-    return read_value(member.value, value);
-  } else if constexpr (std::is_same_v<T, Why>) {
-    const auto* data = std::get_if<WhyData>(&value.value);
-    if (data == nullptr) return false;
-    auto why = why_of(*data);
-    if (why) member = *std::move(why);
-    return why.has_value();
   } else if constexpr (IsList<T>::value) {
     const auto* list = std::get_if<WhyList>(&value.value);
-    if (list == nullptr) return false;
-    member.clear();
-    return std::all_of(list->begin(), list->end(), [&](const WhyValue& item) {
-      typename T::value_type one{};
-      const bool is_read = read_value(one, item);
-      member.push_back(std::move(one));
-      return is_read;
-    });
+    return list != nullptr ? read_items(member, *list) : Reading::no;
   } else {
     const auto* data = std::get_if<WhyData>(&value.value);
-    return data != nullptr && read_record(member, *data);
+    if (data == nullptr) return Reading::no;
+    if constexpr (std::is_same_v<T, Why>)
+      return read_other(member, *data);
+    else
+      return read_record(member, *data);
   }
 }
 
 struct Reader {
   const WhyData& data;
-  std::string& wrong;  // the first field of another kind
+  Reading worst = Reading::yes;
+  std::string_view where;  // the first field that does not fit
   template <class T>
-  void operator()(std::string_view name, T& member) const {
+  void operator()(std::string_view name, T& member) {
     const auto found = std::find_if(data.fields.begin(), data.fields.end(),
                                     [&](const auto& field) { return field.name == name; });
     if (found == data.fields.end()) return;
-    bool is_read = false;
+    Reading reading{};
     if constexpr (IsOptional<T>::value)
-      is_read = read_value(member.emplace(), found->value);
+      reading = read_value(member.emplace(), found->value);
     else
-      is_read = read_value(member, found->value);
-    if (!is_read && wrong.empty()) wrong = name;
+      reading = read_value(member, found->value);
+    if (reading <= worst) return;
+    worst = reading;
+    where = name;
   }
 };
 
 template <class T>
-bool read_record(T& record, const WhyData& data) {
-  std::string wrong;
-  T::fields(record, Reader{data, wrong});
-  return wrong.empty();
+Reading read_record(T& record, const WhyData& data) {
+  Reader reader{data};
+  T::fields(record, reader);
+  return reader.worst;
+}
+
+template <class R>
+Result<Why> read_known(const WhyData& data) {
+  R reason;
+  Reader reader{data};
+  R::fields(reason, reader);
+  if (reader.worst == Reading::no)
+    return make_error(ErrorCode::corrupt, "the reason " + data.code + " has a field '" +
+                                              std::string(reader.where) + "' of another kind");
+  if (reader.worst == Reading::later_word) return Why(Unknown{data});
+  return Why(std::move(reason));
 }
 
 template <std::size_t I = 0>
@@ -163,15 +192,7 @@ Result<Why> read_reason(const WhyData& data) {
   } else {
     using R = std::variant_alternative_t<I, Variant>;
     if (R::kCode.empty() || R::kCode != data.code) return read_reason<I + 1>(data);
-    if constexpr (!std::is_same_v<R, Unknown>) {
-      R reason;
-      std::string wrong;
-      R::fields(reason, Reader{data, wrong});
-      if (!wrong.empty())
-        return make_error(ErrorCode::corrupt, "the reason " + data.code + " has a field '" + wrong +
-                                                  "' of another kind");
-      return Why(std::move(reason));
-    }
+    if constexpr (!std::is_same_v<R, Unknown>) return read_known<R>(data);
   }
 }
 

@@ -45,21 +45,22 @@ inline bool operator==(const WhyData& a, const WhyData& b) {
   return a.code == b.code && a.fields == b.fields;
 }
 
-// A reason of a later version.
+// A reason of a later version, or one with a word of a later version.
 struct Unknown {
   static constexpr std::string_view kCode = "";
   WhyData data;
   friend bool operator==(const Unknown&, const Unknown&) = default;
 };
 
-// Bounds of what a peer may send.
-inline constexpr int kMostWhyDepth = 8;
+// Bounds of what a peer may send, and of what is written: what exceeds them is shortened.
+inline constexpr int kMostWhyDepth = 16;
 inline constexpr std::size_t kMostWhyValues = 4096;
 inline constexpr std::size_t kMostWhyBytes = 256 << 10;
 
 WhyData to_data(const Why& why);
 // A field that `data` lacks keeps its default, one that this version does not know is dropped. A
-// code that this version does not know gives Unknown. Fails on a value of another kind.
+// code or an enumerator that this version does not know gives Unknown. Fails on a value of another
+// kind.
 Result<Why> why_of(const WhyData& data);
 // For the logs of programs: "code field=value …"; of Told its text alone.
 std::string log_text(const Why& why);

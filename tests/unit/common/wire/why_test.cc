@@ -66,6 +66,35 @@ TEST(WhyCodec, AFieldOfAnotherKindIsRefused) {
   EXPECT_EQ(why.error().code, ErrorCode::corrupt);
 }
 
+// A node that is newer than its launcher.
+TEST(WhyCodec, AReasonWithAWordOfALaterVersionIsKept) {
+  for (const Why& known : testing::every_reason()) {
+    WhyData later = to_data(known);
+    for (WhyField& field : later.fields)
+      if (auto* word = std::get_if<std::string>(&field.value.value)) *word = "a word of tomorrow";
+    const auto read = why_of(later);
+    ASSERT_TRUE(read) << later.code << ": " << read.error().message;
+    EXPECT_EQ(to_data(*read), later) << later.code;
+  }
+}
+
+// Else what was written could not be read again.
+TEST(WhyCodec, WhatExceedsTheBoundsIsShortenedWhenItIsWritten) {
+  WhyList wide(3 * kMostWhyValues, WhyValue{true});
+  WhyValue deep{std::int64_t{1}};
+  for (int i = 0; i < 3 * kMostWhyDepth; ++i) deep = {WhyList{deep}};
+  const std::string long_text(3 * kMostWhyBytes, 'a');
+  for (const WhyValue& value : {WhyValue{wide}, deep, WhyValue{WhyList(20, {long_text})}}) {
+    const auto read = through_the_wire(
+        Why(Unknown{{"of_tomorrow", {{"count", {std::int64_t{7}}}, {"what", value}}}}));
+    ASSERT_TRUE(read) << read.error().message;
+    const WhyData data = to_data(*read);
+    EXPECT_EQ(data.code, "of_tomorrow");
+    ASSERT_FALSE(data.fields.empty());
+    EXPECT_EQ(data.fields[0].value, WhyValue{std::int64_t{7}});
+  }
+}
+
 TEST(WhyCodec, WhatIsTooDeepOrTooLargeIsRefused) {
   pb::Why deep;
   pb::Why* at = &deep;
