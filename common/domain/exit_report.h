@@ -154,7 +154,8 @@ struct PossibleFirst {
   NodeId node;
   std::string node_name;
   Instant time;
-  std::string message;  // as in ExitReport
+  Why why;                   // as in ExitReport
+  std::string message = {};  // as in ExitReport
   friend bool operator==(const PossibleFirst&, const PossibleFirst&) = default;
 };
 inline constexpr std::size_t kMaxPossibleFirst = 8;
@@ -175,7 +176,8 @@ struct ExitReport {
   NodeId node;              // where; 0 when it concerns no node
   std::string node_name;
   Instant time;
-  std::string message;  // one line, e.g. "rank 3 on n2 was killed by signal 9 (SIGKILL)"
+  Why why;              // none: the cause says all
+  std::string message;  // `why` in words, in views; "" in facts and in state
   std::string stderr_tail;
   std::vector<int> terminated_ranks;  // ranks that were terminated because of it
   // The clocks of their nodes are not known well enough to say which came first; at most

@@ -29,6 +29,15 @@ std::string_view to_string(FoundVerdict verdict) {
   return "notice";
 }
 
+std::string_view to_string(FoundAbout about) {
+  switch (about) {
+    case FoundAbout::named: return "named";
+    case FoundAbout::rendezvous: return "rendezvous";
+    case FoundAbout::lock: return "lock";
+  }
+  return "named";
+}
+
 std::string_view to_string(OnHang what) {
   switch (what) {
     case OnHang::report: return "report";

@@ -36,6 +36,16 @@ constexpr FoundKind last_enumerator(FoundKind) { return FoundKind::different_ver
 // lockstep.on_hang act.
 enum class FoundVerdict { notice, waits, hangs };
 std::string_view to_string(FoundVerdict verdict);
+constexpr FoundVerdict last_enumerator(FoundVerdict) { return FoundVerdict::hangs; }
+
+// What Found::fact is about, where that changes what is said of it.
+enum class FoundAbout {
+  named,       // `fact` is a name, or empty
+  rendezvous,  // not_started: the ranks of a PyTorch gang meet there first
+  lock,        // cycle: threads of one rank wait for a lock
+};
+std::string_view to_string(FoundAbout about);
+constexpr FoundAbout last_enumerator(FoundAbout) { return FoundAbout::lock; }
 
 // What a rank does at the moment of the finding.
 struct FoundRank {
@@ -46,6 +56,16 @@ struct FoundRank {
   std::string on;     // what that call's descriptor is: "10.0.0.4:29500", "/data/a.bin"
   std::string at;     // the top of its stack that is the user's: "eval.py:88"; "": not known
   std::int64_t cpu_milli = 0;  // thousandths of a core, over the window of the finding
+  template <class Self, class See>
+  static void fields(Self& self, See&& see) {  // see why/why.h
+    see("rank", self.rank);
+    see("node_rank", self.node_rank);
+    see("doing", self.doing);
+    see("call", self.call);
+    see("on", self.on);
+    see("at", self.at);
+    see("cpu_milli", self.cpu_milli);
+  }
   friend bool operator==(const FoundRank&, const FoundRank&) = default;
 };
 
@@ -58,6 +78,7 @@ struct Found {
   Instant since;                 // node rank 0's clock
   std::string fact;  // a name that goes with the kind: a collective, a version, a reason
   std::int64_t here = 0, elsewhere = 0;  // the numbers that differ: counts, milli of the median
+  FoundAbout about = FoundAbout::named;
   friend bool operator==(const Found&, const Found&) = default;
 };
 // All that holds now; the next list replaces it, and an empty one says that nothing holds any more.

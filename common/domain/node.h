@@ -13,6 +13,7 @@
 #include "common/base/time.h"
 #include "common/domain/fabric.h"
 #include "common/domain/limits.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep {
 
@@ -87,12 +88,13 @@ struct Inventory {
 // What happened to a node, as `lockstep node show --history` lists it.
 struct NodeEvent {
   Instant at;
-  std::string what;  // one word: "Joined", "Lost", "Returned", …
-  std::string message;
+  std::string what;          // one word: "Joined", "Lost", "Returned", …
+  Why why = {};              // none: the word says all
+  std::string message = {};  // `why` in words, in views; at most kMaxNodeEventBytes
   friend bool operator==(const NodeEvent&, const NodeEvent&) = default;
 };
-inline constexpr std::size_t kMaxNodeEvents = 50;  // that are kept of one node
-inline constexpr std::size_t kMaxNodeEventBytes = 300;
+inline constexpr std::size_t kMaxNodeEvents = 50;       // that are kept of one node
+inline constexpr std::size_t kMaxNodeEventBytes = 300;  // of a message, and of a text of a user
 
 enum class Liveness { alive, unknown, lost };
 std::string_view to_string(Liveness liveness);

@@ -128,6 +128,17 @@ std::string put_in_outputs(std::string text, const std::map<std::string, std::st
   return put_in_expressions(std::move(text), "outputs", paths);
 }
 
+std::string_view to_string(OutputKind kind) {
+  switch (kind) {
+    case OutputKind::outputs: return "outputs";
+    case OutputKind::logs: return "logs";
+    case OutputKind::named: return "named";
+    case OutputKind::checkpoint: return "checkpoint";
+    case OutputKind::kept: return "kept";
+  }
+  return "outputs";
+}
+
 std::string describe(OutputKind kind, const std::string& name) {
   switch (kind) {
     case OutputKind::outputs: return "./outputs";

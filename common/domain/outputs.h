@@ -96,6 +96,8 @@ enum class OutputKind {
   checkpoint,
   kept,  // files elsewhere in the working directory that the job's `keep` names
 };
+std::string_view to_string(OutputKind kind);  // "outputs", …
+constexpr OutputKind last_enumerator(OutputKind) { return OutputKind::kept; }
 
 struct CollectedOutput {
   OutputKind kind = OutputKind::outputs;

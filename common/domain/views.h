@@ -12,6 +12,7 @@
 #include "common/domain/assignment.h"
 #include "common/domain/exit_report.h"
 #include "common/domain/job_spec.h"
+#include "common/domain/job_status.h"
 #include "common/domain/metrics.h"
 #include "common/domain/name_grants.h"
 #include "common/domain/node.h"
@@ -19,22 +20,6 @@
 #include "common/domain/why/why.h"
 
 namespace lockstep {
-
-// Azure's words (reference: statuses of `az ml job show`).
-enum class JobStatus {
-  queued,
-  preparing,
-  starting,
-  running,
-  finalizing,
-  cancel_requested,
-  completed,
-  failed,
-  canceled
-};
-std::string_view to_string(JobStatus status);  // "Queued", "CancelRequested", …
-std::optional<JobStatus> job_status_from(std::string_view word);
-bool is_final(JobStatus status);
 
 struct PartView {
   NodeId node;
@@ -61,6 +46,7 @@ struct PartView {
   // kept.
   std::optional<Bytes> lost_logs = {};
   NetworkSettings settings = {};  // see PartReport
+  Why why = {};                   // why it was given up; then `progress` is the same in words
   friend bool operator==(const PartView&, const PartView&) = default;
 };
 
@@ -99,12 +85,13 @@ struct AttemptView {
   Instant ended;    // ns = 0: not yet
   std::vector<PartView> parts;
   std::optional<ExitReport> report;
-  std::string retried;  // why another attempt followed or will follow
+  std::string retried;  // `why` in words
   std::optional<CheckpointView> checkpoint;
   // What holds among its ranks now; of one that ended and did not complete, what held last. How
   // long each has lasted is of the moment of the view.
   FoundList found = {};
   std::optional<ProbeResult> probe = {};  // of its gang; absent: there was none
+  Why why = {};                           // RetriedAfter, if another attempt follows or will follow
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
 
@@ -339,7 +326,8 @@ struct JobEvent {
   std::string what;           // one word: "Submitted", "Placed", "Running", …
   std::uint32_t attempt = 0;  // 0: it concerns no attempt
   std::string node_name;      // "": it concerns no single node
-  std::string message;
+  Why why;
+  std::string message = {};  // `why` in words
   friend bool operator==(const JobEvent&, const JobEvent&) = default;
 };
 

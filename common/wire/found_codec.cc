@@ -179,7 +179,23 @@ void to_wire(const lockstep::Found& from, Found* to) {
   to->set_fact(found_text(from.fact));
   to->set_here(from.here);
   to->set_elsewhere(from.elsewhere);
+  to->set_about(static_cast<int>(from.about) + 1);
 }
+
+namespace {
+
+// Earlier runners say it with the text of `fact`. A newer one may know what we do not.
+FoundAbout about_of(const Found& from, FoundKind kind) {
+  if (from.about() == 0 && kind == FoundKind::not_started && from.fact() == "the rendezvous")
+    return FoundAbout::rendezvous;
+  if (from.about() == 0 && kind == FoundKind::cycle && from.fact() == "lock")
+    return FoundAbout::lock;
+  const bool is_known =
+      from.about() > 0 && from.about() <= static_cast<int>(last_enumerator(FoundAbout{})) + 1;
+  return is_known ? static_cast<FoundAbout>(from.about() - 1) : FoundAbout::named;
+}
+
+}  // namespace
 
 Status from_wire(const Found& from, lockstep::Found* to) {
   TRY(read_enum(from.kind(), FoundKind::different_versions, "found.kind", &to->kind));
@@ -193,6 +209,7 @@ Status from_wire(const Found& from, lockstep::Found* to) {
   TRY(read_found_text(from.fact(), "found.fact", &to->fact));
   to->here = from.here();
   to->elsewhere = from.elsewhere();
+  to->about = about_of(from, to->kind);
   return {};
 }
 

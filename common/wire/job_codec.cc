@@ -2,6 +2,7 @@
 
 #include "common/domain/node_labels.h"
 #include "common/domain/pipeline.h"
+#include "common/domain/why/old_texts.h"
 #include "common/domain/why/reason.h"
 #include "common/wire/environment_codec.h"
 #include "common/wire/found_codec.h"
@@ -663,6 +664,7 @@ void to_wire(const lockstep::PossibleFirst& from, PossibleFirst* to) {
   to->set_node_name(from.node_name);
   to->set_time_ns(from.time.ns);
   to->set_message(fitting_text(from.message));
+  if (from.why) to_wire(from.why, to->mutable_why_data());
 }
 
 Status from_wire(const PossibleFirst& from, lockstep::PossibleFirst* to) {
@@ -671,6 +673,7 @@ Status from_wire(const PossibleFirst& from, lockstep::PossibleFirst* to) {
   to->node = NodeId(from.node());
   TRY(read_text(from.node_name(), "also.node_name", &to->node_name));
   TRY(read_instant(from.time_ns(), "also.time", &to->time));
+  TRY(read_why(from.message(), from.has_why_data(), from.why_data(), "also.message", &to->why));
   return read_text(from.message(), "also.message", &to->message);
 }
 
@@ -692,6 +695,7 @@ void to_wire(const lockstep::ExitReport& from, ExitReport* to) {
   to->set_node_name(from.node_name);
   to->set_time_ns(from.time.ns);
   to->set_message(fitting_text(from.message));
+  if (from.why) to_wire(from.why, to->mutable_why_data());
   to->set_stderr_tail(fitting_text(from.stderr_tail));
   to->mutable_terminated_ranks()->Assign(from.terminated_ranks.begin(),
                                          from.terminated_ranks.end());
@@ -711,6 +715,10 @@ Status from_wire(const ExitReport& from, lockstep::ExitReport* to) {
   TRY(read_text(from.node_name(), "report.node_name", &to->node_name));
   TRY(read_instant(from.time_ns(), "report.time", &to->time));
   TRY(read_text(from.message(), "report.message", &to->message));
+  if (from.has_why_data())
+    TRY(from_wire(from.why_data(), &to->why));
+  else
+    to->why = end_of_old(to->message, to->cause, to->node_name);
   TRY(read_text(from.stderr_tail(), "report.stderr_tail", &to->stderr_tail));
   TRY(check_count(from.terminated_ranks_size(), kMaxRankNumber, "report.terminated_ranks"));
   for (const int rank : from.terminated_ranks())

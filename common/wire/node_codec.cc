@@ -1,6 +1,7 @@
 #include "common/wire/node_codec.h"
 
 #include "common/wire/fabric_codec.h"
+#include "common/wire/why_codec.h"
 
 namespace lockstep::pb {
 
@@ -82,10 +83,13 @@ void to_wire(const lockstep::NodeEvent& from, NodeEvent* to) {
   to->set_at_ns(from.at.ns);
   to->set_what(from.what);
   to->set_message(fitting_text(from.message));
+  if (from.why) to_wire(from.why, to->mutable_why_data());
 }
 Status from_wire(const NodeEvent& from, lockstep::NodeEvent* to) {
   TRY(read_instant(from.at_ns(), "node_event.at", &to->at));
   TRY(read_text(from.what(), "node_event.what", &to->what));
+  TRY(read_why(from.message(), from.has_why_data(), from.why_data(), "node_event.message",
+               &to->why));
   return read_text(from.message(), "node_event.message", &to->message);
 }
 

@@ -1,5 +1,6 @@
 #include "common/wire/views_codec.h"
 
+#include "common/domain/why/old_texts.h"
 #include "common/wire/assignment_codec.h"
 #include "common/wire/environment_codec.h"
 #include "common/wire/fabric_codec.h"
@@ -77,6 +78,7 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   write_texts(from.addresses, to->mutable_addresses());
   if (from.lost_logs) to->set_lost_log_bytes(from.lost_logs->count);
   write_list(from.settings, to->mutable_settings());
+  if (from.why) to_wire(from.why, to->mutable_why_data());
 }
 
 Status from_wire(const PartView& from, lockstep::PartView* to) {
@@ -100,6 +102,7 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   TRY(read_texts(from.addresses(), kMaxPartAddresses, "part.addresses", &to->addresses));
   if (from.has_lost_log_bytes()) to->lost_logs = Bytes{from.lost_log_bytes()};
   TRY(read_list(from.settings(), kMaxNetworkSettings, "part.settings", &to->settings));
+  if (from.has_why_data()) TRY(from_wire(from.why_data(), &to->why));
   return read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs);
 }
 
@@ -128,7 +131,8 @@ void to_wire(const lockstep::AttemptView& from, AttemptView* to) {
   to->set_ended_ns(from.ended.ns);
   write_list(from.parts, to->mutable_parts());
   if (from.report) to_wire(*from.report, to->mutable_report());
-  to->set_retried(from.retried);
+  to->set_retried(fitting_text(from.retried));
+  if (from.why) to_wire(from.why, to->mutable_why_data());
   if (from.checkpoint) to_wire(*from.checkpoint, to->mutable_checkpoint());
   write_found(from.found, to->mutable_found());
   if (from.probe) to_wire(*from.probe, to->mutable_probe());
@@ -142,6 +146,10 @@ Status from_wire(const AttemptView& from, lockstep::AttemptView* to) {
   TRY(read_list(from.parts(), kMaxNodesPerJob, "attempt.parts", &to->parts));
   if (from.has_report()) TRY(from_wire(from.report(), &to->report.emplace()));
   TRY(read_text(from.retried(), "attempt.retried", &to->retried));
+  if (from.has_why_data())
+    TRY(from_wire(from.why_data(), &to->why));
+  else
+    to->why = retry_of_old(to->retried, to->report ? to->report->why : lockstep::Why());
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
   TRY(read_found(from.found(), &to->found));
   if (from.has_probe()) TRY(from_wire(from.probe(), &to->probe.emplace()));
@@ -432,6 +440,7 @@ void to_wire(const lockstep::JobEvent& from, JobEvent* to) {
   to->set_attempt(from.attempt);
   to->set_node_name(from.node_name);
   to->set_message(fitting_text(from.message));
+  if (from.why) to_wire(from.why, to->mutable_why_data());
 }
 
 Status from_wire(const JobEvent& from, lockstep::JobEvent* to) {
@@ -439,6 +448,7 @@ Status from_wire(const JobEvent& from, lockstep::JobEvent* to) {
   TRY(read_text(from.what(), "event.what", &to->what));
   to->attempt = from.attempt();
   TRY(read_text(from.node_name(), "event.node_name", &to->node_name));
+  TRY(read_why(from.message(), from.has_why_data(), from.why_data(), "event.message", &to->why));
   return read_text(from.message(), "event.message", &to->message);
 }
 

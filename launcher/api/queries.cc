@@ -29,13 +29,13 @@ std::size_t rough_bytes(const std::map<std::string, std::string>& map) {
   return bytes;
 }
 
-// The text of a reason, and its fields with their names.
-constexpr std::size_t kReasonTimes = 4;
+// A reason takes about four times its text: its data stands beside it, with the names of its fields.
+std::size_t bytes_of_reason(const std::string& in_words) { return 4 * in_words.size() + 128; }
 
 // About what a view takes in a message; only the parts that can be large are counted exactly.
 std::size_t rough_bytes(const JobView& view) {
   const JobSpec& spec = view.spec;
-  std::size_t bytes = 512 + spec.description.size() + kReasonTimes * view.reason.size();
+  std::size_t bytes = 512 + spec.description.size() + bytes_of_reason(view.reason);
   bytes += rough_bytes(spec.environment_variables) + rough_bytes(spec.tags);
   bytes += rough_bytes(spec.inputs);
   for (const DataInput& input : spec.data) bytes += bytes_of(input);
@@ -46,9 +46,9 @@ std::size_t rough_bytes(const JobView& view) {
   }
   const auto of_report = [](const std::optional<ExitReport>& report) {
     if (!report) return std::size_t{0};
-    std::size_t size = 64 + report->message.size() + report->stderr_tail.size() +
+    std::size_t size = 64 + bytes_of_reason(report->message) + report->stderr_tail.size() +
                        4 * report->terminated_ranks.size();
-    for (const PossibleFirst& other : report->also) size += 64 + other.message.size();
+    for (const PossibleFirst& other : report->also) size += 64 + bytes_of_reason(other.message);
     return size;
   };
   for (const auto& attempt : view.attempts) {

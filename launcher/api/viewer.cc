@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "common/base/utf8.h"
 #include "common/domain/provider_settings.h"
 #include "common/domain/why/reason.h"
 #include "common/domain/why/redact.h"
@@ -23,13 +24,11 @@ namespace {
 // Each text of a view that is made for people, with its class. Reasons: see Viewer::cut.
 using TakeText = std::function<void(WordsOf, std::string&)>;
 void each_text(ExitReport& report, const TakeText& take) {
-  take(WordsOf::job, report.message);
-  for (PossibleFirst& other : report.also) take(WordsOf::job, other.message);
   take(WordsOf::output, report.stderr_tail);
   take(WordsOf::output, report.backtrace);
 }
 void each_text(PartView& part, const TakeText& take) {
-  take(WordsOf::job, part.progress);
+  if (!part.why) take(WordsOf::job, part.progress);
   for (std::string& note : part.notes) take(WordsOf::job, note);
   for (std::string& limit : part.limits) take(WordsOf::launcher, limit);
   if (part.environment) take(WordsOf::job, part.environment->how);
@@ -38,7 +37,6 @@ void each_text(JobView& view, const TakeText& take) {
   if (view.report) each_text(*view.report, take);
   for (AttemptView& attempt : view.attempts) {
     if (attempt.report) each_text(*attempt.report, take);
-    take(WordsOf::job, attempt.retried);
     for (PartView& part : attempt.parts) each_text(part, take);
   }
 }
@@ -57,11 +55,27 @@ void put_texts(PartView& part) {
 }
 
 // Each reason of a view, with its class.
-using TakeWhy = std::function<void(WordsOf, Why&)>;
-void each_reason(PartView& part, const TakeWhy& take) {
+using TakeReason = std::function<void(WordsOf, Why&)>;
+void each_reason(PartView& part, const TakeReason& take) {
   for (Why& note : part.notes_why) take(WordsOf::job, note);
   for (Why& limit : part.limits_why) take(WordsOf::launcher, limit);
   if (part.environment) take(WordsOf::job, part.environment->why);
+}
+
+// Each reason of a view with its text and its class.
+using TakeWhy = std::function<void(WordsOf, Why&, std::string&)>;
+void each_why(ExitReport& report, const TakeWhy& take) {
+  take(WordsOf::job, report.why, report.message);
+  for (PossibleFirst& other : report.also) take(WordsOf::job, other.why, other.message);
+}
+void each_why(JobView& view, const TakeWhy& take) {
+  if (view.report) each_why(*view.report, take);
+  for (AttemptView& attempt : view.attempts) {
+    if (attempt.report) each_why(*attempt.report, take);
+    take(WordsOf::job, attempt.why, attempt.retried);
+    for (PartView& part : attempt.parts)
+      if (part.why) take(WordsOf::job, part.why, part.progress);
+  }
 }
 
 void hide_values(JobSpec& spec) {
@@ -248,7 +262,10 @@ NodeView Viewer::cut(NodeView view) const {
   });
   view.why = cut(view.why);
   view.reason = words::text_of(view.why);
-  for (NodeEvent& event : view.history) event.message = cut(std::move(event.message));
+  for (NodeEvent& event : view.history) {
+    event.why = cut(event.why);
+    event.message = std::string(head(words::text_of(event.why), kMaxNodeEventBytes));
+  }
   return view;
 }
 
@@ -259,8 +276,12 @@ std::string Viewer::tell(WordsOf of, std::string words, bool reads) const {
 
 Why Viewer::tell(WordsOf of, const Why& why, bool reads) const {
   if (!is_told(of, reads)) return {};
-  const Told* theirs = may_name_jobs(of) ? why.as<Told>() : nullptr;
-  return theirs == nullptr ? why : told(cut(theirs->text));
+  return may_name_jobs(of) ? cut(why) : why;
+}
+
+void Viewer::tell(WordsOf of, Why& why, std::string& words, bool reads) const {
+  why = tell(of, why, reads);
+  words = words::text_of(why);
 }
 
 JobView Viewer::cut(JobView view) const {
@@ -283,6 +304,7 @@ JobView Viewer::cut(JobView view) const {
   each_text(view, [&](WordsOf of, std::string& text) {
     if (!text.empty()) text = tell(of, std::move(text), reads);
   });
+  each_why(view, [&](WordsOf of, Why& why, std::string& text) { tell(of, why, text, reads); });
   std::erase_if(view.spec.queue.after, [this](const After& after) {
     const Job* job = state_.job(after.job);
     return job != nullptr && !sees(*job);
@@ -317,7 +339,7 @@ ExplainView Viewer::cut(ExplainView view) const {
 }
 
 JobEvent Viewer::cut(JobEvent event, const Job& of) const {
-  event.message = tell(WordsOf::job, std::move(event.message), reads(of));
+  tell(WordsOf::job, event.why, event.message, reads(of));
   return event;
 }
 

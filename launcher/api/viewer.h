@@ -1,9 +1,9 @@
 #pragma once
-// Cuts the launcher's views down to what one caller may see. It leaves out jobs that the caller may
-// not see; of a job that the caller may see but not read it keeps name, state, place and resources;
-// and it hides the values of variables from all who may not read them. No other place decides which
-// words of a job are shown to whom: each text has a class (launcher/core/words_of.h), and every
-// answer about a job goes through cut(). Reasons become words here, after that.
+// Puts the reasons of the launcher's views into words, and cuts the views down to what one caller
+// may see. It leaves out jobs that the caller may not see; of a job that the caller may see but not
+// read it keeps name, state, place and resources; and it hides the values of variables from all who
+// may not read them. No other place decides which words and reasons of a job are shown to whom:
+// each has a class (launcher/core/words_of.h), and every answer about a job goes through cut().
 
 #include "common/domain/views.h"
 #include "common/domain/why/redact.h"
@@ -33,8 +33,9 @@ class Viewer {
   // The words as the caller is told them; "": not at all. `reads`: the caller may read the job that
   // they are about.
   std::string tell(WordsOf of, std::string words, bool reads) const;
-  // The same of a reason that a node told; those name no jobs but in a text of somebody else.
   Why tell(WordsOf of, const Why& why, bool reads) const;
+  // A text that is `why` in words, after what is told of that.
+  void tell(WordsOf of, Why& why, std::string& words, bool reads) const;
   NodeView cut(NodeView view) const;
   // For those who may not change targets: without jobs that they may not see, and without what a
   // provider is given, which may hold credentials.

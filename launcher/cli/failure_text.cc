@@ -9,65 +9,15 @@
 #include "launcher/cli/rank_view.h"
 #include "launcher/cli/remedies.h"
 #include "launcher/cli/view_text.h"
+#include "launcher/words/ends.h"
 #include "launcher/words/said.h"
 
 namespace lockstep::cli {
 
 namespace {
 
-std::string signal_name(int exit_code) {
-  switch (exit_code - 128) {
-    case 1: return "SIGHUP";
-    case 2: return "SIGINT";
-    case 3: return "SIGQUIT";
-    case 4: return "SIGILL";
-    case 6: return "SIGABRT";
-    case 7: return "SIGBUS";
-    case 8: return "SIGFPE";
-    case 9: return "SIGKILL";
-    case 11: return "SIGSEGV";
-    case 13: return "SIGPIPE";
-    case 15: return "SIGTERM";
-    default: return fmt::format("signal {}", exit_code - 128);
-  }
-}
-
-std::string how_it_ended(const ExitReport& report) {
-  switch (report.cause) {
-    case Cause::exit_code: return fmt::format("exited with code {}", report.exit_code);
-    case Cause::signal:
-      return fmt::format("was killed by {} (exit code {})", signal_name(report.exit_code),
-                         report.exit_code);
-    case Cause::out_of_memory:
-      return fmt::format("was killed because it ran out of memory (OOM; exit code {})",
-                         report.exit_code);
-    case Cause::mpi_abort: return fmt::format("called MPI_Abort (exit code {})", report.exit_code);
-    case Cause::exit_without_finalize:
-      return "exited with code 0 after MPI_Init but before MPI_Finalize";
-    case Cause::never_connected: return "never joined its MPI job: it ran alone as rank 0 of 1";
-    case Cause::command_not_found: return "could not start: command not found (exit code 127)";
-    case Cause::command_not_executable:
-      return "could not start: the command is not executable (exit code 126)";
-    case Cause::completed:
-    case Cause::timeout:
-    case Cause::canceled:
-    case Cause::workspace_failed:
-    case Cause::start_failed:
-    case Cause::port_taken:
-    case Cause::runner_lost:
-    case Cause::node_lost:
-    case Cause::account_missing:
-    case Cause::environment_failed:
-    case Cause::disk_limit:
-    case Cause::preempted:
-    case Cause::hang:
-    case Cause::no_rdma: break;
-  }
-  return "";
-}
-
 std::string first_failure(const ExitReport& report) {
-  const std::string how = how_it_ended(report);
+  const std::string how = words::rank_end_in_short(report.cause, report.exit_code);
   const std::string where = report.node_name.empty() ? "" : " on " + report.node_name;
   const std::string when = report.time.ns == 0 ? "" : " at " + to_string(report.time);
   if (!report.rank || how.empty()) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/printable.h"
+#include "common/domain/why/data.h"
 #include "launcher/cli/view_text.h"
 
 namespace lockstep::cli {
@@ -84,6 +85,20 @@ bool names(std::string_view text, std::string_view address) {
   return false;
 }
 
+// In a text of whoever saw it, wherever that is in the reason.
+bool names(const WhyData& reason, std::string_view address);
+bool names(const WhyValue& value, std::string_view address) {
+  if (const auto* text = std::get_if<std::string>(&value.value)) return names(*text, address);
+  if (const auto* record = std::get_if<WhyData>(&value.value)) return names(*record, address);
+  const auto* list = std::get_if<WhyList>(&value.value);
+  return list != nullptr && std::any_of(list->begin(), list->end(),
+                                        [&](const WhyValue& item) { return names(item, address); });
+}
+bool names(const WhyData& reason, std::string_view address) {
+  return std::any_of(reason.fields.begin(), reason.fields.end(),
+                     [&](const WhyField& field) { return names(field.value, address); });
+}
+
 bool is_of_one_node(const AttemptView& attempt, const PartView& part, const std::string& address) {
   return std::none_of(attempt.parts.begin(), attempt.parts.end(), [&](const PartView& other) {
     const auto& all = other.addresses;
@@ -137,12 +152,13 @@ std::string ended_before_lines(const AttemptView& attempt, const ExitReport& rep
 }
 
 std::string address_lines(const AttemptView& attempt, const ExitReport& report) {
+  const WhyData reason = to_data(report.why);
   std::string text;
   std::size_t lines = 0;
   for (const PartView& part : attempt.parts)
     for (const std::string& address : part.addresses) {
       if (address.empty() || !is_of_one_node(attempt, part, address)) continue;
-      if (!names(report.stderr_tail, address) && !names(report.message, address)) continue;
+      if (!names(report.stderr_tail, address) && !names(reason, address)) continue;
       if (++lines > kMostAddresses) return text;
       text += fmt::format("  {} is {}, {}\n", in_one_line(address), in_one_line(part.node_name),
                           who(all_ranks(part)));

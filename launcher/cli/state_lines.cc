@@ -24,7 +24,7 @@ std::string why_again(const JobView& job) {
   if (before.retried.empty()) return "";
   const auto* earlier = job.attempts.size() > 2 ? &job.attempts[job.attempts.size() - 3] : nullptr;
   if (earlier != nullptr && earlier->report && before.report &&
-      earlier->report->message == before.report->message)
+      earlier->report->why == before.report->why)
     return fmt::format("; attempt {} ended like attempt {}", before.number, earlier->number);
   return fmt::format("; attempt {} ended: {}", before.number, in_one_line(before.retried));
 }

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "common/domain/image_replacement.h"
+#include "common/domain/why/reason.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/environment_view.h"
 #include "launcher/cli/found_lines.h"
@@ -20,6 +21,7 @@
 #include "launcher/cli/rank_view.h"
 #include "launcher/cli/usage_view.h"
 #include "launcher/words/held_node.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::cli {
 
@@ -189,14 +191,16 @@ std::string begins_with(const CheckpointView& checkpoint) {
 // How it ended and why another followed; what the attempt before ended with is not said again.
 std::string end_of(const AttemptView& attempt, const AttemptView* before) {
   const bool failed = attempt.report && attempt.report->cause != Cause::completed;
+  const auto* again = attempt.why.as<RetriedAfter>();
   std::string text = !attempt.retried.empty() ? attempt.retried  // it opens with the message
                      : failed                 ? attempt.report->message
                                               : "";
-  const bool same = failed && before != nullptr && before->report &&
-                    before->report->message == attempt.report->message &&
-                    text.starts_with(attempt.report->message);
+  const bool same = failed && before != nullptr && before->report && attempt.report->why &&
+                    before->report->why == attempt.report->why &&
+                    (again != nullptr || attempt.retried.empty());
   if (same)
-    text.replace(0, attempt.report->message.size(), fmt::format("like attempt {}", before->number));
+    text = fmt::format("like attempt {}{}", before->number,
+                       again == nullptr ? "" : "; " + words::text_of(again->then));
   return text.empty() ? "" : "    ended: " + in_lines(text, 6) + "\n";
 }
 

@@ -22,7 +22,7 @@ struct AcceptSession {
 struct RefuseSession {
   PublicKey key;
   SessionId session;
-  std::string reason;
+  Why why;
   bool removed = false;
 };
 struct AskForSession {
@@ -83,7 +83,7 @@ struct ReadersChanged {
 struct ReportRefused {
   NodeId node;
   std::string object;  // "job train"
-  std::string why;
+  Why why;
 };
 struct ReplySubmitted {
   ReplyTo to;
@@ -113,7 +113,7 @@ struct ReplyDeleted {
 struct ForgetJob {
   JobId job;
   std::vector<AttemptId> attempts;
-  std::string why;  // for people: who deleted it, or which retention limit it exceeded
+  Why why;  // who deleted it, or which retention limit it exceeded
   // Nobody asked for it, so no request's entry is in the audit log. Of a pipeline, not of its
   // steps.
   bool is_by_limit = false;

@@ -1,10 +1,10 @@
 #include "launcher/core/agents.h"
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <utility>
 
 #include "common/base/utf8.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/fences.h"
 #include "launcher/core/node_health.h"
 #include "launcher/core/preemption.h"
@@ -19,36 +19,25 @@ namespace {
 
 constexpr std::size_t kMaxVersionBytes = 64;  // of an agent, as it says itself
 
-std::string told_removed(const RemovedNode& node) {
-  return fmt::format(
-      "node {} was removed from this launcher{} at {}; to let this machine join again, remove "
-      "identity.json and keys in the agent's home (--home) and give the agent a new token "
-      "(`lockstep node token`)",
-      node.name, node.by.empty() ? "" : " by " + node.by, to_string(node.at));
-}
-
 // The node that owns `key`, if it is the one that the message claims to be from.
 const Node* known_speaker(Context& core, const PublicKey& key, NodeId claimed, SessionId session) {
   const Node* node = core.state.node_with_key(key);
   if (node != nullptr && node->id == claimed) return node;
   if (const RemovedNode* removed = core.state.removed_with_key(key)) {
-    core.act(RefuseSession{key, session, told_removed(*removed), true});
+    const NodeWasRemoved why{removed->name, removed->by, removed->at};
+    core.act(RefuseSession{key, session, why, true});
     return nullptr;
   }
   core.act(RefuseSession{
       key, session,
-      node == nullptr ? "this node's key is not known to the launcher; join it again with a "
-                        "token (`lockstep node token`)"
-                      : fmt::format("this key belongs to node {} (id {}), not to id {}; delete "
-                                    "the agent's identity and join again with a token",
-                                    node->name, node->id.value, claimed.value)});
+      node == nullptr ? Why(KeyNotKnown{}) : Why(KeyOfAnother{node->name, node->id, claimed})});
   return nullptr;
 }
 
 void refuse_both(Context& core, const Node& node, const PublicKey& key, SessionId stale) {
   NodeWatch& watch = core.watches.at(node.id);
   const std::optional<SessionId> live = watch.live;
-  const std::string reason = words::text_of(refuse_clones(node, watch, stale));
+  const Why reason = refuse_clones(node, watch, stale);
   core.act(RefuseSession{key, stale, reason});
   if (live) core.act(RefuseSession{key, *live, reason});
   if (watch.liveness != Liveness::alive) return;
@@ -57,7 +46,7 @@ void refuse_both(Context& core, const Node& node, const PublicKey& key, SessionI
 }
 
 void refuse_again(Context& core, const PublicKey& key, SessionId session, const NodeWatch& watch) {
-  core.act(RefuseSession{key, session, words::text_of(watch.refused.at(session))});
+  core.act(RefuseSession{key, session, watch.refused.at(session)});
 }
 
 void take_leftovers(const State& state, NodeWatch& watch, NodeId node, const SessionOpen& open) {
@@ -103,17 +92,16 @@ void compare_parts(Context& core, const Node& node, const SessionOpen& open) {
     }
     if (absent || rebooted) keep_outputs_so_far(core, node.id, id);
     if (rebooted && (absent || !part->at_least(PartState::collecting))) {
-      core.emit(PartGone{id, node.id, Cause::node_lost, "it was rebooted"});
+      core.emit(PartGone{id, node.id, Cause::node_lost, NodeRebooted{}});
     } else if (part->report && absent) {
-      core.emit(
-          PartGone{id, node.id, Cause::runner_lost, "the node no longer reports this runner"});
+      core.emit(PartGone{id, node.id, Cause::runner_lost, RunnerNotReported{}});
     }
   }
 }
 
 void host_changed(Context& core, const Node& node, const std::string& before) {
   if (const Why why = claims_anothers(core, node))
-    core.act(ReportRefused{node.id, "node " + node.name, "it " + words::text_of(why)});
+    core.act(ReportRefused{node.id, "node " + node.name, why});
   const std::set<NodeId> left = core.state.nodes_on_host(before);
   if (!left.empty()) machine_changed(core, *left.begin());
 }
@@ -157,7 +145,7 @@ void take_network(Context& core, const Node& node, const SessionOpen& open) {
   core.emit(
       NodeSessionStarted{node.id, node.boot, open.session, std::move(now), {}, node.agent_version});
   // The fact above forgets it, and a provider does not say it again.
-  if (notice) core.emit(NodeNoticed{node.id, notice->until, notice->reason});
+  if (notice) core.emit(NodeNoticed{node.id, notice->until, notice->why});
   if (open.notice) take_notice(core, node.id, *open.notice);
 }
 
@@ -270,7 +258,7 @@ void react(Context& core, const ObservedInput& input) {
   for (const PartReport& report : observed.parts) take_report(core, node->id, report, newest);
   for (const AttemptId& attempt : observed.removed) {
     if (watch.leftovers.erase(attempt) != 0) usability_changed(core, *node);
-    lift_fence(core, attempt, node->id, "the node removed it");
+    lift_fence(core, attempt, node->id, RunnerRemoved{});
   }
   core.act(AckObserved{node->id, observed.session, observed.sequence});
 }

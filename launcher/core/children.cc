@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/clients.h"
 
 namespace lockstep::launcher {
@@ -57,16 +58,16 @@ Status take(std::string& asked, const std::string& parents, std::string_view wha
   return {};
 }
 
-// "": it goes on.
-std::string why_orphaned(const State& state, const Job& job) {
-  if (!job.spec.is_child() || job.child_of.value.empty()) return "";
+// None: it goes on.
+Why why_orphaned(const State& state, const Job& job) {
+  if (!job.spec.is_child() || job.child_of.value.empty()) return {};
   const Job& parent = *state.job(job.child_of);
   const std::size_t number = job.spec.parent_attempt;
-  if (parent.cancel_by) return fmt::format("job {}, which was canceled", parent.id.value);
-  if (number == 0 || number > parent.attempts.size()) return "";
+  if (parent.cancel_by) return ParentCanceled{parent.id};
+  if (number == 0 || number > parent.attempts.size()) return {};
   const auto& ended = parent.attempts[number - 1].ended;
-  if (!ended || ended->cause == Cause::completed) return "";
-  return fmt::format("job {}, whose attempt {} ended", parent.id.value, number);
+  if (!ended || ended->cause == Cause::completed) return {};
+  return ParentEnded{parent.id, static_cast<int>(number)};
 }
 
 // The steps of a pipeline may be deleted already, if a launcher ended in the middle of that.
@@ -157,7 +158,7 @@ Status adopt(const Cluster& cluster, const AttemptCaller& caller, JobSpec& spec)
 
 void follow_parent(Context& core, const Job& job) {
   if (job.cancel_by) return;
-  if (const std::string by = why_orphaned(core.state, job); !by.empty()) cancel(core, job.id, by);
+  if (const Why by = why_orphaned(core.state, job)) cancel(core, job.id, by);
 }
 
 std::vector<JobId> descendants(const State& state, const Job& job) {

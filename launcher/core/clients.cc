@@ -322,7 +322,7 @@ std::vector<Refusal> all_refusals(const Cluster& cluster, const Caller& caller, 
   return found;
 }
 
-void cancel(Context& core, const JobId& id, const std::string& by) {
+void cancel(Context& core, const JobId& id, const Why& by) {
   const Job& job = *core.state.job(id);
   const bool can = job.phase == Job::Phase::waiting || job.phase == Job::Phase::placed ||
                    job.phase == Job::Phase::steps;
@@ -386,7 +386,10 @@ void react(Context& core, const CancelInput& input) {
     message = fmt::format("job '{}' is being canceled already", name);
   else
     message = fmt::format("job '{}' is being canceled", name);
-  cancel(core, input.job, name_of(input.caller));
+  const auto* attempt = std::get_if<AttemptCaller>(&input.caller);
+  cancel(core, input.job,
+         attempt == nullptr ? Why(AskedBy{name_of(input.caller)})
+                            : Why(AskedByAttempt{attempt->attempt}));
   core.act(ReplyDone{input.reply, std::move(message)});
 }
 

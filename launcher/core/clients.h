@@ -31,6 +31,6 @@ Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
 const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id);
 
 // Does nothing if the job is already canceled or final.
-void cancel(Context& core, const JobId& job, const std::string& by);
+void cancel(Context& core, const JobId& job, const Why& by);
 
 }  // namespace lockstep::launcher

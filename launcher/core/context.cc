@@ -28,10 +28,10 @@ void Context::record(const JobId& job, Event event) {
   notes.add(owner_of_notes(of), {std::move(event), of.events.count()});
 }
 
-void record_attempts(Context& core, NodeId id, Event::Kind kind, const std::string& text) {
+void record_attempts(Context& core, NodeId id, Event::Kind kind, const Why& why) {
   for (const auto& [attempt, rank] : core.state.node(id)->parts)
     if (!core.state.attempt(attempt)->ended)
-      core.record(attempt.job, {core.now, kind, attempt.number, id, text});
+      core.record(attempt.job, {core.now, kind, attempt.number, id, why});
 }
 
 }  // namespace lockstep::launcher

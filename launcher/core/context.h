@@ -88,6 +88,6 @@ struct Context {
 };
 
 // Records the event for every attempt that may still run on the node.
-void record_attempts(Context& core, NodeId node, Event::Kind kind, const std::string& text);
+void record_attempts(Context& core, NodeId node, Event::Kind kind, const Why& why);
 
 }  // namespace lockstep::launcher

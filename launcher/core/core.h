@@ -24,7 +24,7 @@ struct NodeNews {
   NodeId node;
   std::string name;
   Liveness liveness = Liveness::unknown;  // from now on
-  std::string why;                        // in words; "": it is heard again
+  Why why;                                // none: it is heard again
   friend bool operator==(const NodeNews&, const NodeNews&) = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -21,8 +22,7 @@ ExitReport never_report(const Job& other, Instant now) {
   report.cause = Cause::canceled;
   report.exit_code = 130;
   report.time = now;
-  report.message = fmt::format("it was to run after job '{}' had completed, and that job is {}",
-                               other.id.value, to_string(other.status()));
+  report.why = DependencyFailed{other.id, other.status()};
   return report;
 }
 

@@ -6,7 +6,6 @@
 #include "launcher/core/node_health.h"
 #include "launcher/core/shared_machine.h"
 #include "launcher/core/size_check.h"
-#include "launcher/core/text_for_now.h"
 
 namespace lockstep::launcher {
 
@@ -111,7 +110,7 @@ struct Effects {
     }
     const auto& exit = fact.report.exit;
     if (exit && exit->cause == Cause::account_missing)
-      note_lacking_account(fact, text_for_now(exit->why));
+      note_lacking_account(fact, exit->why);
     if (exit && exit->cause == Cause::account_missing)
       core.scheduler.topology_changed(pool_of(fact.node));
   }
@@ -320,11 +319,11 @@ struct Effects {
       machine_changed(target);
     }
   }
-  void note_lacking_account(const PartChanged& fact, const std::string& why) const {
+  void note_lacking_account(const PartChanged& fact, const Why& why) const {
     const Node& node = *core.state.node(fact.node);
     if (node.machine.empty()) return;
     const std::string& account = core.state.job(fact.attempt.job)->spec.run_as;
-    core.samples.lacks(node.pool, node.machine, account, told(why), core.now);
+    core.samples.lacks(node.pool, node.machine, account, why, core.now);
   }
   // The reasons of the jobs that wait for the target name its machines.
   void machine_changed(const std::string& target) const {

@@ -1,11 +1,10 @@
 #include "launcher/core/elsewhere.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
-#include <vector>
+#include <string>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/node_fit.h"
 
 namespace lockstep::launcher {
@@ -25,8 +24,7 @@ std::set<std::string> hosts_of(const State& state, const std::set<NodeId>& nodes
 
 }  // namespace
 
-std::optional<Retry> retry_elsewhere(const Cluster& cluster, const Job& job,
-                                     const ExitReport& report) {
+std::optional<Retry> retry_elsewhere(const Cluster& cluster, const Job& job) {
   if (job.cancel_by || job.uncharged_retries >= kMaxUnchargedRetries) return std::nullopt;
   const std::set<NodeId> before = nodes_without(job, job.attempts.size() - 1);
   const std::set<NodeId> now = nodes_without(job.attempts.back());
@@ -39,19 +37,18 @@ std::optional<Retry> retry_elsewhere(const Cluster& cluster, const Job& job,
   for (const Node& node : cluster.state.nodes_of(job.pool))
     if (hosts.count(node.inventory.host_id) == 0 && !never_fits(cluster, node, shape)) ++others;
   if (others < shape.nodes) return std::nullopt;
-  return Retry{
-      false, report.message + "; trying another node, which does not count as a retry", {}};
+  return Retry{false, UnchargedRetry{Uncharged::other_node}, {}};
 }
 
-std::string nor_on(const State& state, const Job& job) {
-  std::vector<std::string> names;
-  for (const NodeId id : nodes_without(job, job.attempts.size() - 1))
-    names.push_back(state.node_name(id));
-  if (names.empty()) return "";
-  const std::size_t more = names.size() - std::min(names.size(), kMostNamedNodes);
-  names.resize(names.size() - more);
-  return fmt::format(" (nor on {}{})", fmt::join(names, ", "),
-                     more == 0 ? "" : fmt::format(" and {} more", more));
+Why nor_on(const State& state, const Job& job) {
+  NorOnNodes nor;
+  for (const NodeId id : nodes_without(job, job.attempts.size() - 1)) {
+    if (nor.nodes.size() < kMostNamedNodes)
+      nor.nodes.push_back(state.node_name(id));
+    else
+      ++nor.more;
+  }
+  return nor.nodes.empty() ? Why() : Why(std::move(nor));
 }
 
 }  // namespace lockstep::launcher

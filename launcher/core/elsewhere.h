@@ -3,7 +3,6 @@
 // outage: the node is not tried again. Others that could have it are, at most once each. Pure.
 
 #include <optional>
-#include <string>
 
 #include "launcher/core/placement.h"
 #include "launcher/core/retry.h"
@@ -11,11 +10,10 @@
 namespace lockstep::launcher {
 
 // The next try, on other nodes; nullopt: no other node of its target could have it. It is for a job
-// whose last attempt ended for that, with this report.
-std::optional<Retry> retry_elsewhere(const Cluster& cluster, const Job& job,
-                                     const ExitReport& report);
+// whose last attempt ended for that.
+std::optional<Retry> retry_elsewhere(const Cluster& cluster, const Job& job);
 
-// " (nor on n1, n2)": where attempts before the last one had looked; "": nowhere.
-std::string nor_on(const State& state, const Job& job);
+// NorOnNodes: where attempts before the last one had looked; none: nowhere.
+Why nor_on(const State& state, const Job& job);
 
 }  // namespace lockstep::launcher

@@ -1,7 +1,5 @@
 #include "launcher/core/environment_reports.h"
 
-#include <fmt/format.h>
-
 #include "common/base/cut.h"
 #include "common/domain/why/reason.h"
 #include "launcher/core/environments.h"
@@ -21,22 +19,19 @@ bool was_asked(const State& state, const EnvironmentId& id, const std::string& p
 }
 
 // Once for each part: its node may say it again and again.
-void record_refusal(Context& core, const AttemptId& id, NodeId node, std::string why) {
+void record_refusal(Context& core, const AttemptId& id, NodeId node, const Why& why) {
   if (const auto* notes = core.notes.of(owner_of_notes(*core.state.job(id.job))))
     for (const Notes::Note& note : *notes)
       if (note.event.kind == Event::Kind::lock_refused && note.event.node == node &&
           note.event.attempt == id.number)
         return;
   core.act(ReportRefused{node, "job " + id.job.value, why});
-  core.record(id.job, {core.now, Event::Kind::lock_refused, id.number, node, std::move(why)});
+  core.record(id.job, {core.now, Event::Kind::lock_refused, id.number, node, why});
 }
 
 void record_refused_lock(Context& core, const AttemptId& id, NodeId node,
                          const std::string& platform) {
-  record_refusal(core, id, node,
-                 fmt::format("its lock for {} was refused, because the launcher did not ask this "
-                             "node to solve the environment",
-                             platform));
+  record_refusal(core, id, node, LockNotAsked{platform});
 }
 
 // A node says itself which platform it is. One for each part, so that it cannot take those of the
@@ -44,19 +39,13 @@ void record_refused_lock(Context& core, const AttemptId& id, NodeId node,
 bool may_ask_for(Context& core, const Part& part, const AttemptId& id,
                  const std::string& platform) {
   if (part.wants_lock.empty() || part.wants_lock == platform) return true;
-  record_refusal(core, id, part.node,
-                 fmt::format("its question for a lock for {} was refused, because it has asked for "
-                             "one for {} in this attempt; the next attempt may ask for another",
-                             platform, part.wants_lock));
+  record_refusal(core, id, part.node, LockOfAnotherPlatform{platform, part.wants_lock});
   return false;
 }
 
 void record_no_room(Context& core, const AttemptId& id, NodeId node, const std::string& platform) {
-  record_refusal(
-      core, id, node,
-      fmt::format("its lock for {} was refused, because the environment has locks for {} "
-                  "platforms, the most allowed; a job that is submitted with --rebuild drops them",
-                  platform, kMaxEnvironmentPlatforms));
+  record_refusal(core, id, node,
+                 NoRoomForLock{platform, static_cast<int>(kMaxEnvironmentPlatforms)});
 }
 
 // A node may send much in a text of its own.

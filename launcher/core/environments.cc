@@ -7,16 +7,13 @@
 #include <string_view>
 #include <variant>
 
-#include "common/base/cut.h"
 #include "common/base/version.h"
-#include "launcher/core/text_for_now.h"
 
 namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxSaidBefore = 3;   // nodes, in a message
-constexpr std::size_t kMaxSaidBytes = 300;  // of each
+constexpr std::size_t kMaxSaidBefore = 3;  // nodes, in a reason
 
 bool may_need_lock(const Part& part) {
   return part.assigned() && !part.ended() && !part.at_least(PartState::prepared);
@@ -104,22 +101,21 @@ bool others_may_solve(const Environment& environment, const Attempt& attempt, co
   });
 }
 
-std::string said_before(const State& state, const Attempt& attempt, const Part& part) {
+void add_said_before(const State& state, const Attempt& attempt, const Part& part,
+                     NodeFailed& failed) {
   const Job& job = *state.job(attempt.id.job);
-  if (!job.environment || part.wants_lock.empty()) return "";
+  if (!job.environment || part.wants_lock.empty()) return;
   const Environment& environment = *state.environment(*job.environment);
-  if (environment.locks.count(part.wants_lock) != 0) return "";
-  std::string text;
-  std::size_t said = 0;
+  if (environment.locks.count(part.wants_lock) != 0) return;
   for (const Part& other : attempt.parts) {
     if (&other == &part || other.wants_lock != part.wants_lock ||
-        !could_not_solve(environment, other) || ++said > kMaxSaidBefore)
+        !could_not_solve(environment, other))
       continue;
-    text += fmt::format("; node {} reported before: {}", state.node_name(other.node),
-                        cut(text_for_now(other.not_solved->why), kMaxSaidBytes));
+    if (failed.before.size() < kMaxSaidBefore)
+      failed.before.push_back({state.node_name(other.node), other.not_solved->why});
+    else
+      ++failed.more_before;
   }
-  if (said > kMaxSaidBefore) text += fmt::format("; and {} more", said - kMaxSaidBefore);
-  return text;
 }
 
 std::vector<std::string> virtual_packages_of(const State& state, const Job& job,

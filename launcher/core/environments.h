@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "common/domain/why/ends.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {
@@ -30,9 +31,10 @@ bool could_not_solve(const Environment& environment, const Part& part);
 // asked for the same platform and not failed, or that has not asked yet.
 bool others_may_solve(const Environment& environment, const Attempt& attempt, const Part& part);
 
-// "; node n2 said before: …": why other parts had failed to solve before `part` failed as the last
-// one. "" if `part` did not fail to solve. Bounded.
-std::string said_before(const State& state, const Attempt& attempt, const Part& part);
+// Adds why other parts had failed to solve before `part` failed as the last one. Nothing if `part`
+// did not fail to solve. Bounded.
+void add_said_before(const State& state, const Attempt& attempt, const Part& part,
+                     NodeFailed& failed);
 
 // For a conda definition: the virtual packages that these nodes report, each with the lowest
 // version. They are recorded with the attempt, so that all its nodes build the same environment to

@@ -1,12 +1,9 @@
 #include "launcher/core/event.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/state.h"
-#include "launcher/core/verdict.h"
-#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -78,41 +75,44 @@ namespace {
 
 constexpr std::size_t kNodesInText = 8;
 
-std::string nodes_of(const State& state, const Attempt& attempt) {
-  std::string text;
-  for (std::size_t i = 0; i < attempt.parts.size() && i < kNodesInText; ++i)
-    text += (i == 0 ? "" : ", ") + state.node_name(attempt.parts[i].node);
-  if (attempt.parts.size() > kNodesInText)
-    text += fmt::format(" and {} more", attempt.parts.size() - kNodesInText);
-  return text;
+PlacedOn nodes_of(const State& state, const Attempt& attempt) {
+  PlacedOn placed;
+  for (const Part& part : attempt.parts) {
+    if (placed.nodes.size() < kNodesInText)
+      placed.nodes.push_back(state.node_name(part.node));
+    else
+      ++placed.more;
+  }
+  return placed;
 }
 
-std::string ended_text(const ExitReport& report) {
-  return report.message.empty() ? std::string(to_string(report.cause)) : report.message;
+Why end_of(const ExitReport& report) {
+  return report.why ? report.why : Why(EndedFor{report.cause});
 }
 
 // When the others were stopped not all nodes had been heard; the verdict knows them all.
-std::string first_failure_of(const Attempt& attempt) {
-  if (!attempt.doomed) return "";
+Why first_failure_of(const Attempt& attempt) {
+  if (!attempt.doomed) return {};
   const bool is_judged = attempt.ended && attempt.ended->cause != Cause::canceled;
-  return is_judged ? attempt.ended->message : attempt.doomed->report.message;
+  return is_judged ? attempt.ended->why : attempt.doomed->report.why;
 }
 
-std::string attempt_text(const State& state, const Attempt& attempt, const Event& event) {
-  switch (event.kind) {
-    case Event::Kind::placed: return "on " + nodes_of(state, attempt);
-    case Event::Kind::preparing: return "the source tree and the runners are prepared";
-    case Event::Kind::prepared:
-      return attempt.solo() ? "the node is ready"
-                            : fmt::format("all {} nodes are ready", attempt.size());
-    case Event::Kind::connecting:
-      return fmt::format(
-          "{} nodes receive each other's addresses, and start their ranks when they are connected",
-          attempt.size());
-    case Event::Kind::running: return "all ranks were started";
+Why end_of(const Job::Finish& finish) {
+  const bool is_plain = !finish.report.why || finish.report.why.is<AllRanksCompleted>();
+  if (finish.status == JobStatus::completed && is_plain) return JobIs{finish.status, {}};
+  return JobIs{finish.status, end_of(finish.report)};
+}
+
+Why why_of(const State& state, const Attempt& attempt, Event::Kind kind) {
+  switch (kind) {
+    case Event::Kind::placed: return nodes_of(state, attempt);
+    case Event::Kind::preparing: return NodesBegin{};
+    case Event::Kind::prepared: return NodesAreReady{attempt.size()};
+    case Event::Kind::connecting: return NodesConnect{attempt.size()};
+    case Event::Kind::running: return RanksStarted{};
     case Event::Kind::failed: return first_failure_of(attempt);
-    case Event::Kind::ranks_ended: return "no rank runs any more";
-    case Event::Kind::ended: return attempt.ended ? ended_text(*attempt.ended) : "";
+    case Event::Kind::ranks_ended: return RanksEnded{};
+    case Event::Kind::ended: return attempt.ended ? end_of(*attempt.ended) : Why();
     case Event::Kind::submitted:
     case Event::Kind::cancel_requested:
     case Event::Kind::updated:
@@ -136,21 +136,15 @@ std::string attempt_text(const State& state, const Attempt& attempt, const Event
     case Event::Kind::found_over:
     case Event::Kind::signaled: break;
   }
-  return "";
+  return {};
 }
 
-std::string text_of(const State& state, const Job& job, const Event& event) {
-  if (event.why) return words::text_of(event.why);
-  if (!event.text.empty()) return event.text;
+Why why_of(const State& state, const Job& job, const Event& event) {
+  if (event.why) return event.why;
   switch (event.kind) {
-    case Event::Kind::submitted: return "by " + job.spec.submitter;
-    case Event::Kind::cancel_requested: return "by " + job.cancel_by.value_or("");
-    case Event::Kind::finished:
-      if (!job.finish) return "";
-      if (job.finish->status == JobStatus::completed &&
-          (job.finish->report.message.empty() || job.finish->report.message == kCompletedMessage))
-        return std::string(to_string(job.finish->status));
-      return fmt::format("{}: {}", to_string(job.finish->status), ended_text(job.finish->report));
+    case Event::Kind::submitted: return DoneBy{AskedBy{job.spec.submitter}};
+    case Event::Kind::cancel_requested: return DoneBy{job.cancel_by.value_or(Why())};
+    case Event::Kind::finished: return job.finish ? end_of(*job.finish) : Why();
     case Event::Kind::updated:
     case Event::Kind::step:
     case Event::Kind::placed:
@@ -182,7 +176,7 @@ std::string text_of(const State& state, const Job& job, const Event& event) {
   // The number is enough within the job. Its attempts have an incarnation, which events lack, if
   // the name was used before or the launcher was restored.
   const bool is_known = event.attempt != 0 && event.attempt <= job.attempts.size();
-  return is_known ? attempt_text(state, job.attempts[event.attempt - 1], event) : "";
+  return is_known ? why_of(state, job.attempts[event.attempt - 1], event.kind) : Why();
 }
 
 }  // namespace
@@ -196,7 +190,7 @@ std::vector<JobEvent> events_of(const State& state, const Job& job, const Notes&
     if (event.at < since) return;
     events.push_back({event.at, std::string(to_string(event.kind)), event.attempt,
                       event.node.value == 0 ? "" : state.node_name(event.node),
-                      text_of(state, job, event)});
+                      why_of(state, job, event)});
   };
   const std::vector<Notes::Note> none;
   const auto* of_job = notes.of(owner_of_notes(job));

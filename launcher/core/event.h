@@ -58,8 +58,7 @@ struct Event {
   Kind kind = Kind::submitted;
   std::uint32_t attempt = 0;  // 0: none
   NodeId node;                // 0: no particular node
-  std::string text;
-  Why why = {};  // instead of a text
+  Why why = {};               // none: what it says follows from the job
   friend bool operator==(const Event&, const Event&) = default;
 };
 std::string_view to_string(Event::Kind kind);  // "Submitted", "CancelRequested", …
@@ -104,7 +103,7 @@ inline constexpr std::size_t kMaxNotesPerJob = 100;
 
 Notes::Owner owner_of_notes(const Job& job);
 
-// Facts' events and notes, merged in order and as text; only those at `since` or later.
+// Facts' events and notes, merged in order; only those at `since` or later.
 std::vector<JobEvent> events_of(const State& state, const Job& job, const Notes& notes,
                                 Instant since);
 

@@ -12,6 +12,7 @@
 #include "launcher/core/views.h"
 #include "launcher/words/found.h"
 #include "launcher/words/path.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -24,9 +25,9 @@ constexpr std::size_t kMaxAhead = 3;  // jobs named in one line
 Why said_once(const Job& job, const Attempt& attempt) {
   const auto before = static_cast<std::size_t>(&attempt - job.attempts.data());
   const bool same = before > 0 && job.attempts[before - 1].ended &&
-                    job.attempts[before - 1].ended->message == attempt.ended->message;
+                    job.attempts[before - 1].ended->why == attempt.ended->why;
   if (same) return AttemptEndedLike{job.attempts[before - 1].id.number};
-  return AttemptEndedWith{attempt.ended->cause, told(attempt.ended->message)};
+  return AttemptEndedWith{attempt.ended->cause, attempt.ended->why};
 }
 
 Why jobs_ahead(const Scheduler& scheduler, const Job& job) {
@@ -154,9 +155,9 @@ ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Jo
     if (attempt.ended)
       lines.add(WordsOf::job, said_once(job, attempt), AttemptEndedWith{attempt.ended->cause, {}},
                 1);
-    if (attempt.retried.empty()) continue;
-    auto [text, of] = what_followed(attempt, attempt.retried);
-    lines.add(of, AttemptWasFollowed{told(text)}, AttemptWasFollowed{}, 1);
+    if (!attempt.retried) continue;
+    const auto [why, of] = what_followed(attempt.retried);
+    lines.add(of, AttemptWasFollowed{why}, AttemptWasFollowed{}, 1);
   }
   if (job.phase == Job::Phase::waiting && !job.cancel_by) {
     const auto in_queue = [&](const Why& why) {

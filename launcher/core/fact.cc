@@ -1,5 +1,7 @@
 #include "launcher/core/fact.h"
 
+#include "common/domain/why/reason.h"
+
 namespace lockstep::launcher {
 
 namespace {
@@ -87,6 +89,8 @@ struct JobOf {
 };
 
 }  // namespace
+
+bool is_explained(const ExitReport& report) { return !report.why.is<StoppedUnasked>(); }
 
 const JobId* job_of(const Fact& fact) { return std::visit(JobOf{}, fact); }
 

@@ -92,7 +92,7 @@ struct RecentUseSet {
 };
 struct CancelRequested {
   JobId job;
-  std::string by;
+  Why by;
   friend bool operator==(const CancelRequested&, const CancelRequested&) = default;
 };
 struct PartPlacement {
@@ -130,7 +130,7 @@ struct PartGone {
   AttemptId attempt;
   NodeId node;
   Cause cause = Cause::runner_lost;
-  std::string why;
+  Why why;
   Instant fenced_until = {};  // its ranks may run until then, by their lease; ns = 0: no fence
   bool revoked = false;       // its node was revoked: the retry is not charged
   friend bool operator==(const PartGone&, const PartGone&) = default;
@@ -151,7 +151,7 @@ struct JobRequeued {
   JobId job;
   AttemptId after;
   bool charged = true;
-  std::string why;
+  Why why;  // without how the attempt ended; in old journals with it: see old_facts.h
   Instant not_before = {};  // back-off; ns = 0: none
   friend bool operator==(const JobRequeued&, const JobRequeued&) = default;
 };
@@ -239,7 +239,7 @@ struct FoundChanged {
 struct FenceLifted {  // proof that a part that was given up has stopped
   AttemptId attempt;
   NodeId node;
-  std::string why;
+  Why why;
   friend bool operator==(const FenceLifted&, const FenceLifted&) = default;
 };
 
@@ -274,7 +274,7 @@ struct EnvironmentNotSolved {
   NodeId node;
   std::uint64_t generation = 0;
   std::string platform;
-  Why why;
+  Why why;  // as its node says, bounded by kMaxNotSolvedBytes
   friend bool operator==(const EnvironmentNotSolved&, const EnvironmentNotSolved&) = default;
 };
 // The definition is solved for the jobs of one account that have it, or for those of one family of
@@ -327,12 +327,9 @@ using Fact = std::variant<
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);
 
-// The end of the report on a node that stopped its ranks before the launcher knows why: the report
-// on another node's failure may still be on its way.
-inline constexpr std::string_view kUnexplained = "stopped its ranks although nobody asked for it";
-inline bool is_explained(const ExitReport& report) {
-  return !report.message.ends_with(kUnexplained);
-}
+// False: a node stopped its ranks, and the report on the failure that it stopped them for may still
+// be on its way.
+bool is_explained(const ExitReport& report);
 
 struct StampedFact {
   Instant at;

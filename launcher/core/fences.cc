@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
+
 namespace lockstep::launcher {
 
 namespace {
@@ -46,7 +48,7 @@ Instant fence_of(const Cluster& cluster, const Attempt& attempt, const Part& par
          cluster.config.fence_margin;
 }
 
-void lift_fence(Context& core, const AttemptId& id, NodeId node, const std::string& why) {
+void lift_fence(Context& core, const AttemptId& id, NodeId node, const Why& why) {
   const auto there = core.state.fenced().find(node);
   if (there != core.state.fenced().end() && there->second.count(id) != 0)
     core.emit(FenceLifted{id, node, why});
@@ -63,15 +65,14 @@ void lift_fences(Context& core, NodeId node, const SessionOpen& open, bool is_la
         std::find_if(open.parts.begin(), open.parts.end(),
                      [&](const PartReport& report) { return report.attempt == id; });
     if (listed != open.parts.end()) {
-      if (listed->state == PartState::finished)
-        lift_fence(core, id, node, "the node says that it ended");
+      if (listed->state == PartState::finished) lift_fence(core, id, node, RunnerEnded{});
       continue;
     }
     const auto& parts = core.state.attempt(id)->parts;
     const auto part =
         std::find_if(parts.begin(), parts.end(), [&](const Part& one) { return one.node == node; });
     if (!is_late || open.desired_revision >= part->revision)
-      lift_fence(core, id, node, "the node no longer reports this runner");
+      lift_fence(core, id, node, RunnerNotReported{});
   }
 }
 

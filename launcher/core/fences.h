@@ -22,7 +22,7 @@ void dequeue(Scheduler& scheduler, Timers& retries, const Job& job);
 // The time until which a part may run that is given up now, without proof of its end; ns = 0: it
 // does not run, or the job does not wait for its end.
 Instant fence_of(const Cluster& cluster, const Attempt& attempt, const Part& part);
-void lift_fence(Context& core, const AttemptId& attempt, NodeId node, const std::string& why);
+void lift_fence(Context& core, const AttemptId& attempt, NodeId node, const Why& why);
 void lift_fences(Context& core, NodeId node, const SessionOpen& open, bool is_late);
 
 }  // namespace lockstep::launcher

@@ -7,6 +7,7 @@ namespace lockstep::launcher {
 Found without_contents(Found found) {
   for (FoundRank& rank : found.ranks) rank = {rank.rank, rank.node_rank, rank.doing, "", "", "", 0};
   found.fact.clear();
+  found.about = FoundAbout::named;
   found.here = found.elsewhere = 0;
   return found;
 }
@@ -21,6 +22,11 @@ words::About about(const State& state, const Attempt& attempt) {
   if (job != nullptr && job->spec.hang.on == OnHang::stacks)
     about.stacks_of_attempt = attempt.id.number;
   return about;
+}
+
+NamedFound named(const State& state, const Attempt& attempt, const Found& found) {
+  const words::About names = about(state, attempt);
+  return named(found, names.job, static_cast<int>(names.stacks_of_attempt), names.node_of);
 }
 
 }  // namespace lockstep::launcher

@@ -1,8 +1,9 @@
 #pragma once
 // What a gang found out about its ranks, for those who ask the launcher: cut down to what one may
-// see, and with the names that its words need. Pure.
+// see, and with the names of its nodes. Pure.
 
 #include "common/domain/found.h"
+#include "common/domain/why/named_found.h"
 #include "launcher/words/said.h"
 
 namespace lockstep::launcher {
@@ -16,5 +17,7 @@ Found without_contents(Found found);
 
 // The attempt's names for the words of a finding. Both must outlive what is returned.
 words::About about(const State& state, const Attempt& attempt);
+// The finding as a reason has it.
+NamedFound named(const State& state, const Attempt& attempt, const Found& found);
 
 }  // namespace lockstep::launcher

@@ -168,7 +168,7 @@ struct Asked {
       return false;
     }
     for (const Node* node : busy)
-      give_up_parts(core, *node, fmt::format("compute {} --force by {}", verb, name()));
+      give_up_parts(core, *node, InstanceForced{verb, name_of(input.caller)});
     return true;
   }
 

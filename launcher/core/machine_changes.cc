@@ -100,7 +100,8 @@ void end_machine(Context& core, const std::string& target, const std::string& na
   const Machine* machine = core.state.computes().find_machine(target, name);
   if (machine == nullptr) return;
   forget_tokens(core, target, name);
-  if (machine->node.value != 0) remove_node(core, machine->node, "its machine is gone");
+  if (machine->node.value != 0)
+    remove_node(core, machine->node, MachineIsGone{}, "its machine is gone");
   core.machines.steps.erase({target, name});
   core.machines.revivals.erase({target, name});
   core.machines.refresh.erase({target, name});

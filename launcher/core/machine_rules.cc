@@ -95,7 +95,7 @@ class TargetRules {
       if (const Node* node = node_of(machine)) {
         if (!node->drain)
           core_.emit(NodeDrainChanged{node->id, true, "its machine leaves target " + target_});
-        if (machine.force) give_up_parts(core_, *node, "its machine was removed by force");
+        if (machine.force) give_up_parts(core_, *node, MachineForced{});
       }
       if (machine.force) stop_creation(compute, name);
       if (is_busy(name) || !machine.failure) continue;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/domain/data_reference.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/asset_requests.h"
 
 namespace lockstep::launcher {
@@ -129,11 +130,7 @@ void react(Context& core, const OutputsMergedInput& input) {
   const Job* job = core.state.job(input.job);
   if (job == nullptr || job->phase != Job::Phase::ended || job->merged) return;
   if (!input.why_not.empty()) {
-    core.record(input.job, {core.now,
-                            Event::Kind::logs_wait,
-                            0,
-                            {},
-                            "its outputs are not merged yet: " + input.why_not});
+    core.record(input.job, {core.now, Event::Kind::logs_wait, 0, {}, NotMergedYet{input.why_not}});
     core.timers.set({TimerKey::Kind::merge, {}, {input.job, 0}},
                     core.clock.polled() + kMergeAgainAfter);
     return;

@@ -12,6 +12,7 @@
 #include "common/domain/access.h"
 #include "common/domain/node.h"
 #include "common/domain/node_labels.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep::launcher {
 
@@ -61,7 +62,7 @@ struct NodeSessionStarted {  // a session was accepted
 };
 struct NodeLost {  // timeout, or proof of a reboot
   NodeId node;
-  std::string reason;
+  Why why;
   friend bool operator==(const NodeLost&, const NodeLost&) = default;
 };
 struct NodeDrainChanged {
@@ -75,7 +76,7 @@ struct NodeDrainChanged {
 struct NodeNoticed {
   NodeId node;
   Instant until;
-  std::string reason;
+  Why why;
   friend bool operator==(const NodeNoticed&, const NodeNoticed&) = default;
 };
 struct NodeLabelsChanged {

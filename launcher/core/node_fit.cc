@@ -152,8 +152,8 @@ Why why_not_chosen(const Cluster& cluster, const Node& node, const Shape& shape)
 Why never_fits(const Cluster& cluster, const Node& node, const Shape& shape) {
   if (node.waits_for_approval) return NodeAwaitsApproval{node.name};
   if (!node.session) return NodeNeverReported{};
-  if (node.lost) return NodeIsLost{told(*node.lost)};
-  if (node.notice) return NodeTakenAway{node.notice->until, told(node.notice->reason)};
+  if (node.lost) return NodeIsLost{*node.lost};
+  if (node.notice) return NodeTakenAway{node.notice->until, node.notice->why};
   if (node.drain) return NodeDraining{node.name, *node.drain};
   if (Why why = why_no_account(node, shape.run_as)) return why;
   if (shape.not_on.count(node.id) != 0) return NodeLacksWhatJobNames{};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/fences.h"
 #include "launcher/core/reports.h"
 
@@ -21,19 +22,19 @@ void node_came_back(Context& core, NodeId node) {
   }
 }
 
-void tell(Context& core, NodeId id, Liveness liveness, std::string why) {
+void tell(Context& core, NodeId id, Liveness liveness, Why why) {
   core.step.news.push_back({id, core.state.node_name(id), liveness, std::move(why)});
 }
 
-void lose(Context& core, NodeId id, const std::string& reason) {
-  fence(core, id, reason);
-  core.emit(NodeLost{id, reason});
-  tell(core, id, Liveness::lost, reason);
+void lose(Context& core, NodeId id, const Why& why) {
+  fence(core, id, why);
+  core.emit(NodeLost{id, why});
+  tell(core, id, Liveness::lost, why);
 }
 
-void fall_silent(Context& core, NodeId id, const std::string& reason) {
-  record_attempts(core, id, Event::Kind::node_unknown, reason + "; its ranks may still be running");
-  tell(core, id, Liveness::unknown, reason);
+void fall_silent(Context& core, NodeId id, const Why& why) {
+  record_attempts(core, id, Event::Kind::node_unknown, NodeIsUnknown{why});
+  tell(core, id, Liveness::unknown, why);
 }
 
 }  // namespace
@@ -49,8 +50,8 @@ void heard(Context& core, NodeId node) {
   watch.unread.clear();
   watch.liveness = Liveness::alive;
   arm_node_timer(core, node);
-  if (was_silent || was_lost) tell(core, node, Liveness::alive, "");
-  if (was_silent) record_attempts(core, node, Event::Kind::node_heard, "the node reports again");
+  if (was_silent || was_lost) tell(core, node, Liveness::alive, {});
+  if (was_silent) record_attempts(core, node, Event::Kind::node_heard, NodeReportsAgain{});
   if (back) node_came_back(core, node);
 }
 
@@ -76,19 +77,15 @@ void node_silent(Context& core, NodeId id) {
     case Liveness::alive:
       watch.liveness = Liveness::unknown;
       arm_node_timer(core, id);
-      fall_silent(core, id,
-                  "it has not reported for " + format_duration(core.clock.polled() - watch.heard));
+      fall_silent(core, id, NodeNotHeard{core.clock.polled() - watch.heard});
       break;
-    case Liveness::unknown:
-      lose(core, id,
-           "it has not reported for " + format_duration(core.clock.polled() - watch.heard));
-      break;
+    case Liveness::unknown: lose(core, id, NodeNotHeard{core.clock.polled() - watch.heard}); break;
     case Liveness::lost: break;
   }
 }
 
 // Whatever the node says of these parts from now on is refused.
-void fence(Context& core, NodeId id, const std::string& reason) {
+void fence(Context& core, NodeId id, const Why& why) {
   const std::map<AttemptId, int> parts = core.state.node(id)->parts;
   for (const auto& [attempt_id, rank] : parts) {
     const Attempt& attempt = *core.state.attempt(attempt_id);
@@ -97,8 +94,8 @@ void fence(Context& core, NodeId id, const std::string& reason) {
     const bool held = !attempt.ended && attempt.tally.failed > 0;
     keep_outputs_so_far(core, id, attempt_id);
     if (!part.finished() || held)
-      core.emit(PartGone{attempt_id, id, Cause::node_lost, reason,
-                         fence_of(core.cluster(), attempt, part)});
+      core.emit(
+          PartGone{attempt_id, id, Cause::node_lost, why, fence_of(core.cluster(), attempt, part)});
     else if (attempt.ended)
       core.emit(PartReleased{attempt_id, id, true});  // its logs are given up
   }

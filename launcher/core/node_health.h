@@ -13,6 +13,6 @@ void usability_changed(Context& core, const Node& node);
 void arm_node_timer(Context& core, NodeId node);
 void node_silent(Context& core, NodeId node);  // its timer fired
 // Gives up all parts that are assigned to the node.
-void fence(Context& core, NodeId node, const std::string& reason);
+void fence(Context& core, NodeId node, const Why& why);
 
 }  // namespace lockstep::launcher

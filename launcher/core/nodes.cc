@@ -68,7 +68,7 @@ std::string token_id(const Digest& secret_hash) {
 
 // What runs there counts as lost, and what ended there without a verdict counts as nothing: its
 // node may have made it up.
-void give_up_parts(Context& core, const Node& node, const std::string& why) {
+void give_up_parts(Context& core, const Node& node, const Why& why) {
   const NodeId id = node.id;
   const std::map<AttemptId, int> parts = node.parts;
   for (const auto& [attempt_id, rank] : parts) {
@@ -98,8 +98,8 @@ void emit_removed(Context& core, const Node& node, const std::string& by) {
 
 }  // namespace
 
-void remove_node(Context& core, NodeId id, const std::string& by) {
-  give_up_parts(core, *core.state.node(id), "its node was revoked by " + by);
+void remove_node(Context& core, NodeId id, const Why& why, const std::string& by) {
+  give_up_parts(core, *core.state.node(id), why);
   emit_removed(core, *core.state.node(id), by);
 }
 
@@ -125,7 +125,7 @@ void react(Context& core, const DrainInput& input) {
     message += " is not drained, but gets no work before an admin approves it";
   else if (!input.drain && node->notice)
     message += " is not drained, but takes no work, because its machine is taken away: " +
-               node->notice->reason;
+               words::text_of(node->notice->why);
   else if (!input.drain)
     message += " takes work again";
   else if (node->parts.empty())
@@ -200,7 +200,7 @@ void react(Context& core, const RemoveNodeInput& input) {
     dismiss_machine(core, *node, name_of(input.caller));
   }
   if (input.now) {
-    give_up_parts(core, *node, "its node was revoked by " + name_of(input.caller));
+    give_up_parts(core, *node, NodeRevoked{name_of(input.caller)});
     drop_locks_of(core, id, name_of(input.caller));  // their packages may be its own
     core.samples.forget(node->pool, node->machine);
   } else if (core.watches.liveness(id) == Liveness::alive) {
@@ -283,7 +283,8 @@ bool may_join_as_machine(Context& core, const JoinInput& input, const Token& gra
         fmt::format("machine {} is being removed from target '{}'", grant.machine, grant.pool));
     return false;
   }
-  if (machine->node.value != 0) remove_node(core, machine->node, "a new agent of its machine");
+  if (machine->node.value != 0)
+    remove_node(core, machine->node, AgentReplaced{}, "a new agent of its machine");
   return true;
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "common/domain/job_spec.h"
+#include "common/domain/why/old_texts.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/fact.h"
 #include "launcher/core/state.h"
 
@@ -45,6 +47,14 @@ inline bool was_held(const std::map<std::string, std::string>& about) {
     if (const auto found = about.find(finding); found != about.end() && found->second == "true")
       return true;
   return false;
+}
+
+// Attempt::retried. In journals of earlier versions the fact has one text, which opens with how the
+// attempt ended.
+inline Why retried_of(const Attempt& attempt, const JobRequeued& fact) {
+  const Why end = attempt.ended ? attempt.ended->why : Why();
+  if (const auto* text = fact.why.as<Told>()) return retry_of_old(text->text, end);
+  return RetriedAfter{end, fact.why};
 }
 
 }  // namespace lockstep::launcher

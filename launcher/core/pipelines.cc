@@ -73,8 +73,7 @@ void skip_rest(Context& core, const Job& job) {
 
 // Their jobs wait in the queue, and would begin after the failure.
 void cancel_queued(Context& core, const Job& job) {
-  const std::string by = fmt::format("pipeline {}, because step '{}' failed", job.id.value,
-                                     step_at(job, *job.steps->first_failed()).name);
+  const Why by = PipelineFailed{job.id, step_at(job, *job.steps->first_failed()).name};
   for (const std::size_t index : std::set<std::size_t>(job.steps->running())) {
     const Job* own = core.state.job(job.steps->all()[index].job);
     const bool waits = own->phase == Job::Phase::waiting && own->attempts.empty();
@@ -198,7 +197,7 @@ ExitReport report_of(const State& state, const Job& job, Instant now) {
     report.cause = Cause::start_failed;
     report.exit_code = 125;
   }
-  report.message = words::text_of(why_it_failed(state, job));
+  report.why = why_it_failed(state, job);
   return report;
 }
 
@@ -293,7 +292,7 @@ Why why_it_failed(const State& state, const Job& job) {
     const JobId& id = all[*first].job;
     const Job* failed = state.job(id);
     if (failed == nullptr || !failed->finish) return {};
-    return StepEndedBadly{step_at(job, *first).name, id, told(failed->finish->report.message)};
+    return StepEndedBadly{step_at(job, *first).name, id, failed->finish->report.why};
   }
   const auto skipped = std::find_if(all.begin(), all.end(), [](const Steps::Step& step) {
     return step.phase == Steps::Phase::skipped;

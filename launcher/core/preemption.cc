@@ -1,11 +1,10 @@
 #include "launcher/core/preemption.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "common/domain/why/reason.h"
 #include "launcher/core/machine_life.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -29,8 +28,7 @@ ExitReport preempted_on(const State& state, const Node& node, Instant now) {
   report.node_name = node.name;
   report.time = now;
   report.lifetime = ended_with_machine(state, node.id, node.notice->until);
-  report.message =
-      fmt::format("preempted: node {} is taken away: {}", node.name, node.notice->reason);
+  report.why = NodePreempted{node.name, node.notice->why};
   return report;
 }
 
@@ -55,20 +53,22 @@ void give_back_machine(Context& core, const Node& node) {
   if (compute == nullptr || machine == nullptr || !is_elastic(compute->spec)) return;
   if (machine->phase == Machine::Phase::leaving) return;
   core.emit(
-      MachineLeaving{node.pool, node.machine, MachineTakenAway{told(node.notice->reason)}, false});
+      MachineLeaving{node.pool, node.machine, MachineTakenAway{node.notice->why}, false});
 }
 
 }  // namespace
 
-void take_notice(Context& core, NodeId id, const PreemptionNotice& notice) {
+void take_notice(Context& core, NodeId id, Duration left, const Why& why) {
   const Node& node = *core.state.node(id);
-  const Instant until = core.now + std::min<Duration>(notice.left, kLongestNotice);
+  const Instant until = core.now + std::min<Duration>(left, kLongestNotice);
   const bool is_news = !node.notice || until + kSooner < node.notice->until;
-  if (is_news)
-    core.emit(
-        NodeNoticed{id, until, notice.reason.empty() ? "its agent was told so" : notice.reason});
+  if (is_news) core.emit(NodeNoticed{id, until, why});
   stop_attempts(core, node);
   if (!node.machine.empty()) give_back_machine(core, node);
+}
+
+void take_notice(Context& core, NodeId id, const PreemptionNotice& notice) {
+  take_notice(core, id, notice.left, notice.reason.empty() ? AgentWasTold{} : told(notice.reason));
 }
 
 }  // namespace lockstep::launcher

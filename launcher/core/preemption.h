@@ -3,11 +3,14 @@
 // work, what runs there is stopped with grace, and a cluster gives the machine back.
 
 #include "common/domain/agent_messages.h"
+#include "common/domain/why/why.h"
 #include "launcher/core/context.h"
 
 namespace lockstep::launcher {
 
-// To be called with each message that has a notice. Does nothing that was done before.
+// To be called with each message that has a notice. Does nothing that was done before. `left`:
+// until the machine is taken away.
+void take_notice(Context& core, NodeId node, Duration left, const Why& why);
 void take_notice(Context& core, NodeId node, const PreemptionNotice& notice);
 
 }  // namespace lockstep::launcher

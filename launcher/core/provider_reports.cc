@@ -116,8 +116,7 @@ void take_machine_notice(Context& core, const std::string& target, const Provide
   if (machine == nullptr || machine->node.value == 0) return;
   const Node* node = core.state.node(machine->node);
   if (node == nullptr || node->lost) return;
-  take_notice(core, node->id,
-              {event.left, event.why ? words::text_of(event.why) : "its provider says so"});
+  take_notice(core, node->id, event.left, event.why ? event.why : Why(ProviderSaysSo{}));
 }
 
 void expect_joined(Context& core, const std::string& target, const std::string& name) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/agents.h"
 #include "launcher/core/asset_requests.h"
 #include "launcher/core/clients.h"
@@ -42,7 +43,7 @@ void record_wait(Context& core, const Job& job) {
   const auto* notes = core.notes.of(owner_of_notes(job));
   const bool said = notes != nullptr && notes->back().event.kind == Event::Kind::waits &&
                     notes->back().event.why == why && notes->back().behind == job.events.count();
-  if (!said) core.record(job.id, {core.now, Event::Kind::waits, 0, {}, "", std::move(why)});
+  if (!said) core.record(job.id, {core.now, Event::Kind::waits, 0, {}, std::move(why)});
 }
 
 void schedule(Context& core) {
@@ -131,9 +132,7 @@ void fence_unknown_to_nodes(Context& core) {
     if (attempt == nullptr || attempt->ended || attempt->placed > *restored) continue;
     for (const Part& part : attempt->parts)
       if (part.assigned() && !part.report)
-        core.emit(
-            PartGone{attempt->id, part.node, Cause::node_lost,
-                     "it was placed just before the backup that the launcher was restored from"});
+        core.emit(PartGone{attempt->id, part.node, Cause::node_lost, PlacedBeforeBackup{}});
   }
 }
 

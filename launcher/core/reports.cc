@@ -1,7 +1,5 @@
 #include "launcher/core/reports.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "common/domain/why/reason.h"
@@ -10,7 +8,6 @@
 #include "launcher/core/findings.h"
 #include "launcher/core/node_health.h"
 #include "launcher/core/rank_settings.h"
-#include "launcher/core/text_for_now.h"
 
 namespace lockstep::launcher {
 
@@ -101,9 +98,8 @@ void tell_of_lost(Context& core, NodeId node, const AttemptId& attempt,
     return one.kind == output.kind && one.name == output.name && one.problems == output.problems;
   });
   if (is_known) return;
-  core.record(attempt.job,
-              {core.now, Event::Kind::not_kept, attempt.number, node,
-               fmt::format("{}: {}", describe(output.kind, output.name), output.problems.front())});
+  core.record(attempt.job, {core.now, Event::Kind::not_kept, attempt.number, node,
+                            OutputNotKept{output.kind, output.name, output.problems.front()}});
 }
 
 // What was sent before stays, though its folder is gone or its agent has just started again.
@@ -190,7 +186,7 @@ void take_words(Context& core, NodeId node, const PartReport& report) {
   const bool waits = !report.progress.empty();
   core.record(report.attempt.job,
               {core.now, waits ? Event::Kind::logs_wait : Event::Kind::logs_go_on,
-               report.attempt.number, node, waits ? report.progress : "the ranks go on"});
+               report.attempt.number, node, waits ? told(report.progress) : RanksWriteAgain{}});
 }
 
 // What never was assigned there. (What was, and is not any more, an honest node may still report.)
@@ -199,9 +195,7 @@ void refuse_foreign(Context& core, NodeId node, const PartReport& report) {
   if (attempt == nullptr) return;
   for (const Part& part : attempt->parts)
     if (part.node == node) return;
-  core.act(ReportRefused{node, "job " + report.attempt.job.value,
-                         fmt::format("it reports attempt {}, which was never assigned to it",
-                                     to_string(report.attempt))});
+  core.act(ReportRefused{node, "job " + report.attempt.job.value, ForeignAttempt{report.attempt}});
 }
 
 // One for each limit, which only grow in number; a known one may say more of the same.
@@ -213,7 +207,7 @@ void take_limits(Context& core, NodeId node, const PartReport& report) {
   if (reached == known) return;
   for (std::size_t i = known.size(); i < reached.size(); ++i)
     core.record(report.attempt.job, {core.now, Event::Kind::limit_reached, report.attempt.number,
-                                     node, text_for_now(reached[i])});
+                                     node, reached[i]});
   known = reached;
   core.pending.job_changed(report.attempt.job);
 }
@@ -252,7 +246,7 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
     const bool ended = report.state == PartState::finished;
     if (ended && watch.leftovers.erase(report.attempt) != 0)
       usability_changed(core, *core.state.node(node));
-    if (ended) lift_fence(core, report.attempt, node, "the node says that it ended");
+    if (ended) lift_fence(core, report.attempt, node, RunnerEnded{});
     refuse_foreign(core, node, report);
     return;
   }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "common/domain/no_such_job.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/children.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/users.h"
@@ -19,8 +20,6 @@ constexpr Duration kTokenRemembered = minutes(24 * 60);  // so that its late use
 constexpr Duration kNextSlice = milliseconds(10);
 
 std::uint64_t milliseconds_of(Instant at) { return static_cast<std::uint64_t>(at.ns / 1'000'000); }
-
-std::string by_person(const std::string& name) { return "deleted by " + name; }
 
 std::optional<Error> not_deletable(const State& state, const JobId& id) {
   const Job* job = state.job(id);
@@ -57,9 +56,9 @@ std::string project_of(const State& state, const JobId& id) {
   return job->spec.project.empty() ? std::string(kDefaultProject) : job->spec.project;
 }
 
-void delete_one(Context& core, const JobId& id, const std::string& by, std::string why) {
+void delete_one(Context& core, const JobId& id, const std::string& by, const Why& why) {
   const Job& job = *core.state.job(id);
-  ForgetJob forget{id, {}, std::move(why)};
+  ForgetJob forget{id, {}, why};
   forget.is_by_limit = by.empty() && job.spec.step.empty();
   forget.project = project_of(core.state, id);
   std::uint64_t incarnation = job.incarnation;
@@ -73,7 +72,7 @@ void delete_one(Context& core, const JobId& id, const std::string& by, std::stri
 }
 
 // With the jobs of its steps. The pipeline goes first, because its state names them.
-void delete_job(Context& core, const JobId& id, const std::string& by, const std::string& why) {
+void delete_job(Context& core, const JobId& id, const std::string& by, const Why& why) {
   std::vector<JobId> steps;
   if (const Job& job = *core.state.job(id); job.steps) steps = job.steps->jobs();
   delete_one(core, id, by, why);
@@ -83,22 +82,22 @@ void delete_job(Context& core, const JobId& id, const std::string& by, const std
 // With its children and theirs, all of which have ended.
 void delete_family(Context& core, const JobId& id, const std::string& by) {
   const std::vector<JobId> others = descendants(core.state, *core.state.job(id));
-  delete_one(core, id, by, by_person(by));
-  for (const JobId& other : others) delete_one(core, other, by, by_person(by));
+  const Why why = DeletedBy{by};
+  delete_one(core, id, by, why);
+  for (const JobId& other : others) delete_one(core, other, by, why);
 }
 
 // The next job that is beyond a limit.
 struct Beyond {
   Instant due = Instant::never();  // of its deletion; never(): no job is
   EndedJobs::Place place = {};
-  std::string why = {};
+  Why why = {};
 };
 
 Beyond beyond_age(const State& state, const Retention& keeps) {
   if (keeps.jobs_for <= Duration(0) || state.ended().empty()) return {};
   const EndedJobs::Place& first = state.ended().begin()->first;
-  return {first.first + keeps.jobs_for, first,
-          "it ended longer ago than --keep-jobs-for " + format_duration(keeps.jobs_for)};
+  return {first.first + keeps.jobs_for, first, KeptLongEnough{keeps.jobs_for}};
 }
 
 // Of whom has most of what is too much: a user's jobs never make way for those of others before
@@ -108,19 +107,11 @@ Beyond beyond_share(const State& state, EndedJobs::What what, std::uint64_t has,
   if (most == 0 || has <= most) return {};
   const auto largest = state.ended_jobs().largest(what, most);
   if (!largest) return {};
-  std::string why;
-  const auto of_bytes = [&](const char* noun, const char* flag) {
-    return fmt::format("ended jobs have {} of {}, more than {} {}; {} has most, {}",
-                       to_string(Bytes{has}), noun, flag, to_string(Bytes{most}), *largest->user,
-                       to_string(Bytes{largest->has}));
-  };
+  TooMuchKept why{KeptWhat::jobs, has, most, *largest->user, largest->has};
   switch (what) {
-    case EndedJobs::What::jobs:
-      why = fmt::format("{} jobs have ended, more than --keep-jobs {}; {} has most, {}", has, most,
-                        *largest->user, largest->has);
-      break;
-    case EndedJobs::What::logs: why = of_bytes("logs", "--keep-logs"); break;
-    case EndedJobs::What::outputs: why = of_bytes("outputs", "--keep-outputs"); break;
+    case EndedJobs::What::jobs: break;
+    case EndedJobs::What::logs: why.what = KeptWhat::logs; break;
+    case EndedJobs::What::outputs: why.what = KeptWhat::outputs; break;
   }
   return {largest->place.first + kKeptAtLeast, largest->place, std::move(why)};
 }
@@ -135,9 +126,7 @@ Beyond beyond_quotas(const State& state) {
     if (most == quota.end() || has <= most->second) continue;
     const EndedJobs::Place* place = state.ended_jobs().first_of(holder.name);
     if (place == nullptr || place->first + kKeptAtLeast >= next.due) continue;
-    next = {place->first + kKeptAtLeast, *place,
-            fmt::format("quota: {} has {} ended jobs, and {} are kept", to_string(holder), has,
-                        most->second)};
+    next = {place->first + kKeptAtLeast, *place, QuotaOfKept{holder.name, has, most->second}};
   }
   return next;
 }
@@ -168,7 +157,7 @@ void delete_left_steps(Context& core) {
     const JobId& parent = job.spec.parent;
     if (!job.spec.step.empty() && core.state.job(parent) == nullptr) left.push_back(id);
   }
-  for (const JobId& id : left) delete_one(core, id, "", "its pipeline was deleted");
+  for (const JobId& id : left) delete_one(core, id, "", PipelineDeleted{});
 }
 
 void react(Context& core, const DeleteInput& input) {

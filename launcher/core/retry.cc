@@ -1,7 +1,8 @@
 #include "launcher/core/retry.h"
 
-#include <fmt/format.h>
 #include <algorithm>
+
+#include "common/domain/why/reason.h"
 
 namespace lockstep::launcher {
 
@@ -21,17 +22,15 @@ bool covers(RetryOn on, Cause cause) {
 }
 
 // What this costs is the launcher's affair, not one of the job's attempts.
-std::optional<std::string> uncharged(const Job& job, const ExitReport& report) {
+std::optional<Uncharged> uncharged(const Job& job, const ExitReport& report) {
   const Attempt* last = job.last_attempt();
   const bool was_revoked =
       report.cause == Cause::node_lost && last != nullptr &&
       std::any_of(last->parts.begin(), last->parts.end(),
                   [](const Part& part) { return part.gone && part.gone->revoked; });
-  if (was_revoked) return report.message + "; not counted as a retry";
-  if (report.cause == Cause::port_taken)
-    return report.message + "; trying another port, which does not count as a retry";
-  if (report.cause == Cause::account_missing)
-    return report.message + "; trying another node, which does not count as a retry";
+  if (was_revoked) return Uncharged::node_revoked;
+  if (report.cause == Cause::port_taken) return Uncharged::port_taken;
+  if (report.cause == Cause::account_missing) return Uncharged::other_node;
   return std::nullopt;
 }
 
@@ -62,19 +61,12 @@ int lost_to_lifetimes(const Job& job) {
 
 }  // namespace
 
-std::string why_given_up(const Job& job, const ExitReport& report) {
-  if (has_read(job) && is_retried(job.spec, report))
-    return "; not tried again, because what was written to its standard input is gone";
+Why why_given_up(const Job& job, const ExitReport& report) {
+  if (has_read(job) && is_retried(job.spec, report)) return InputIsGone{};
   const int lost = lost_to_lifetimes(job);
-  if (report.lifetime == Duration(0) || lost <= kMostEndsOfMachines) return "";
-  const Duration ran = report.time - job.attempts.back().placed;
-  return fmt::format(
-      "; the machines of its target end after {}, and the job did not end {} times ({}): give the "
-      "machines more time, or let the job save checkpoints",
-      format_duration(report.lifetime), lost,
-      job.spec.timeout ? "it may run for " + format_duration(*job.spec.timeout)
-                       : "it was there for " + format_duration(std::chrono::floor<seconds>(ran)) +
-                             " the last time");
+  if (report.lifetime == Duration(0) || lost <= kMostEndsOfMachines) return {};
+  return MachinesEndTooEarly{report.lifetime, lost, job.spec.timeout,
+                             report.time - job.attempts.back().placed};
 }
 
 std::set<NodeId> nodes_without(const Attempt& attempt) {
@@ -117,21 +109,16 @@ std::optional<Retry> retry_after(const Job& job, const ExitReport& report, Tier 
   if (job.cancel_by || has_read(job)) return std::nullopt;
   if (report.lifetime != Duration(0)) {
     if (lost_to_lifetimes(job) > kMostEndsOfMachines) return std::nullopt;
-    return Retry{false,
-                 report.message + "; its machine's time was over, which does not count as a retry",
-                 {}};
+    return Retry{false, UnchargedRetry{Uncharged::machine_ended}, {}};
   }
   if (tier == Tier::low_priority && is_taken_away(report.cause))
-    return Retry{false,
-                 report.message + "; its target is low_priority, so this does not count as a retry",
-                 {}};
+    return Retry{false, UnchargedRetry{Uncharged::low_priority}, {}};
   if (job.uncharged_retries < kMaxUnchargedRetries)
-    if (auto why = uncharged(job, report)) return Retry{false, *std::move(why), {}};
+    if (const auto why = uncharged(job, report)) return Retry{false, UnchargedRetry{*why}, {}};
   const RetryPolicy& policy = job.spec.retry;
   if (!is_retried(job.spec, report) || job.charged_retries >= policy.max) return std::nullopt;
   const int number = job.charged_retries + 1;
-  return Retry{true, fmt::format("{}; retry {} of {}", report.message, number, policy.max),
-               backoff_before(policy, number)};
+  return Retry{true, ChargedRetry{number, policy.max}, backoff_before(policy, number)};
 }
 
 std::optional<CheckpointSource> newest_checkpoint(const Job& job) {

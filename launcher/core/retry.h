@@ -24,7 +24,7 @@ inline constexpr int kMostEndsOfMachines = 2;
 
 struct Retry {
   bool charged = true;
-  std::string why;
+  Why why;  // ChargedRetry, UnchargedRetry
   Duration backoff{0};
 };
 
@@ -35,9 +35,8 @@ std::optional<Retry> retry_after(const Job& job, const ExitReport& report,
                                  Tier tier = Tier::dedicated);
 
 // Why a job is not tried again that its policy would retry: its machine has ended by itself once
-// too often (with both times), or what its owner wrote to rank 0 is gone (lockstep.terminal). "":
-// it is neither.
-std::string why_given_up(const Job& job, const ExitReport& report);
+// too often, or what its owner wrote to rank 0 is gone (lockstep.terminal). None: it is neither.
+Why why_given_up(const Job& job, const ExitReport& report);
 
 // The nodes of the attempt that did not have what the job names; empty unless it ended for that.
 std::set<NodeId> nodes_without(const Attempt& attempt);

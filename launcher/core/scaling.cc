@@ -15,6 +15,7 @@
 #include "launcher/core/node_fit.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/size_check.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -267,7 +268,7 @@ class Scaler {
       if (machine.phase == Machine::Phase::leaving) continue;
       const Node* node = machine.node.value == 0 ? nullptr : core_.state.node(machine.node);
       if (node != nullptr && node->lost)
-        leave.emplace_back(name, MachineNodeLost{told(*node->lost)});
+        leave.emplace_back(name, MachineNodeLost{*node->lost});
       else if (node == nullptr && machine.failure)
         leave.emplace_back(name, MachineNotMade{why_failed(*machine.failure)});
     }

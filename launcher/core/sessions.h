@@ -4,8 +4,6 @@
 // the node is a cloned image: two agents with one identity, and neither can be trusted. Knows
 // nothing about parts or jobs.
 
-#include <string>
-
 #include "common/domain/agent_messages.h"
 #include "launcher/core/liveness.h"
 #include "launcher/core/state.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/clients.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/users.h"
@@ -44,7 +45,7 @@ void react(Context& core, const ShutdownInput& input) {
   }
   core.stopping->push_back(input.reply);
   const std::set<JobId> unfinished = core.state.unfinished();
-  for (const JobId& job : unfinished) cancel(core, job, "lockstep down");
+  for (const JobId& job : unfinished) cancel(core, job, LauncherShutsDown{});
 }
 
 void continue_shutdown(Context& core) {

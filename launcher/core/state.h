@@ -56,11 +56,11 @@ struct Node {
   std::string agent_version;             // "": unknown
   std::vector<NodeEvent> history;        // oldest first; the newest kMaxNodeEvents
   std::vector<SessionId> past_sessions;  // replaced sessions, newest last; bounded
-  std::optional<std::string> lost;       // why it is LOST
+  std::optional<Why> lost;               // why it is LOST
   std::optional<std::string> drain;      // why it takes no new work
   struct Notice {
     Instant until;  // its machine is taken away then
-    std::string reason;
+    Why why;
     friend bool operator==(const Notice&, const Notice&) = default;
   };
   std::optional<Notice> notice;     // of the newest session
@@ -106,7 +106,7 @@ struct Part {
   };
   struct Gone {
     Cause cause = Cause::runner_lost;
-    std::string why;
+    Why why;
     Instant at;
     Instant fenced_until =
         {};                // its ranks may run until then; ns = 0: they do not, or no fence is used
@@ -173,8 +173,8 @@ struct Attempt {
   std::optional<Doom> doomed;
   std::optional<ExitReport> ended;
   Instant ended_at;
-  std::string retried;  // why another attempt follows
-  FoundList found;      // about its ranks, by the last fact; empty of one that completed
+  Why retried;      // RetriedAfter, if another attempt follows; Told of an old one
+  FoundList found;  // about its ranks, by the last fact; empty of one that completed
 
   bool solo() const { return parts.size() == 1; }
   int size() const { return static_cast<int>(parts.size()); }
@@ -217,18 +217,18 @@ struct Job {
   std::optional<EnvironmentId> environment;
   Instant submitted;
   Phase phase = Phase::waiting;
-  std::optional<std::string> cancel_by;
+  std::optional<Why> cancel_by;
   bool shared = false;             // its owner lets the members of its project read it
   std::vector<JobSource> sources;  // see JobSubmitted
   bool archived = false;  // lists leave it out; of a step, its pipeline's counts: metadata.h
   std::vector<Attempt> attempts;  // numbers 1, 2, …
   int charged_retries = 0;
   int uncharged_retries = 0;
-  std::string requeued_because;  // of the last requeue
-  bool at_head = false;          // it became the first of its queue, and still waits
-  Instant head_since;  // then; later, if it first waited for its own user's jobs; a change of its
-                       // priority leaves it
-  Instant not_before;  // it is placed at this time or later; ns = 0: at any time
+  Why requeued_because;  // Attempt::retried of the last requeue
+  bool at_head = false;  // it became the first of its queue, and still waits
+  Instant head_since;    // then; later, if it first waited for its own user's jobs; a change of its
+                         // priority leaves it
+  Instant not_before;    // it is placed at this time or later; ns = 0: at any time
   std::vector<After> waits_for;  // of spec.queue.after, those that have not ended as asked
   std::optional<Finish> finish;
   EventList events;

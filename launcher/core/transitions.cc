@@ -1,13 +1,12 @@
 // What each fact makes of the state.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "common/base/check.h"
 #include "common/base/utf8.h"
 #include "common/domain/environment.h"
+#include "common/domain/why/reason.h"
 #include "launcher/core/found_state.h"
 #include "launcher/core/old_facts.h"
 #include "launcher/core/state.h"
@@ -19,19 +18,12 @@ namespace lockstep::launcher {
 
 namespace {
 
-// "./outputs: 3 files, 8.4 MiB; ./logs: 1 file, 12 B".
-std::string in_words(const std::vector<CollectedOutput>& outputs) {
-  std::string text;
-  for (const CollectedOutput& output : outputs) {
-    if (!text.empty()) text += "; ";
-    text += describe(output.kind, output.name) + ": ";
-    text += output.tree ? std::to_string(output.files) +
-                              (output.files == 1 ? " file, " : " files, ") + to_string(output.size)
-                        : "not collected";
-    if (!output.problems.empty())
-      text += ", " + std::to_string(output.problems.size()) + " left out";
-  }
-  return text;
+OutputsCollected sizes_of(const std::vector<CollectedOutput>& outputs) {
+  OutputsCollected collected;
+  for (const CollectedOutput& output : outputs)
+    collected.outputs.push_back({output.kind, output.name, output.tree.has_value(), output.files,
+                                 output.size, static_cast<int>(output.problems.size())});
+  return collected;
 }
 
 }  // namespace
@@ -42,8 +34,8 @@ struct State::Applier {
   Instant at;
 
   void record(Job& job, Event::Kind kind, const AttemptId& attempt = {}, NodeId node = {},
-              std::string text = "") const {
-    job.events.add({at, kind, attempt.number, node, std::move(text)});
+              Why why = {}) const {
+    job.events.add({at, kind, attempt.number, node, std::move(why)});
   }
   // What a part's news means for the whole attempt. `before`: its tally until now.
   void record_part(const PartChanged& fact, const Attempt& attempt,
@@ -62,7 +54,7 @@ struct State::Applier {
     else if (crossed(&Attempt::Tally::over) && fact.report.state == PartState::collecting)
       record(job, Event::Kind::ranks_ended, fact.attempt);
     if (fact.report.state == PartState::finished && !fact.report.outputs.empty())
-      record(job, Event::Kind::collected, fact.attempt, fact.node, in_words(fact.report.outputs));
+      record(job, Event::Kind::collected, fact.attempt, fact.node, sizes_of(fact.report.outputs));
   }
 
   // What is remembered of a part's end beside its report.
@@ -76,9 +68,13 @@ struct State::Applier {
     state.node_ref(fact.node).cannot_run_as[{job.spec.run_as, job.id}] = fact.report.exit->why;
   }
 
-  void record(Node& node, std::string what, std::string_view message = "") const {
+  void record(Node& node, std::string what, Why why = {}) const {
     if (node.history.size() >= kMaxNodeEvents) node.history.erase(node.history.begin());
-    node.history.push_back({at, std::move(what), std::string(head(message, kMaxNodeEventBytes))});
+    node.history.push_back({at, std::move(what), std::move(why)});
+  }
+  // A user's text, of which an event keeps the beginning.
+  static Why beginning(std::string_view text) {
+    return told(std::string(head(text, kMaxNodeEventBytes)));
   }
 
   // Facts of before there were pools name none.
@@ -129,14 +125,14 @@ struct State::Applier {
     state.next_node_ = std::max(state.next_node_, fact.node.value + 1);
     const auto token = state.tokens_.find(fact.token);
     if (token != state.tokens_.end()) ++token->second.used;
-    record(node, "Joined", node.waits_for_approval ? "it waits for approval" : "");
+    record(node, "Joined", node.waits_for_approval ? Why(ApprovalPending{}) : Why());
     state.nodes_.emplace(fact.node, std::move(node));
   }
 
   void operator()(const NodeApproved& fact) const {
     Node& node = state.node_ref(fact.node);
     node.waits_for_approval = false;
-    record(node, "Approved", fact.by.empty() ? "" : "by " + fact.by);
+    record(node, "Approved", fact.by.empty() ? Why() : Why(DoneBy{AskedBy{fact.by}}));
   }
 
   void operator()(const NodeSessionStarted& fact) const {
@@ -163,7 +159,7 @@ struct State::Applier {
 
   // A fact of a session that is known already tells a new inventory only.
   void record_session(Node& node, const NodeSessionStarted& fact) const {
-    const std::string agent = fact.version.empty() ? "" : "agent " + fact.version;
+    const Why agent = fact.version.empty() ? Why() : Why(AgentHasVersion{fact.version});
     if (node.lost)
       record(node, "Returned", agent);
     else if (node.session && node.boot != fact.boot)
@@ -190,21 +186,21 @@ struct State::Applier {
 
   void operator()(const NodeLost& fact) const {
     Node& node = state.node_ref(fact.node);
-    node.lost = fact.reason;
-    record(node, "Lost", fact.reason);
+    node.lost = fact.why;
+    record(node, "Lost", fact.why);
   }
 
   void operator()(const NodeDrainChanged& fact) const {
     Node& node = state.node_ref(fact.node);
     node.drain.reset();
     if (fact.draining) node.drain = fact.reason;
-    record(node, fact.draining ? "Drained" : "Resumed", fact.reason);
+    record(node, fact.draining ? "Drained" : "Resumed", beginning(fact.reason));
   }
 
   void operator()(const NodeNoticed& fact) const {
     Node& node = state.node_ref(fact.node);
-    node.notice = Node::Notice{fact.until, fact.reason};
-    record(node, "TakenAway", fmt::format("at {}: {}", to_string(fact.until), fact.reason));
+    node.notice = Node::Notice{fact.until, fact.why};
+    record(node, "TakenAway", TakenAwayAt{fact.until, fact.why});
   }
 
   void operator()(const NodeRemoved& fact) const {
@@ -305,8 +301,7 @@ struct State::Applier {
     Job& job = state.job_ref(fact.job);
     job.spec.queue.priority = fact.priority;
     job.at_head = false;
-    record(job, Event::Kind::updated, {}, {},
-           fmt::format("priority {}, by {}", to_string(fact.priority), fact.by));
+    record(job, Event::Kind::updated, {}, {}, PriorityIs{fact.priority, fact.by});
   }
 
   void operator()(const DependencyMet& fact) const {
@@ -415,17 +410,14 @@ struct State::Applier {
   void operator()(const FoundChanged& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Job& job = state.job_ref(fact.attempt.job);
-    const words::About names = about(state, attempt);
     const words::FoundDifference difference = words::difference_of(attempt.found, fact.found);
     for (const Found& found : difference.over)
       record(job, Event::Kind::found_over, fact.attempt, node_of(attempt, found),
-             words::say_over(found, names));
+             RanksGoOn{named(state, attempt, found)});
     for (const Found& found : difference.fresh) {
       const bool hangs = found.verdict == FoundVerdict::hangs;
-      std::string text = words::say(found, names).what;
-      if (hangs && names.stacks_of_attempt != 0) text += "; " + words::say_kept_stacks(names);
       record(job, hangs ? Event::Kind::hang : Event::Kind::found, fact.attempt,
-             node_of(attempt, found), text);
+             node_of(attempt, found), RanksFound{named(state, attempt, found)});
     }
     attempt.found = fact.found;
   }
@@ -479,11 +471,12 @@ struct State::Applier {
 
   void operator()(const JobRequeued& fact) const {
     Job& job = state.job_ref(fact.job);
+    Attempt& attempt = state.attempt_ref(fact.after);
     job.phase = Job::Phase::waiting;
-    job.requeued_because = fact.why;
-    record(job, Event::Kind::requeued, fact.after, {}, fact.why);
+    attempt.retried = retried_of(attempt, fact);
+    job.requeued_because = attempt.retried;
+    record(job, Event::Kind::requeued, fact.after, {}, attempt.retried);
     job.not_before = fact.not_before;
-    state.attempt_ref(fact.after).retried = fact.why;
     ++(fact.charged ? job.charged_retries : job.uncharged_retries);
     if (!job.cancel_by) state.enqueue(job);
   }
@@ -499,10 +492,7 @@ struct State::Applier {
     state.unassign(attempt, part);
     if (!fact.logs_lost) return;
     record(state.job_ref(fact.attempt.job), Event::Kind::logs_lost, fact.attempt, fact.node,
-           fact.lost_bytes == 0
-               ? "its last logs did not arrive in time"
-               : fmt::format("the last {} of its logs: the launcher had no space for them",
-                             to_string(Bytes{fact.lost_bytes})));
+           LastLogsLost{Bytes{fact.lost_bytes}});
   }
 
   void operator()(const CheckpointSaved& fact) const {
@@ -570,8 +560,7 @@ struct State::Applier {
     Job& job = state.job_ref(fact.job);
     OutputWrite& write = write_ref(job, fact.output);
     write = {write.output, write.to, OutputWrite::State::written, 0, "", at};
-    record(job, Event::Kind::written, {}, {},
-           fmt::format("output '{}' to {}", write.output, write.to));
+    record(job, Event::Kind::written, {}, {}, OutputIsWritten{write.output, write.to});
     write_settled(job);
   }
 
@@ -585,8 +574,7 @@ struct State::Applier {
     write.state = OutputWrite::State::given_up;
     write.at = at;
     record(job, Event::Kind::written, {}, {},
-           fmt::format("output '{}' not to {}: given up after {} tries: {}", write.output, write.to,
-                       write.tries, words::text_of(write.why_data)));
+           OutputGivenUp{write.output, write.to, write.tries, write.why_data});
     write_settled(job);
   }
 
@@ -618,15 +606,13 @@ struct State::Applier {
   void operator()(const StepReused& fact) const {
     Job& job = state.job_ref(fact.job);
     job.steps->reused(fact.step, fact.from, fact.outputs);
-    record(job, Event::Kind::step, {}, {},
-           fmt::format("{}: the outputs of job {} are reused", fact.step, fact.from.value));
+    record(job, Event::Kind::step, {}, {}, StepReusesJob{fact.step, fact.from});
   }
 
   void operator()(const StepSkipped& fact) const {
     Job& job = state.job_ref(fact.job);
     job.steps->skipped(fact.step, fact.why);
-    record(job, Event::Kind::step, {}, {},
-           fmt::format("{}: not run: {}", fact.step, words::text_of(fact.why)));
+    record(job, Event::Kind::step, {}, {}, StepLeftOut{fact.step, fact.why});
   }
 
   // A pipeline is deleted before the jobs of its steps.
@@ -640,8 +626,7 @@ struct State::Applier {
     job.shared = parent.shared;
     job.child_of = parent.child_of;
     job.family = parent.family;
-    record(parent, Event::Kind::step, {}, {},
-           fmt::format("{}: job {}", job.spec.step, job.id.value));
+    record(parent, Event::Kind::step, {}, {}, StepHasJob{job.spec.step, job.id});
   }
   // A job of this name may have been submitted after the parent was deleted.
   void join_parent(Job& job) const {
@@ -911,7 +896,7 @@ struct State::Applier {
     Node& node = state.node_ref(fact.node);
     node.labels = fact.labels;
     if (!node.machine.empty()) state.computes_.keep_labels(node.pool, node.machine, fact.labels);
-    record(node, "Labelled", labels_text(fact.labels));
+    record(node, "Labelled", beginning(labels_text(fact.labels)));
   }
 
   void operator()(const AssetRegistered& fact) const {

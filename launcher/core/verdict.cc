@@ -1,19 +1,16 @@
 #include "launcher/core/verdict.h"
 
-#include <fmt/format.h>
 #include <algorithm>
-#include <csignal>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/environments.h"
 #include "launcher/core/found_state.h"
 #include "launcher/core/machine_life.h"
-#include "launcher/core/text_for_now.h"
-#include "launcher/words/found.h"
 
 namespace lockstep::launcher {
 
@@ -181,98 +178,33 @@ std::vector<int> terminated_ranks(const Attempt& attempt) {
   return ranks;
 }
 
-std::string with_detail(std::string text, const std::string& detail) {
-  return detail.empty() ? text : text + ": " + detail;
-}
-std::string with_detail(std::string text, const Why& why) {
-  return with_detail(std::move(text), text_for_now(why));
-}
-
-std::string rank_in_words(const RankExit& rank, const std::string& node) {
-  const std::string who = fmt::format("rank {} (node {})", rank.rank, node);
-  switch (rank.cause) {
-    case Cause::exit_code:
-      return with_detail(fmt::format("{} exited with code {}", who, rank.exit_code), rank.why);
-    case Cause::signal: {
-      const std::string name = signal_name(rank.signal);
-      return with_detail(fmt::format("{} was killed by signal {}{}", who, rank.signal,
-                                     name.empty() ? "" : " (" + name + ")"),
-                         rank.why);
-    }
-    case Cause::out_of_memory:
-      return with_detail(who + " ran out of memory and was killed by the kernel", rank.why);
-    case Cause::mpi_abort:
-      return who + " called " +
-             (rank.why ? text_for_now(rank.why) : fmt::format("MPI_Abort({})", rank.exit_code));
-    case Cause::exit_without_finalize:
-      return who + " exited with code 0 without calling MPI_Finalize";
-    case Cause::never_connected:
-      return who + " ended without connecting to its MPI server although other ranks did: it ran " +
-             "as \"rank 0 of 1\"; check that it uses the job's MPI library";
-    case Cause::command_not_found:
-      return with_detail(who + " could not start: command not found", rank.why);
-    case Cause::command_not_executable:
-      return with_detail(who + " could not start: the command is not executable", rank.why);
-    case Cause::start_failed: return with_detail(who + " could not be started", rank.why);
-    case Cause::timeout: return who + " ran into limits.timeout";
-    case Cause::completed:
-    case Cause::canceled:
-    case Cause::workspace_failed:
-    case Cause::port_taken:
-    case Cause::runner_lost:
-    case Cause::node_lost:
-    case Cause::account_missing:
-    case Cause::environment_failed:
-    case Cause::disk_limit:
-    case Cause::preempted:
-    case Cause::hang:
-    case Cause::no_rdma: break;
-  }
-  return with_detail(who + " failed (" + std::string(to_string(rank.cause)) + ")", rank.why);
-}
-
-std::string node_in_words(Cause cause, const std::string& node, const std::string& detail,
-                          const JobSpec& spec) {
-  switch (cause) {
-    case Cause::timeout:
-      return fmt::format("the job ran longer than limits.timeout{}",
-                         spec.timeout ? " (" + format_duration(*spec.timeout) + ")" : "");
-    case Cause::workspace_failed:
-      return with_detail("the working directory could not be prepared on node " + node, detail);
-    case Cause::start_failed:
-      return with_detail("the job could not be started on node " + node, detail);
-    case Cause::port_taken:
-      return with_detail("others took the ports of its ranks on node " + node, detail);
-    case Cause::runner_lost:
-      return with_detail("the runner on node " + node + " died, and its ranks with it", detail);
-    case Cause::node_lost: return with_detail("node " + node + " was lost", detail);
-    case Cause::environment_failed:
-      return with_detail("the environment could not be created on node " + node, detail);
-    case Cause::disk_limit: return with_detail("the job was ended on node " + node, detail);
-    case Cause::hang: return "the ranks of the job hang";
-    case Cause::no_rdma:
-      return with_detail("lockstep.rdma is required, but not used on node " + node, detail);
-    case Cause::account_missing:
-      return with_detail(fmt::format("node {} cannot run jobs as {}", node, spec.run_as), detail);
-    case Cause::completed:
-    case Cause::exit_code:
-    case Cause::signal:
-    case Cause::out_of_memory:
-    case Cause::mpi_abort:
-    case Cause::exit_without_finalize:
-    case Cause::never_connected:
-    case Cause::command_not_found:
-    case Cause::command_not_executable:
-    case Cause::preempted:
-    case Cause::canceled: break;
-  }
-  return with_detail("node " + node + " failed (" + std::string(to_string(cause)) + ")", detail);
-}
-
 bool is_lost(Cause cause) { return cause == Cause::node_lost || cause == Cause::runner_lost; }
 
 // A failure never ends with exit code 0, even MPI_Abort(0).
 int failing_code(int code) { return code == 0 ? 1 : code; }
+
+Why why_of(const RankExit& rank, const std::string& node) {
+  return RankFailed{rank.rank, node, rank.cause, rank.exit_code, rank.signal, rank.why};
+}
+
+// As whoever saw it says.
+Why said_of(const Failure& failure) {
+  if (failure.told) return *failure.told;
+  return failure.part->gone ? failure.part->gone->why : failure.part->report->exit->why;
+}
+
+Why why_of(const State& state, const Attempt& attempt, const Failure& failure,
+           const ExitReport& report) {
+  if (report.hang) return RanksHang{named(state, attempt, *report.hang)};
+  if (failure.cause == Cause::hang) return RanksHang{};
+  const JobSpec& spec = state.job(attempt.id.job)->spec;
+  NodeFailed failed{report.node_name, failure.cause, said_of(failure)};
+  if (failure.cause == Cause::timeout) failed.timeout = spec.timeout;
+  if (failure.cause == Cause::account_missing) failed.run_as = spec.run_as;
+  if (failure.cause == Cause::start_failed || failure.cause == Cause::environment_failed)
+    add_said_before(state, attempt, *failure.part, failed);
+  return failed;
+}
 
 ExitReport report_of(const State& state, const Attempt& attempt, const Failure& failure) {
   ExitReport report;
@@ -284,7 +216,7 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
   if (failure.rank) {
     report.rank = failure.rank->rank;
     report.exit_code = failing_code(exit_code_of(*failure.rank));
-    report.message = rank_in_words(*failure.rank, report.node_name);
+    report.why = why_of(*failure.rank, report.node_name);
     report.stderr_tail = failure.rank->stderr_tail;
     report.lost_peer = failure.rank->lost_peer;
     report.backtrace = failure.rank->backtrace;
@@ -293,19 +225,11 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
   RankExit node_exit;
   node_exit.cause = failure.cause;
   report.exit_code = failing_code(exit_code_of(node_exit));
-  const std::string detail = failure.told         ? text_for_now(*failure.told)
-                             : failure.part->gone ? failure.part->gone->why
-                                                  : text_for_now(failure.part->report->exit->why);
-  report.message =
-      node_in_words(failure.cause, report.node_name, detail, state.job(attempt.id.job)->spec);
   if (failure.cause == Cause::hang && failure.part->finished() && failure.part->report->exit)
     report.hang = failure.part->report->exit->hang;
-  if (report.hang)
-    report.message = "the ranks hang: " + words::say_cause(*report.hang, about(state, attempt));
+  report.why = why_of(state, attempt, failure, report);
   if (failure.part->gone && is_lost(failure.cause))
     report.lifetime = ended_with_machine(state, report.node, failure.time);
-  if (failure.cause == Cause::start_failed || failure.cause == Cause::environment_failed)
-    report.message += said_before(state, attempt, *failure.part);
   return report;
 }
 
@@ -338,11 +262,7 @@ std::vector<const Failure*> as_early(const std::vector<Failure>& failures, const
   return found;
 }
 
-std::string in_milliseconds(Duration time) {
-  return fmt::format("{:.1f} ms", std::chrono::duration<double, std::milli>(time).count());
-}
-
-// "; or rank 5 (node n3) exited with code 1 before it: …", for all whose order is not known.
+// All whose order is not known.
 void name_those_as_early(const State& state, const Attempt& attempt,
                          const std::vector<Failure>& failures, const Failure& first,
                          ExitReport& report) {
@@ -354,13 +274,10 @@ void name_those_as_early(const State& state, const Attempt& attempt,
     known = std::max(known, *uncertainty_of(first) + *uncertainty_of(*other));
     if (report.also.size() == kMaxPossibleFirst) continue;
     const ExitReport its = report_of(state, attempt, *other);
-    report.also.push_back({its.cause, its.rank, its.node, its.node_name, its.time, its.message});
+    report.also.push_back({its.cause, its.rank, its.node, its.node_name, its.time, its.why});
   }
-  report.message += fmt::format("; or first {}", report.also.front().message);
-  if (others.size() > 1) report.message += fmt::format(" (or one of {} more)", others.size() - 1);
-  report.message +=
-      fmt::format(": they failed within {}, and the nodes' clocks are only known to {}",
-                  in_milliseconds(apart), in_milliseconds(known));
+  report.why = FirstOfSeveral{report.why, report.also.front().why,
+                              static_cast<int>(others.size() - 1), apart, known};
 }
 
 std::vector<NodeClock> notable_clocks(const State& state, const Attempt& attempt) {
@@ -375,14 +292,14 @@ std::vector<NodeClock> notable_clocks(const State& state, const Attempt& attempt
 }
 
 // As its runner said it, if that was told to stop; else nobody knows of an order.
-std::string why_stopped(const Attempt& attempt) {
+Why why_stopped(const Attempt& attempt, const std::string& node) {
   for (const Part& part : attempt.parts) {
     if (!part.failed() || !part.finished() || !part.report->exit) continue;
     const auto& by = part.report->exit->aborted_by;
-    if (by) return fmt::format("ended its ranks because {}", text_for_now(by->why));
+    if (by) return NodeEndedRanks{node, by->why};
     break;
   }
-  return std::string(kUnexplained);
+  return StoppedUnasked{node};
 }
 
 // Parts failed, but none says that it was by itself: somebody stopped ranks behind our back.
@@ -402,7 +319,7 @@ ExitReport unexplained(const State& state, const Attempt& attempt, Instant now) 
     report.node_name = state.node_name(part.node);
     break;
   }
-  report.message = fmt::format("node {} {}", report.node_name, why_stopped(attempt));
+  report.why = why_stopped(attempt, report.node_name);
   report.terminated_ranks = terminated_ranks(attempt);
   return report;
 }
@@ -439,29 +356,25 @@ ExitReport verdict(const State& state, const Attempt& attempt, Instant now) {
   if (has_failed) return unexplained(state, attempt, now);
   ExitReport completed;
   completed.time = now;
-  completed.message = kCompletedMessage;
+  completed.why = AllRanksCompleted{};
   return completed;
 }
 
 namespace {
 
-// "; ./outputs of node n1 was not kept: …", of what a canceled attempt left, the first in full.
-std::string not_kept(const State& state, const Attempt& attempt) {
-  std::string text;
-  int more = 0;
+// Of what a canceled attempt left, the first in full.
+void add_not_kept(const State& state, const Attempt& attempt, JobCanceled& canceled) {
   for (const Part& part : attempt.parts) {
     if (!part.finished() || part.gone) continue;
     for (const CollectedOutput& output : part.report->outputs) {
       if (output.tree || output.problems.empty()) continue;
-      const std::string what =
-          describe(output.kind, output.name) + " of node " + state.node_name(part.node);
-      if (text.empty())
-        text = "; " + what + ": " + output.problems.front();
+      if (canceled.not_kept)
+        ++canceled.more_not_kept;
       else
-        ++more;
+        canceled.not_kept = {output.kind, output.name, state.node_name(part.node),
+                             output.problems.front()};
     }
   }
-  return more == 0 ? text : fmt::format("{} (and {} more, see `lockstep job show`)", text, more);
 }
 
 }  // namespace
@@ -471,29 +384,19 @@ ExitReport canceled_report(const State& state, const Job& job, Instant now) {
   report.cause = Cause::canceled;
   report.exit_code = 130;
   report.time = now;
-  report.message = "canceled";
-  if (job.cancel_by && !job.cancel_by->empty()) report.message += " by " + *job.cancel_by;
-  if (job.phase == Job::Phase::waiting) report.message += " while it waited in the queue";
+  JobCanceled canceled{job.cancel_by.value_or(Why()), job.phase == Job::Phase::waiting};
   if (job.phase == Job::Phase::placed) {
     report.terminated_ranks = terminated_ranks(job.attempts.back());
     // A rank that we terminated is never the cause of a verdict, so this one failed before.
     const ExitReport failed = verdict(state, job.attempts.back(), now);
-    if (blames_program(failed)) report.message += "; it had failed before: " + failed.message;
-    report.message += not_kept(state, job.attempts.back());
+    if (blames_program(failed)) canceled.failed_before = failed.why;
+    add_not_kept(state, job.attempts.back(), canceled);
   }
+  report.why = std::move(canceled);
   return report;
 }
 
-namespace {
-
-std::string names_of(const State& state, const std::set<NodeId>& nodes) {
-  const std::string first = "node " + state.node_name(*nodes.begin());
-  return nodes.size() == 1 ? first : first + fmt::format(" and {} more", nodes.size() - 1);
-}
-
-}  // namespace
-
-std::string logs_not_kept(const State& state, const Job& job) {
+std::vector<Why> logs_not_kept(const State& state, const Job& job) {
   std::uint64_t bytes = 0;
   std::set<NodeId> without_space, silent;
   for (const Attempt& attempt : job.attempts) {
@@ -502,18 +405,15 @@ std::string logs_not_kept(const State& state, const Job& job) {
       if (part.logs_lost) (part.lost_log_bytes == 0 ? silent : without_space).insert(part.node);
     }
   }
-  std::string text;
+  const auto first = [&](const std::set<NodeId>& nodes) { return state.node_name(*nodes.begin()); };
+  const auto more = [](const std::set<NodeId>& nodes) {
+    return static_cast<int>(nodes.size()) - 1;
+  };
+  std::vector<Why> lost;
   if (!without_space.empty())
-    text += fmt::format(
-        "; the last {} of its logs on {} were not kept, since the job was canceled and the "
-        "launcher had no space for them",
-        to_string(Bytes{bytes}), names_of(state, without_space));
-  if (!silent.empty())
-    text += fmt::format(
-        "; its logs may lack their last lines: those of {} did not all arrive in the time that the "
-        "launcher waits for them (--logs-timeout)",
-        names_of(state, silent));
-  return text;
+    lost.emplace_back(LogsWithoutSpace{Bytes{bytes}, first(without_space), more(without_space)});
+  if (!silent.empty()) lost.emplace_back(LogsCameLate{first(silent), more(silent)});
+  return lost;
 }
 
 ExitReport prepare_timeout_report(const State& state, const Attempt& attempt,
@@ -527,28 +427,13 @@ ExitReport prepare_timeout_report(const State& state, const Attempt& attempt,
   });
   if (late != attempt.parts.end()) report.node = late->node;
   report.node_name = state.node_name(report.node);
-  report.message =
-      fmt::format("node {} was not prepared within {}", report.node_name, format_duration(limit));
-  if (!progress.empty()) report.message += " (last: " + progress + ")";
+  report.why = NotPrepared{report.node_name, limit, progress};
   return report;
 }
 
 bool blames_program(const ExitReport& report) {
   return report.cause != Cause::completed && report.cause != Cause::canceled &&
          !is_infrastructure(report.cause);
-}
-
-std::string signal_name(int number) {
-  static constexpr std::pair<int, const char*> kNames[] = {
-      {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
-      {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
-      {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
-      {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"},
-      {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"},   {SIGSTOP, "SIGSTOP"}, {SIGCONT, "SIGCONT"},
-      {SIGTSTP, "SIGTSTP"}};
-  for (const auto& [value, name] : kNames)
-    if (value == number) return name;
-  return "";
 }
 
 }  // namespace lockstep::launcher

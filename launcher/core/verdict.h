@@ -3,7 +3,7 @@
 // NodeExitReports, and what the launcher itself knows (a lost node, a runner that has gone). Pure.
 
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "common/domain/exit_report.h"
 #include "launcher/core/state.h"
@@ -22,21 +22,16 @@ namespace lockstep::launcher {
 // that failed too comes after that one, whatever the clocks say, and so does a rank that failed
 // while its gang was ended for a hang. An attempt that is stopped because a node is taken away was
 // preempted, unless all parts completed.
-inline constexpr std::string_view kCompletedMessage = "completed";
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now);
 
 ExitReport canceled_report(const State& state, const Job& job, Instant now);
-// "; the last 12 KiB of its logs on node n1 were not kept, …"; "" if no logs were given up for lack
-// of space.
-std::string logs_not_kept(const State& state, const Job& job);
+// LogsWithoutSpace and LogsCameLate, of the logs of all attempts that were given up.
+std::vector<Why> logs_not_kept(const State& state, const Job& job);
 // The report on a part that was not prepared within `limit` (CoreConfig::time_to_prepare).
 ExitReport prepare_timeout_report(const State& state, const Attempt& attempt,
                                   const std::string& progress, Duration limit, Instant now);
 
 // True for a failure of the program, whose verdict waits while a node of the gang is UNKNOWN.
 bool blames_program(const ExitReport& report);
-
-// "SIGKILL"; "" for a number without a name.
-std::string signal_name(int number);
 
 }  // namespace lockstep::launcher

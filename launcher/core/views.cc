@@ -16,6 +16,7 @@
 #include "launcher/core/pipelines.h"
 #include "launcher/core/reports.h"
 #include "launcher/core/size_check.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -157,7 +158,7 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
       view.used = used_by(*part.report->exit);
       if (is_whole) view.ended = ended_of(*part.report->exit);
     }
-    if (part.gone) view.progress = part.gone->why;
+    if (part.gone) view.why = part.gone->why;
     return view;
   }
   if (part.report) {
@@ -240,7 +241,7 @@ AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attemp
   view.placed = attempt.placed;
   view.ended = attempt.ended_at;
   view.report = attempt.ended;
-  view.retried = attempt.retried;
+  view.why = attempt.retried;
   view.checkpoint = checkpoint_of(attempt);
   view.found = found_in(cluster, attempt);
   view.probe = probe_in(attempt, detail);
@@ -277,7 +278,8 @@ WaitsForParts progress_of_parts(const Cluster& cluster, const Job& job, const At
       continue;
     }
     PartView view = view_of_part(cluster, job, attempt, i, ViewDetail::outline);
-    waits.parts.push_back({std::move(view.node_name), view.state, std::move(view.progress)});
+    waits.parts.push_back({std::move(view.node_name), view.state, std::move(view.progress),
+                           std::move(view.why)});
   }
   return waits;
 }
@@ -297,7 +299,7 @@ Why first_said(const Cluster& cluster, const Attempt& attempt) {
 
 Why why_placed(const Cluster& cluster, const Job& job, const Attempt& attempt) {
   const auto running = first_node(cluster, attempt, [](const Part& part) { return !part.ended(); });
-  if (attempt.doomed) return WaitsForRanksToEnd{told(attempt.doomed->report.message), running};
+  if (attempt.doomed) return WaitsForRanksToEnd{attempt.doomed->report.why, running};
   const bool collects = attempt.tally.over == attempt.size() && running;
   if (collects)
     return progress_of_parts(cluster, job, attempt, [](const Part& part) { return part.ended(); });
@@ -355,39 +357,31 @@ Why why_turn_waits(const Cluster& cluster, const Scheduler& scheduler, const Job
 
 // Why the job was queued again, without how its attempt ended: "retry 2 of 3".
 Why retry_of(const Job& job) {
-  if (job.requeued_because.empty()) return {};
-  const auto [text, of] = what_followed(job.attempts.back(), job.requeued_because);
-  return told(is_told(of, false) ? text : "retried");
-}
-
-Why why_final(const State& state, const Job& job) {
-  if (job.finish->status == JobStatus::completed) return {};
-  Why of_steps;
-  if (job.steps && job.finish->status == JobStatus::failed) of_steps = why_it_failed(state, job);
-  return of_steps ? of_steps : told(job.finish->report.message);
+  if (!job.requeued_because) return {};
+  auto [why, of] = what_followed(job.requeued_because);
+  return is_told(of, false) ? why : Why(WasRetried{});
 }
 
 Why why_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
   switch (job.phase) {
     case Job::Phase::waiting:
       if (job.cancel_by) return why_logs_are_awaited(cluster, job);
-      return why_turn_waits(cluster, scheduler, job, told(job.requeued_because));
+      return why_turn_waits(cluster, scheduler, job, job.requeued_because);
     case Job::Phase::steps: return why_of_steps(cluster.state, job);
     case Job::Phase::placed: return why_placed(cluster, job, job.attempts.back());
     case Job::Phase::ended:
       return job.logs_settled() ? OutputsAreMerged{} : why_logs_are_awaited(cluster, job);
-    case Job::Phase::final: return why_final(cluster.state, job);
+    case Job::Phase::final:
+      return job.finish->status == JobStatus::completed ? Why() : job.finish->report.why;
   }
   return {};
 }
 
 }  // namespace
 
-FollowedBy what_followed(const Attempt& attempt, const std::string& why) {
-  if (!attempt.ended || attempt.ended->message.empty()) return {why, WordsOf::job};
-  const std::string opening = attempt.ended->message + "; ";
-  if (!why.starts_with(opening)) return {why, WordsOf::job};
-  return {why.substr(opening.size()), WordsOf::launcher};
+FollowedBy what_followed(const Why& retried) {
+  if (const auto* known = retried.as<RetriedAfter>()) return {known->then, WordsOf::launcher};
+  return {retried, WordsOf::job};
 }
 
 JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
@@ -401,7 +395,7 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
   view.status = job.status();
   view.why = why_of(cluster, scheduler, job);
   if (job.phase == Job::Phase::waiting && !job.cancel_by)
-    view.why_for_all = job.requeued_because.empty()
+    view.why_for_all = !job.requeued_because
                            ? view.why
                            : why_turn_waits(cluster, scheduler, job, retry_of(job));
   view.in_vain = job.phase == Job::Phase::waiting && !job.cancel_by && scheduler.waits_in_vain(job);

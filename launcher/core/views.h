@@ -25,13 +25,13 @@ void each_job_view(const Cluster& cluster, const Scheduler& scheduler, const Job
                    const std::function<bool(const Job&)>& wanted,
                    const std::function<bool(JobView)>& take);
 NodeView view_of(const Cluster& cluster, const Node& node);
-// Why another attempt followed on this one ("retry 1 of 3"), without how this one ended, with which
-// `why` opens; all of it, as words of the job, if it does not open with that.
+// Of Attempt::retried: why another attempt followed, without how this one ended. All of it, as
+// words of the job, if it is an old text of which nobody knows where the one ends.
 struct FollowedBy {
-  std::string text;
+  Why why;
   WordsOf of = WordsOf::job;
 };
-FollowedBy what_followed(const Attempt& attempt, const std::string& why);
+FollowedBy what_followed(const Why& retried);
 ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Job& job);
 
 }  // namespace lockstep::launcher

@@ -4,6 +4,7 @@
 
 #include "common/base/cut.h"
 #include "launcher/core/state.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -75,7 +76,8 @@ std::optional<NoAttachTarget> why_not_there(const Core& core, const Part& part, 
   const State& state = core.state();
   const std::string name = state.node_name(part.node);
   if (part.gone)
-    return never(fmt::format("the ranks on node {} are lost: {}", name, part.gone->why));
+    return never(
+        fmt::format("the ranks on node {} are lost: {}", name, words::text_of(part.gone->why)));
   if (core.liveness(part.node) != Liveness::alive)
     return not_yet(fmt::format("node {} has not been heard of lately: it is {}", name,
                                to_string(core.liveness(part.node))));
@@ -123,7 +125,7 @@ std::string why_no_more(const State& state, const AttachTarget& target) {
   const Part& part = attempt->parts.at(static_cast<std::size_t>(target.node_rank));
   if (!part.gone) return "";
   return fmt::format("the ranks on node {} are lost: {}", state.node_name(part.node),
-                     part.gone->why);
+                     words::text_of(part.gone->why));
 }
 
 std::string_view verb_of(const AttachOrder& order) {

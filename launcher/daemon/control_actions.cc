@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "common/domain/why/reason.h"
 #include "launcher/api/reply_router.h"
 #include "launcher/core/state.h"
 #include "launcher/daemon/launcher_server.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -20,6 +22,11 @@ Duration reconnect_within(const State& state) {
   const std::size_t nodes = state.nodes().size();
   if (nodes < kFew) return Duration::zero();
   return std::min<Duration>(kOfNode * static_cast<std::int64_t>(nodes), kMost);
+}
+
+// Of a node's report, for the audit log. That one is a sentence without its subject.
+std::string what_is_wrong(const Why& why) {
+  return (why.is<NodeClaimsAnothersMachine>() ? "it " : "") + words::text_of(why);
 }
 
 }  // namespace
@@ -37,12 +44,13 @@ struct Performer {
                                                server.settings_.addresses});
   }
   void operator()(const RefuseSession& action) const {
-    spdlog::warn("session {:x} was refused: {}", action.session.value, action.reason);
+    const std::string why = words::text_of(action.why);
+    spdlog::warn("session {:x} was refused: {}", action.session.value, why);
     server.audit(server.holder_of(action.key), action.key,
                  server.nodes_.links().address_of(action.key), "open a session", "the launcher",
-                 AuditOutcome::refused, action.reason);
+                 AuditOutcome::refused, why);
     server.nodes_.tell_session(action.key, action.session,
-                               SessionRefused{action.session, action.reason, action.removed});
+                               SessionRefused{action.session, why, action.removed});
   }
   void operator()(const AskForSession& action) const {
     server.nodes_.tell_session(action.key, action.session,
@@ -87,7 +95,7 @@ struct Performer {
     const Node* node = server.durable_.core().state().node(action.node);
     if (node == nullptr) return;
     server.audit("node " + node->name, node->key, server.nodes_.links().address_of(node->key),
-                 "report", action.object, AuditOutcome::refused, action.why);
+                 "report", action.object, AuditOutcome::refused, what_is_wrong(action.why));
   }
 
   void to_node(NodeId node, SessionId session, AgentReply body) const {

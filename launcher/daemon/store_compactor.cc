@@ -11,6 +11,7 @@
 #include "common/io/disk.h"
 #include "launcher/daemon/blob_service.h"
 #include "launcher/daemon/log_folders.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -54,7 +55,7 @@ StoreCompactor::~StoreCompactor() {
 }
 
 void StoreCompactor::perform(const ForgetJob& action) {
-  spdlog::info("job {} is deleted: {}", action.job.value, action.why);
+  spdlog::info("job {} is deleted: {}", action.job.value, words::text_of(action.why));
   for (const auto& attempt : action.attempts)
     doomed_.push_back({attempt.job.value, LogStore::name_of(attempt)});
   const Instant soonest = durable_.started() + settings_.blob_lease;

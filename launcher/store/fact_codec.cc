@@ -209,7 +209,7 @@ struct FactWriter {
   }
   void operator()(const launcher::NodeLost& f) const {
     wire->mutable_node_lost()->set_node(f.node.value);
-    wire->mutable_node_lost()->set_reason(fitting_text(f.reason));
+    if (f.why) to_wire(f.why, wire->mutable_node_lost()->mutable_why_data());
   }
   void operator()(const launcher::NodeDrainChanged& f) const {
     auto* to = wire->mutable_node_drain_changed();
@@ -258,7 +258,7 @@ struct FactWriter {
   }
   void operator()(const launcher::CancelRequested& f) const {
     wire->mutable_cancel_requested()->set_job(f.job.value);
-    wire->mutable_cancel_requested()->set_by(f.by);
+    if (f.by) to_wire(f.by, wire->mutable_cancel_requested()->mutable_why_data());
   }
   void operator()(const launcher::AttemptPlaced& f) const {
     auto* to = wire->mutable_attempt_placed();
@@ -284,7 +284,7 @@ struct FactWriter {
     to_wire(f.attempt, to->mutable_attempt());
     to->set_node(f.node.value);
     to->set_cause(wire_enum<Cause>(f.cause));
-    to->set_why(fitting_text(f.why));
+    if (f.why) to_wire(f.why, to->mutable_why_data());
     to->set_fenced_until_ns(f.fenced_until.ns);
     to->set_revoked(f.revoked);
   }
@@ -304,7 +304,7 @@ struct FactWriter {
     to->set_job(f.job.value);
     to_wire(f.after, to->mutable_after());
     to->set_charged(f.charged);
-    to->set_why(fitting_text(f.why));
+    if (f.why) to_wire(f.why, to->mutable_why_data());
     to->set_not_before_ns(f.not_before.ns);
   }
   void operator()(const launcher::CheckpointSaved& f) const {
@@ -387,7 +387,7 @@ struct FactWriter {
     auto* to = wire->mutable_fence_lifted();
     to_wire(f.attempt, to->mutable_attempt());
     to->set_node(f.node.value);
-    to->set_why(fitting_text(f.why));
+    if (f.why) to_wire(f.why, to->mutable_why_data());
   }
   void operator()(const launcher::PartReleased& f) const {
     to_wire(f.attempt, wire->mutable_part_released()->mutable_attempt());
@@ -402,6 +402,15 @@ struct FactWriter {
     to_wire(f.report, to->mutable_report());
   }
 };
+
+// The text of an earlier version is in its reason.
+Status read_report(const ExitReport& from, lockstep::ExitReport* to) {
+  TRY(from_wire(from, to));
+  if (!from.has_why_data()) to->message.clear();
+  for (int i = 0; i < from.also_size(); ++i)
+    if (!from.also(i).has_why_data()) to->also[static_cast<std::size_t>(i)].message.clear();
+  return {};
+}
 
 Status from_wire(const TokenCreated& from, launcher::TokenCreated* to) {
   TRY(read_digest(from.secret_hash(), "token.secret_hash", &to->secret_hash));
@@ -465,7 +474,7 @@ Status from_wire(const NodeSessionStarted& from, launcher::NodeSessionStarted* t
 }
 Status from_wire(const NodeLost& from, launcher::NodeLost* to) {
   to->node = NodeId(from.node());
-  return read_text(from.reason(), "lost.reason", &to->reason);
+  return read_why(from.reason(), from.has_why_data(), from.why_data(), "lost.reason", &to->why);
 }
 Status from_wire(const NodeDrainChanged& from, launcher::NodeDrainChanged* to) {
   to->node = NodeId(from.node());
@@ -482,6 +491,8 @@ Status from_wire(const TokenForgotten& from, launcher::TokenForgotten* to) {
 }
 Status from_wire(const NodeRevised& from, launcher::NodeRevised* to) {
   TRY(read_list(from.history(), kMaxNodeEvents, "node.history", &to->history));
+  for (int i = 0; i < from.history_size(); ++i)
+    if (!from.history(i).has_why_data()) to->history[static_cast<std::size_t>(i)].message.clear();
   to->node = NodeId(from.node());
   to->revision = from.revision();
   return {};
@@ -513,7 +524,7 @@ Status from_wire(const JobSubmitted& from, launcher::JobSubmitted* to) {
 }
 Status from_wire(const CancelRequested& from, launcher::CancelRequested* to) {
   TRY(read_job(from.job(), "job", &to->job));
-  return read_text(from.by(), "cancel.by", &to->by);
+  return read_why(from.by(), from.has_why_data(), from.why_data(), "cancel.by", &to->by);
 }
 Status from_wire(const AttemptPlaced& from, launcher::AttemptPlaced* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
@@ -539,25 +550,25 @@ Status from_wire(const PartGone& from, launcher::PartGone* to) {
   to->node = NodeId(from.node());
   TRY(read_cause(from.cause(), "gone.cause", &to->cause));
   TRY(read_instant(from.fenced_until_ns(), "gone.fenced_until", &to->fenced_until));
-  return read_text(from.why(), "gone.why", &to->why);
+  return read_why(from.why(), from.has_why_data(), from.why_data(), "gone.why", &to->why);
 }
 Status from_wire(const AttemptDoomed& from, launcher::AttemptDoomed* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
-  TRY(from_wire(from.report(), &to->report));
+  TRY(read_report(from.report(), &to->report));
   if (from.has_grace_ns())
     TRY(read_duration(from.grace_ns(), "doomed.grace", &to->grace.emplace()));
   return read_stop_reason(from.reason(), "doomed.reason", &to->reason);
 }
 Status from_wire(const AttemptEnded& from, launcher::AttemptEnded* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
-  return from_wire(from.report(), &to->report);
+  return read_report(from.report(), &to->report);
 }
 Status from_wire(const JobRequeued& from, launcher::JobRequeued* to) {
   TRY(read_job(from.job(), "job", &to->job));
   TRY(from_wire(from.after(), &to->after));
   to->charged = from.charged();
   TRY(read_instant(from.not_before_ns(), "requeued.not_before", &to->not_before));
-  return read_text(from.why(), "requeued.why", &to->why);
+  return read_why(from.why(), from.has_why_data(), from.why_data(), "requeued.why", &to->why);
 }
 Status from_wire(const CheckpointSaved& from, launcher::CheckpointSaved* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
@@ -618,7 +629,7 @@ Status from_wire(const EnvironmentsPruned& from, launcher::EnvironmentsPruned* t
 Status from_wire(const FenceLifted& from, launcher::FenceLifted* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
   to->node = NodeId(from.node());
-  return read_text(from.why(), "lifted.why", &to->why);
+  return read_why(from.why(), from.has_why_data(), from.why_data(), "lifted.why", &to->why);
 }
 Status from_wire(const PartReleased& from, launcher::PartReleased* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
@@ -630,7 +641,7 @@ Status from_wire(const PartReleased& from, launcher::PartReleased* to) {
 Status from_wire(const JobFinished& from, launcher::JobFinished* to) {
   TRY(read_job(from.job(), "job", &to->job));
   TRY(read_job_status(from.status(), "finished.status", &to->status));
-  return from_wire(from.report(), &to->report);
+  return read_report(from.report(), &to->report);
 }
 
 template <typename Domain, typename Wire>

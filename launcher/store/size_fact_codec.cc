@@ -1,6 +1,7 @@
 #include "launcher/store/size_fact_codec.h"
 
 #include "common/wire/size_codec.h"
+#include "common/wire/why_codec.h"
 
 namespace lockstep::pb {
 
@@ -47,12 +48,12 @@ Status from_wire(const NodeLabelsChanged& from, launcher::NodeLabelsChanged* to)
 void to_wire(const launcher::NodeNoticed& from, NodeNoticed* to) {
   to->set_node(from.node.value);
   to->set_until_ns(from.until.ns);
-  to->set_reason(from.reason);
+  if (from.why) to_wire(from.why, to->mutable_why_data());
 }
 Status from_wire(const NodeNoticed& from, launcher::NodeNoticed* to) {
   to->node = NodeId(from.node());
   TRY(read_instant(from.until_ns(), "notice.until", &to->until));
-  return read_text(from.reason(), "notice.reason", &to->reason);
+  return read_why(from.reason(), from.has_why_data(), from.why_data(), "notice.reason", &to->why);
 }
 
 }  // namespace lockstep::pb

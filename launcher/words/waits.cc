@@ -70,7 +70,8 @@ std::string shortened(std::string_view words, std::size_t limit) {
 // What one part says in full, several in one line of a terminal.
 std::string progress_text(const WaitsForParts& reason, const PartProgress& part) {
   constexpr std::size_t kRoom = 60;
-  const std::string text = part.said.empty() ? std::string(to_string(part.state)) : part.said;
+  std::string text = part.why ? text_of(part.why) : part.said;
+  if (text.empty()) text = to_string(part.state);
   return reason.parts.size() == 1 ? text : shortened(text, kRoom / reason.parts.size());
 }
 

@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include "common/domain/why/reason.h"
+#include "launcher/words/ends.h"
+#include "launcher/words/events.h"
 #include "launcher/words/explain.h"
 #include "launcher/words/fit.h"
+#include "launcher/words/losses.h"
 #include "launcher/words/machines.h"
 #include "launcher/words/nodes.h"
 #include "launcher/words/notes.h"
+#include "launcher/words/orders.h"
 #include "launcher/words/parts.h"
 #include "launcher/words/placement.h"
 #include "launcher/words/providers.h"

@@ -59,7 +59,7 @@ auto words_of(const FoundRank& rank) {
 bool says_same(const FoundList& a, const FoundList& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Found& x, const Found& y) {
     return x.kind == y.kind && x.verdict == y.verdict && x.waiting == y.waiting &&
-           x.fact == y.fact &&
+           x.fact == y.fact && x.about == y.about &&
            std::equal(x.ranks.begin(), x.ranks.end(), y.ranks.begin(), y.ranks.end(),
                       [](const auto& p, const auto& q) { return words_of(p) == words_of(q); });
   });
@@ -183,7 +183,7 @@ EvidenceList Comparison::evidence_in(const GangNow& gang, Instant now) {
   if (fence && main && is_of_gone(main->found.kind)) fence.reset();
   const bool is_circle = main && (main->found.kind == FoundKind::cycle ||
                                   main->found.kind == FoundKind::unequal_counts);
-  if (is_circle && main->found.fact != "lock" && (fence || !list.empty())) main.reset();
+  if (is_circle && main->found.about != FoundAbout::lock && (fence || !list.empty())) main.reset();
   if (!is_circle)
     for (Evidence& circle : circles(gang, shape_, policy_.after)) {
       if (main && wait_in(main->found, circle.found)) main.reset();

@@ -257,6 +257,7 @@ std::optional<Evidence> nobody_goes_on(const GangNow& gang, Duration after) {
   if (!stuck->locked.empty()) {
     Evidence evidence = evidence_of(FoundKind::cycle, gang, stuck->locked, stuck->waiting, lasting);
     evidence.found.fact = "lock";
+    evidence.found.about = FoundAbout::lock;
     evidence.may_hang = evidence.is_hidden = any_waits;
     evidence.needs_stacks = true;
     return evidence;

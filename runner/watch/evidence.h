@@ -32,7 +32,8 @@ namespace lockstep::runner {
 struct GangShape {
   int ranks = 1;
   std::map<std::string, int, std::less<>> nodes;  // by address; -1: of several
-  std::string meeting;  // where ranks meet first: "MPI_Init", "the rendezvous"
+  std::string meeting;                   // where ranks meet first: "MPI_Init", "the rendezvous"
+  FoundAbout meets = FoundAbout::named;  // what `meeting` is
   // MASTER_PORT; 0: none. Whoever waits at the store waits for what any rank may put there.
   std::uint16_t store_port = 0;
 

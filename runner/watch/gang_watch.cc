@@ -29,6 +29,8 @@ GangShape shape_of(const Assignment& assignment, const GangTable& gang) {
   GangShape shape;
   shape.ranks = assignment.spec.first_rank_on(assignment.nodes());
   shape.meeting = meeting_of(assignment.spec.distribution.kind);
+  if (assignment.spec.distribution.kind == Distribution::Kind::pytorch)
+    shape.meets = FoundAbout::rendezvous;
   shape.store_port = gang.master_port;
   for (std::size_t node = 0; node < gang.members.size(); ++node)
     if (!gang.members[node].address.empty())

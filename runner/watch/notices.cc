@@ -64,6 +64,7 @@ std::optional<Evidence> not_started(const GangNow& gang, const GangShape& shape,
   waiting.resize(std::min(waiting.size(), kMaxFoundWaiting));
   notice.found.waiting = std::move(waiting);
   notice.found.fact = shape.meeting;
+  notice.found.about = shape.meets;
   notice.needs_stacks = true;
   return notice;
 }
@@ -116,7 +117,10 @@ EvidenceList notices(const GangNow& gang, const GangShape& shape, const FirstTim
   const Named locked = named_where(
       gang, [&](const RankNow& one) { return one.role == Role::locked && one.still >= after; });
   add_if_any(list, FoundKind::cycle, gang, locked, true);
-  if (!locked.empty()) list.back().found.fact = "lock";
+  if (!locked.empty()) {
+    list.back().found.fact = "lock";
+    list.back().found.about = FoundAbout::lock;
+  }
   add_claims(list, gang);
   add_versions(list, gang, &Versions::mpi, "MPI");
   add_versions(list, gang, &Versions::nccl, "NCCL");

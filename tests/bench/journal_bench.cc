@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/core.h"
 #include "launcher/core/state.h"
 #include "launcher/store/journal.h"
@@ -70,7 +71,7 @@ class Life {
       report.exit->logs.push_back({rank, 4'000, 100});
     }
     ExitReport end;
-    end.message = "completed";
+    end.why = AllRanksCompleted{};
     facts.push_back({at, PartChanged{id, node, report}});
     facts.push_back({at, AttemptEnded{id, end}});
     facts.push_back({at, PartReleased{id, node, false}});

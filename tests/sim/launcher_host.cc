@@ -2,6 +2,7 @@
 
 #include "launcher/core/compact.h"
 #include "launcher/core/invariants.h"
+#include "launcher/words/why.h"
 #include "tests/sim/cluster.h"
 #include "tests/sim/coverage.h"
 
@@ -454,12 +455,13 @@ void LauncherHost::count_transitions(const StampedFact& fact,
   if (const auto* drained = std::get_if<launcher::NodeDrainChanged>(&fact.fact))
     if (drained->draining) cluster_.drained_once.insert(committed_.node_name(drained->node));
   if (const auto* lost = std::get_if<launcher::NodeLost>(&fact.fact))
-    cluster_.world.trace("node {} is lost: {}", lost->node.value, lost->reason);
+    cluster_.world.trace("node {} is lost: {}", lost->node.value, words::text_of(lost->why));
   if (const auto* gone = std::get_if<launcher::PartGone>(&fact.fact))
     cluster_.world.trace("part {} on node {} is gone: {}", to_string(gone->attempt),
-                         gone->node.value, gone->why);
+                         gone->node.value, words::text_of(gone->why));
   if (const auto* doomed = std::get_if<launcher::AttemptDoomed>(&fact.fact))
-    cluster_.world.trace("{} is doomed: {}", to_string(doomed->attempt), doomed->report.message);
+    cluster_.world.trace("{} is doomed: {}", to_string(doomed->attempt),
+                         words::text_of(doomed->report.why));
 }
 
 // Before the fact is applied.
@@ -540,8 +542,8 @@ void LauncherHost::act(const launcher::AcceptSession& action) {
 
 void LauncherHost::act(const launcher::RefuseSession& action) {
   cluster_.world.count("launcher:refuse_session");
-  cluster_.to_agent_with_key(action.key,
-                             SessionRefused{action.session, action.reason, action.removed});
+  cluster_.to_agent_with_key(
+      action.key, SessionRefused{action.session, words::text_of(action.why), action.removed});
 }
 
 void LauncherHost::act(const launcher::AskForSession& action) {

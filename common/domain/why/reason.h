@@ -10,12 +10,16 @@
 #include <variant>
 
 #include "common/domain/why/data.h"
+#include "common/domain/why/ends.h"
+#include "common/domain/why/events.h"
 #include "common/domain/why/explain.h"
 #include "common/domain/why/fit.h"
 #include "common/domain/why/list.h"
+#include "common/domain/why/losses.h"
 #include "common/domain/why/machines.h"
 #include "common/domain/why/nodes.h"
 #include "common/domain/why/notes.h"
+#include "common/domain/why/orders.h"
 #include "common/domain/why/parts.h"
 #include "common/domain/why/placement.h"
 #include "common/domain/why/providers.h"
@@ -33,7 +37,8 @@ namespace lockstep {
 struct Reason {
   VariantOf<List<Told, Unknown>, WaitReasons, StepReasons, NodeReasons, FitReasons,
             PlacementReasons, VainReasons, SettingReasons, ExplainReasons, MachineReasons,
-            ProviderReasons, TargetReasons, RankReasons, PartReasons, NoteReasons, RdmaReasons>
+            ProviderReasons, TargetReasons, RankReasons, PartReasons, NoteReasons, RdmaReasons,
+            EndReasons, OrderReasons, LossReasons, EventReasons>
       value;
   friend bool operator==(const Reason&, const Reason&) = default;
 };

@@ -212,11 +212,13 @@ struct PartProgress {
   std::string node;
   PartState state = PartState::staging;
   std::string said;  // by the node; "": nothing
+  Why why = {};      // its part is lost
   template <class Self, class See>
   static void fields(Self& self, See&& see) {
     see("node", self.node);
     see("state", self.state);
     see("said", self.said);
+    see("why", self.why);
   }
   friend bool operator==(const PartProgress&, const PartProgress&) = default;
 };

@@ -113,8 +113,10 @@ Json to_json(const NodeView& node) {
   json["other_version"] = node.other_version;
   json["history"] = Json::array();
   for (const NodeEvent& event : node.history)
-    json["history"].push_back(
-        {{"time", to_string(event.at)}, {"what", event.what}, {"message", event.message}});
+    json["history"].push_back({{"time", to_string(event.at)},
+                               {"what", event.what},
+                               {"message", event.message},
+                               {"reason_data", reason_json(event.why)}});
   return json;
 }
 

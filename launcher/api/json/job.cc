@@ -134,6 +134,7 @@ Json part_json(const PartView& part) {
   json["ranks"] = part.ranks;
   json["state"] = std::string(to_string(part.state));
   json["progress"] = part.progress;
+  json["reason_data"] = reason_json(part.why);
   json["limits"] = part.limits;
   json["limits_data"] = reasons_json(part.limits_why);
   json["notes"] = part.notes;
@@ -175,6 +176,7 @@ Json attempt_json(const std::string& job, const AttemptView& attempt) {
   for (const auto& part : attempt.parts) json["parts"].push_back(part_json(part));
   json["report"] = attempt.report ? to_json(*attempt.report) : Json(nullptr);
   json["retried"] = attempt.retried.empty() ? Json(nullptr) : Json(attempt.retried);
+  json["reason_data"] = reason_json(attempt.why);
   json["checkpoint"] = attempt.checkpoint ? checkpoint_json(*attempt.checkpoint) : Json(nullptr);
   const words::About names = names_in(job, attempt);
   json["found"] = found_list_json(attempt.found, names);
@@ -300,6 +302,7 @@ Json to_json(const ExitReport& report) {
   json["node_name"] = report.node_name.empty() ? Json(nullptr) : Json(report.node_name);
   json["time"] = time_or_null(report.time);
   json["message"] = report.message;
+  json["reason_data"] = reason_json(report.why);
   json["stderr_tail"] = report.stderr_tail;
   json["backtrace"] = report.backtrace;
   json["hang"] = report.hang ? Json(std::string(to_string(report.hang->kind))) : Json(nullptr);
@@ -311,7 +314,8 @@ Json to_json(const ExitReport& report) {
                             {"rank", other.rank ? Json(*other.rank) : Json(nullptr)},
                             {"node_name", other.node_name},
                             {"time", time_or_null(other.time)},
-                            {"message", other.message}});
+                            {"message", other.message},
+                            {"reason_data", reason_json(other.why)}});
   json["clocks"] = Json::array();
   for (const NodeClock& clock : report.clocks)
     json["clocks"].push_back({{"node_name", clock.node_name},
@@ -424,6 +428,7 @@ Json to_json(const JobEvent& event) {
   json["attempt"] = event.attempt == 0 ? Json(nullptr) : Json(event.attempt);
   json["node_name"] = event.node_name.empty() ? Json(nullptr) : Json(event.node_name);
   json["message"] = event.message;
+  json["reason_data"] = reason_json(event.why);
   return json;
 }
 

@@ -321,15 +321,15 @@ class Filler {
     each(b);
     ahead = -milliseconds(200);
   }
-  void fill(PossibleFirst& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(PossibleFirst& v) { auto& [a, b, c, d, e, why, f] = v; each(a, b, c, d, e, why, f); }
   void fill(NodeClock& v) { auto& [a, b] = v; each(a, b); }
   void fill(NodeExitReport& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, hang] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, hang);
   }
   void fill(ExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer, backtrace] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer, backtrace);
+    auto& [a, b, c, d, e, f, why, g, h, i, j, k, l, hang, lost_peer, backtrace] = v;
+    each(a, b, c, d, e, f, why, g, h, i, j, k, l, hang, lost_peer, backtrace);
   }
 
   // common/domain/node.h
@@ -399,7 +399,7 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, found, probe, settings, other_settings, rows);
   }
   void fill(FoundRank& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
-  void fill(Found& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
+  void fill(Found& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }
   void fill(StagedInput& v) { auto& [a, b] = v; each(a, b); }
   void fill(PlacedInput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(WorkspacePlan& v) {
@@ -438,11 +438,11 @@ class Filler {
 
   // common/domain/views.h
   void fill(PartView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, limits, notes] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, limits, notes);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, why, limits, notes] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, why, limits, notes);
   }
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }
+  void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h, i, j, why] = v; each(a, b, c, d, e, f, g, h, i, j, why); }
   void fill(JobView& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, for_all] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
@@ -455,7 +455,7 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, why] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, why);
   }
-  void fill(NodeEvent& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(NodeEvent& v) { auto& [a, b, why, c] = v; each(a, b, why, c); }
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(EnvironmentView::Lock& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(EnvironmentView& v) {
@@ -472,7 +472,7 @@ class Filler {
     each(a, b, c, settings);
     (void)reasons;  // they are sent to nobody
   }
-  void fill(JobEvent& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(JobEvent& v) { auto& [a, b, c, d, why, e] = v; each(a, b, c, d, why, e); }
   void fill(Retention& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(LauncherStatus& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "common/wire/found_codec.h"
 #include "proto/runner.pb.h"
 #include "tests/unit/common/wire/fill.h"
 
@@ -93,6 +94,25 @@ TEST(RunnerCodec, AFindingsListIsCutToItsBounds) {
   EXPECT_EQ(read.front().ranks.size(), kMaxFoundRanks);
   EXPECT_EQ(read.front().waiting.size(), kMaxFoundWaiting);
   EXPECT_EQ(read.front().fact.size(), kMaxFoundTextBytes);
+}
+
+// Earlier runners have no field for it, and newer ones may know more.
+TEST(RunnerCodec, WhatAFindingIsAboutIsReadFromItsTextOnlyOfAnEarlierRunner) {
+  const auto read = [](FoundKind kind, const char* fact, int about) {
+    pb::Found wire;
+    wire.set_kind(static_cast<int>(kind) + 1);
+    wire.set_verdict(1);
+    wire.set_fact(fact);
+    wire.set_about(about);
+    Found found;
+    EXPECT_TRUE(pb::from_wire(wire, &found));
+    return found.about;
+  };
+  EXPECT_EQ(read(FoundKind::not_started, "the rendezvous", 0), FoundAbout::rendezvous);
+  EXPECT_EQ(read(FoundKind::cycle, "lock", 0), FoundAbout::lock);
+  EXPECT_EQ(read(FoundKind::waits, "lock", 0), FoundAbout::named) << "a collective of that name";
+  EXPECT_EQ(read(FoundKind::cycle, "lock", 1), FoundAbout::named);
+  EXPECT_EQ(read(FoundKind::cycle, "", 99), FoundAbout::named);
 }
 
 // A newer runner may find what an older launcher has no words for.

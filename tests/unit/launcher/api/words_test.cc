@@ -100,13 +100,13 @@ JobView job(bool shared) {
   view.spec.command = ShellCommand{"true"};
   view.shared = shared;
   view.why = view.why_for_all = told(canary("waits"));
-  view.report.emplace().message = canary("failed");
+  view.report.emplace().why = told(canary("failed"));
   view.report->stderr_tail = canary("stderr");
   AttemptView& attempt = view.attempts.emplace_back();
-  attempt.report.emplace().message = canary("attempt");
+  attempt.report.emplace().why = told(canary("attempt"));
   attempt.report->stderr_tail = canary("tail");
-  attempt.report->also.emplace_back().message = canary("also");
-  attempt.retried = canary("retried");
+  attempt.report->also.emplace_back().why = told(canary("also"));
+  attempt.why = told(canary("retried"));
   PartView& part = attempt.parts.emplace_back();
   part.progress = canary("progress");
   part.notes_why = {told(canary("note"))};
@@ -180,7 +180,7 @@ TEST(Words, NameNoJobThatTheReaderMayNotSee) {
     JobView view = job(false);
     const std::string named = "node n2 solves it for job 'hidden', and hidden.1 runs there";
     view.why = view.steps[0].why = told(named);
-    view.report->message = view.attempts[0].retried = named;
+    view.report->why = view.attempts[0].why = told(named);
     view.attempts[0].parts[0].progress = named;
     view.attempts[0].parts[0].environment->why = told(named);
     view.attempts[0].parts[0].notes_why = {told(named)};
@@ -192,6 +192,7 @@ TEST(Words, NameNoJobThatTheReaderMayNotSee) {
                "there";
     EXPECT_EQ(view.reason, shown);
     EXPECT_EQ(view.report->message, shown);
+    EXPECT_EQ(view.report->why, told(shown));
     EXPECT_EQ(view.attempts[0].retried, shown);
     EXPECT_EQ(view.steps[0].reason, shown);
     EXPECT_EQ(view.attempts[0].parts[0].progress, shown);

@@ -41,8 +41,8 @@ TEST(FailureReport, SaysHowForEachCauseOfARank) {
   EXPECT_TRUE(says(failed(Cause::signal, 128 + 34), "killed by signal 34"));
   EXPECT_TRUE(says(failed(Cause::out_of_memory, 137), "OOM"));
   EXPECT_TRUE(says(failed(Cause::mpi_abort, 42), "called MPI_Abort (exit code 42)"));
-  EXPECT_TRUE(says(failed(Cause::exit_without_finalize, 1), "before MPI_Finalize"));
-  EXPECT_TRUE(says(failed(Cause::never_connected, 1), "rank 0 of 1"));
+  EXPECT_TRUE(says(failed(Cause::exit_without_finalize, 1), "without calling MPI_Finalize"));
+  EXPECT_TRUE(says(failed(Cause::never_connected, 1), "without connecting to its MPI server"));
   EXPECT_TRUE(says(failed(Cause::command_not_found, 127), "command not found"));
   EXPECT_TRUE(says(failed(Cause::command_not_executable, 126), "not executable"));
   EXPECT_TRUE(says(failed(Cause::node_lost, 125, std::nullopt), "  in one line\n"));
@@ -74,7 +74,7 @@ TEST(FailureReport, NamesBothWhoMayHaveBeenFirstAndTheClocksThatAreOff) {
   report.message =
       "rank 3 on local-1 exited with code 7; or first rank 1 on local-0 exited with code 9: they "
       "failed within 0.4 ms, and the nodes' clocks are only known to 1.2 ms";
-  report.also = {{Cause::exit_code, 1, NodeId(1), "local-0", report.time, "rank 1 on local-0"}};
+  report.also = {{Cause::exit_code, 1, NodeId(1), "local-0", report.time, {}, "rank 1 on local-0"}};
   report.clocks = {{"local-0", {milliseconds(-200), milliseconds(1)}},
                    {"local-1", {seconds(75), milliseconds(2)}}};
   EXPECT_EQ(failure_report(job),

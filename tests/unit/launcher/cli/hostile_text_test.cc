@@ -33,7 +33,10 @@ namespace {
 
 const std::string kBad = test::hostile_text();
 
-void spoil(ExitReport& report) { report.node_name = report.message = report.stderr_tail = kBad; }
+void spoil(ExitReport& report) {
+  report.node_name = report.message = report.stderr_tail = kBad;
+  report.why = told(kBad);
+}
 
 JobView bad_job() {
   JobView job = sample_job();
@@ -49,6 +52,7 @@ JobView bad_job() {
   job.reason = kBad;
   AttemptView& attempt = job.attempts[0];
   attempt.retried = kBad;
+  attempt.why = RetriedAfter{told(kBad), told(kBad)};
   PartView& part = attempt.parts[0];
   part.node_name = part.progress = kBad;
   part.limits = {kBad};

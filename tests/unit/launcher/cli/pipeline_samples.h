@@ -57,6 +57,7 @@ inline JobView failed_pipeline() {
   report.rank = 0;
   report.node_name = "local-0";
   report.message = "step 'check' (job p_check): rank 0 on local-0 exited with code 3";
+  report.why = StepEndedBadly{"check", JobId("p_check"), told("exited with code 3")};
   job.report = report;
   job.reason = report.message;
   job.why = StepEndedBadly{"check", JobId("p_check"), told(job.steps[3].reason)};

@@ -103,6 +103,10 @@ TEST(FailedPeers, AnAddressOfTheGangIsExplained) {
     failure.report.stderr_tail = std::string("lost ") + same;
     EXPECT_NE(address_lines(failure.attempt, failure.report), "") << same;
   }
+  failure.report.stderr_tail.clear();
+  failure.report.why = NodeFailed{"n1", Cause::start_failed, told("cannot reach 10.93.0.3:29500")};
+  EXPECT_NE(address_lines(failure.attempt, failure.report), "") << "in the reason";
+  failure.report.why = {};
   failure.attempt.parts[2].addresses = {"fd00::4"};
   failure.report.stderr_tail = "peer [fd00::4]:29500";
   EXPECT_EQ(address_lines(failure.attempt, failure.report), "  fd00::4 is n3, ranks 2–3\n");

@@ -2,6 +2,7 @@
 // Views with every field filled, for golden tests.
 
 #include "common/domain/views.h"
+#include "common/domain/why/reason.h"
 
 namespace lockstep::cli {
 
@@ -51,6 +52,7 @@ inline JobView sample_job() {
   report.node_name = "local-1";
   report.time = kNoon + seconds(11);
   report.message = "rank 3 on local-1 exited with code 7";
+  report.why = told(report.message);
   report.stderr_tail = "Traceback:\n  boom\x1b[31m\n";
   report.terminated_ranks = {0, 1, 2};
   attempt.report = report;

@@ -114,6 +114,7 @@ TEST(StateLines, ACauseThatIsTheSameAgainIsNotRepeated) {
   Watch watch;
   JobView view = second_attempt(JobStatus::running, "");
   view.attempts[0].report.emplace().message = "no container engine";
+  view.attempts[0].report->why = told("no container engine");
   watch.see(seconds(0), view);
   view.attempts[1] = view.attempts[0];
   view.attempts[1].number = 2;

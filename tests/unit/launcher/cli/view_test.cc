@@ -18,6 +18,7 @@ TEST(JobJson, IsShapedLikeAzures) {
   const Json report = Json::parse(R"({
     "cause": "exit_code", "exit_code": 7, "rank": 3, "node_name": "local-1",
     "time": "2030-01-01T12:00:11.000Z", "message": "rank 3 on local-1 exited with code 7",
+    "reason_data": {"code": "told", "text": "rank 3 on local-1 exited with code 7"},
     "stderr_tail": "Traceback:\n  boom\u001b[31m\n", "backtrace": "", "hang": null,
     "lost_peer": null, "terminated_ranks": [0, 1, 2], "also": [], "clocks": []})");
   Json want = Json::parse(R"({
@@ -50,14 +51,14 @@ TEST(JobJson, IsShapedLikeAzures) {
         "number": 1, "placed": "2030-01-01T12:00:01.000Z",
         "started": "2030-01-01T12:00:02.000Z", "ended": "2030-01-01T12:00:12.000Z",
         "parts": [{"node_name": "local-1", "node_rank": 1, "first_rank": 2, "ranks": 2,
-                   "state": "finished", "progress": "", "limits": [], "limits_data": [], "notes": [], "notes_data": [], "cpus": [2, 3], "memory": 4294967296,
+                   "state": "finished", "progress": "", "reason_data": null, "limits": [], "limits_data": [], "notes": [], "notes_data": [], "cpus": [2, 3], "memory": 4294967296,
                    "gpus": [], "outputs": [{"kind": "named", "name": "model", "digest": null,
                                             "files": 2, "size": 300, "partial": 0, "problems": ["a: a fifo"]}],
                    "not_kept": null, "logs_not_kept": null, "environment": null, "use": null, "used": [],
                    "rank_states": [{"rank": 2, "state": "Unknown", "exit_code": null, "ended": null},
                                    {"rank": 3, "state": "Unknown", "exit_code": null, "ended": null}],
                    "settings": []}],
-        "report": null, "retried": null, "checkpoint": null, "found": [], "probe": null}],
+        "report": null, "retried": null, "reason_data": null, "checkpoint": null, "found": [], "probe": null}],
     "warnings": [], "silent_seconds": null})");
   want["report"] = report;
   want["attempts"][0]["report"] = report;
@@ -351,9 +352,10 @@ TEST(NodeTable, AnAgentOfAnotherVersionIsMarked) {
 
 TEST(NodeTable, ItsHistoryIsListed) {
   NodeView node = sample_node();
-  node.history = {{kNoon, "Lost", "it has not reported for 10s"}};
+  node.history = {{kNoon, "Lost", NodeNotHeard{seconds(10)}, "it has not reported for 10s"}};
   EXPECT_NE(node_text(node, kNoon).find("Lost: it has not reported for 10s\n"), std::string::npos);
   EXPECT_EQ(api::to_json(node)["history"][0]["what"], "Lost");
+  EXPECT_EQ(api::to_json(node)["history"][0]["reason_data"]["code"], "node_not_heard");
 }
 
 TEST(NodeTable, AClockThatIsOffIsSaidWhereNothingElseIs) {
@@ -408,7 +410,9 @@ TEST(JobText, AnEndInTheSameWordsIsNotSaidAgain) {
     attempt.number = i + 1;
     attempt.report.emplace().cause = Cause::start_failed;
     attempt.report->message = i < 2 ? "docker: a page" : "podman: another";
+    attempt.report->why = told(attempt.report->message);
     attempt.retried = attempt.report->message + "; retry " + std::to_string(i + 1) + " of 3";
+    attempt.why = RetriedAfter{attempt.report->why, ChargedRetry{i + 1, 3}};
   }
   const std::string text = job_text(job, kNoon);
   EXPECT_NE(text.find("    ended: docker: a page; retry 1 of 3\n"), std::string::npos) << text;

@@ -14,7 +14,7 @@ TEST(Cancel, OfAQueuedJobTakesEffectAtOnce) {
   EXPECT_EQ(launcher.status(job), JobStatus::canceled);
   const ExitReport report = launcher.view(job).report.value();
   EXPECT_EQ(report.exit_code, 130);
-  EXPECT_EQ(report.message, "canceled by bob while it waited in the queue");
+  EXPECT_EQ(report.why, Why(JobCanceled{AskedBy{"bob"}, true}));
 }
 
 TEST(Cancel, OfTheHeadOfTheQueueLetsTheNextOneRun) {
@@ -57,7 +57,8 @@ TEST(Cancel, AFailureBeforeItIsSaid) {
   launcher.finished(n1, attempt(job), node_exit({rank_exit(0, Cause::exit_code, 3)}));
   const ExitReport report = launcher.view(job).report.value();
   EXPECT_EQ(report.cause, Cause::canceled);
-  EXPECT_THAT(report.message, HasSubstr("canceled by bob; it had failed before: rank 0"));
+  const Why failed = RankFailed{0, "n1", Cause::exit_code, 3};
+  EXPECT_EQ(report.why, Why(JobCanceled{AskedBy{"bob"}, false, failed}));
 }
 
 TEST(Cancel, TwiceIsOnce) {
@@ -141,7 +142,7 @@ TEST(Cancel, AStoppedPartStaysStoppedWhileItsLogsAreAwaited) {
 // ---- logs that find no space on the launcher
 // -----------------------------------------------------
 
-class LogsWithoutSpace : public ::testing::Test {
+class LogsThatFindNoSpace : public ::testing::Test {
  protected:
   void end(const RankExit& how) {
     NodeExitReport exit = node_exit({how});
@@ -150,13 +151,14 @@ class LogsWithoutSpace : public ::testing::Test {
     launcher.expect_one<AwaitLogs>();
   }
   // What the job's events of this name say.
-  std::vector<std::string> told(const std::string& what) {
-    std::vector<std::string> messages;
+  std::vector<Why> said(const std::string& what) {
+    std::vector<Why> reasons;
     const EventsReply reply = launcher.core->job_events(job, {}).value();
     for (const JobEvent& event : reply.events)
-      if (event.what == what) messages.push_back(event.message);
-    return messages;
+      if (event.what == what) reasons.push_back(event.why);
+    return reasons;
   }
+  const Why lost = LogsWithoutSpace{Bytes{4096}, "n1"};
   // Refused every second for so long.
   void refuse_for(Duration time, std::uint64_t episode = 1) {
     for (; time > Duration::zero(); time -= seconds(1)) {
@@ -170,7 +172,7 @@ class LogsWithoutSpace : public ::testing::Test {
   JobId job = launcher.submit(job_spec("job"));
 };
 
-TEST_F(LogsWithoutSpace, OfACanceledJobAreGivenUpAfterHalfAMinute) {
+TEST_F(LogsThatFindNoSpace, OfACanceledJobAreGivenUpAfterHalfAMinute) {
   launcher.cancel(job);
   end(terminated(0));
   refuse_for(seconds(30));
@@ -179,22 +181,21 @@ TEST_F(LogsWithoutSpace, OfACanceledJobAreGivenUpAfterHalfAMinute) {
   EXPECT_EQ(launcher.status(job), JobStatus::canceled);
   EXPECT_EQ(launcher.facts<PartReleased>(),
             (std::vector<PartReleased>{{attempt(job), n1.id, true, 4096}}));
-  EXPECT_THAT(launcher.view(job).report.value().message,
-              HasSubstr("the last 4.0 KiB of its logs on node n1 were not kept, since the job was "
-                        "canceled and the launcher had no space for them"));
+  EXPECT_EQ(launcher.view(job).report.value().why,
+            Why(EndedWith{JobCanceled{AskedBy{"alice"}}, {lost}}));
 }
 
-TEST_F(LogsWithoutSpace, OfAnotherJobWaitAsLongAsItTakes) {
+TEST_F(LogsThatFindNoSpace, OfAnotherJobWaitAsLongAsItTakes) {
   end(rank_exit(0));
   refuse_for(minutes(12));
   EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
   launcher.send(LogsDurableInput{attempt(job), n1.id});
   launcher.drop_notices();
   EXPECT_EQ(launcher.status(job), JobStatus::completed);
-  EXPECT_THAT(launcher.view(job).report.value().message, Not(HasSubstr("not kept")));
+  EXPECT_EQ(launcher.view(job).report.value().why, Why(AllRanksCompleted{}));
 }
 
-TEST_F(LogsWithoutSpace, ACancelAfterItsEndGivesThemUpAndChangesNothingElse) {
+TEST_F(LogsThatFindNoSpace, ACancelAfterItsEndGivesThemUpAndChangesNothingElse) {
   end(rank_exit(0));
   refuse_for(minutes(1));
   launcher.cancel(job);
@@ -202,10 +203,10 @@ TEST_F(LogsWithoutSpace, ACancelAfterItsEndGivesThemUpAndChangesNothingElse) {
   EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
   refuse_for(seconds(1));
   EXPECT_EQ(launcher.status(job), JobStatus::completed);
-  EXPECT_THAT(launcher.view(job).report.value().message, HasSubstr("were not kept"));
+  EXPECT_EQ(launcher.view(job).report.value().why, Why(EndedWith{AllRanksCompleted{}, {lost}}));
 }
 
-TEST_F(LogsWithoutSpace, ThatWasThereInBetweenIsWorthAnotherHalfMinute) {
+TEST_F(LogsThatFindNoSpace, ThatWasThereInBetweenIsWorthAnotherHalfMinute) {
   launcher.cancel(job);
   end(terminated(0));
   refuse_for(seconds(25));
@@ -215,7 +216,7 @@ TEST_F(LogsWithoutSpace, ThatWasThereInBetweenIsWorthAnotherHalfMinute) {
   EXPECT_EQ(launcher.status(job), JobStatus::canceled);
 }
 
-TEST_F(LogsWithoutSpace, AreSaidWhileTheyWaitAndWhenTheyAreLost) {
+TEST_F(LogsThatFindNoSpace, AreSaidWhileTheyWaitAndWhenTheyAreLost) {
   end(rank_exit(0));
   const std::string why = "the launcher's disk is full";
   const auto refuse = [&](Duration time) {
@@ -226,43 +227,37 @@ TEST_F(LogsWithoutSpace, AreSaidWhileTheyWaitAndWhenTheyAreLost) {
     }
   };
   refuse(seconds(20));
-  const WaitsForLogs waits{attempt(job), {"n1"}, lockstep::told(why)};
-  EXPECT_EQ(launcher.why(job), waits);
-  EXPECT_EQ(told("LogsWait"), std::vector<std::string>{"the launcher takes no more logs: " + why})
+  EXPECT_EQ(launcher.why(job), (WaitsForLogs{attempt(job), {"n1"}, lockstep::told(why)}));
+  EXPECT_EQ(said("LogsWait"), std::vector<Why>{LauncherTakesNoLogs{why}})
       << "once, however often it is tried";
   launcher.pass(seconds(20), {&n1});
   EXPECT_EQ(launcher.why(job), (WaitsForLogs{attempt(job), {"n1"}, {}})) << "it may be over";
   launcher.cancel(job);
   refuse(seconds(31));
   ASSERT_EQ(launcher.status(job), JobStatus::completed);
-  const std::string lost =
-      "the last 4.0 KiB of its logs on node n1 were not kept, since the job was canceled and the "
-      "launcher had no space for them";
-  EXPECT_EQ(launcher.view(job).report->message, lost);
+  const Why end = EndedWith{AllRanksCompleted{}, {lost}};
+  EXPECT_EQ(launcher.view(job).report->why, end);
   EXPECT_EQ(launcher.view(job).attempts[0].parts[0].lost_logs, Bytes{4096});
-  EXPECT_EQ(told("Finished"), std::vector<std::string>{"Completed: " + lost});
-  const std::vector<std::string> part{
-      "the last 4.0 KiB of its logs: the launcher had no space for them"};
-  EXPECT_EQ(told("LogsNotKept"), part);
+  EXPECT_EQ(said("Finished"), (std::vector<Why>{JobIs{JobStatus::completed, end}}));
+  const std::vector<Why> part{LastLogsLost{Bytes{4096}}};
+  EXPECT_EQ(said("LogsNotKept"), part);
   EXPECT_EQ(launcher.core->state().ended_size().logs, Bytes{5000 - 4096}) << "what is there counts";
   launcher.restart();
   launcher.drop_notices();
-  EXPECT_EQ(told("LogsNotKept"), part) << "for good";
+  EXPECT_EQ(said("LogsNotKept"), part) << "for good";
 }
 
-TEST_F(LogsWithoutSpace, VersionsThatAreRefusedToARunningJobAreSaidOnce) {
+TEST_F(LogsThatFindNoSpace, VersionsThatAreRefusedToARunningJobAreSaidOnce) {
   launcher.observe(n1, attempt(job), PartState::running);
   for (int i = 0; i < 3; ++i) {
     launcher.send(OutputsRefusedInput{attempt(job), n1.id, "no room"});
     launcher.drop_notices();
     launcher.pass(seconds(1), {&n1});
   }
-  EXPECT_EQ(told("OutputNotKept"),
-            std::vector<std::string>{
-                "newer versions of outputs and of the checkpoint, while it runs: no room"});
+  EXPECT_EQ(said("OutputNotKept"), std::vector<Why>{NewerNotKept{"no room"}});
 }
 
-TEST_F(LogsWithoutSpace, AreNotThoseThatAreOnlyLate) {
+TEST_F(LogsThatFindNoSpace, AreNotThoseThatAreOnlyLate) {
   launcher.cancel(job);
   end(terminated(0));
   launcher.pass(minutes(2), {&n1});

@@ -115,7 +115,7 @@ TEST_F(Children, AreCanceledWhenTheirParentFails) {
   EXPECT_EQ(launcher.status(p), JobStatus::failed);
   EXPECT_EQ(launcher.status(waiting), JobStatus::canceled);
   EXPECT_EQ(launcher.status(running), JobStatus::cancel_requested);
-  EXPECT_EQ(job(running).cancel_by, "job p, whose attempt 1 ended");
+  EXPECT_EQ(job(running).cancel_by, Why(ParentEnded{p, 1}));
   end(running, 143);
   EXPECT_EQ(launcher.status(running), JobStatus::canceled);
 }
@@ -260,7 +260,7 @@ TEST_F(Children, ACredentialCancelsItsOwnAndNoOtherJobOfItsOwner) {
   launcher.send(CancelInput{launcher.next_reply(), c, of(p)});
   launcher.expect_one<ReplyDone>();
   launcher.drop_notices();
-  EXPECT_EQ(job(c).cancel_by, "attempt p.1");
+  EXPECT_EQ(job(c).cancel_by, Why(AskedByAttempt{attempt(p)}));
 }
 
 TEST_F(Children, HaveAtMostEightGenerations) {

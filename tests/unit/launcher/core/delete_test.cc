@@ -102,8 +102,8 @@ class Delete : public ::testing::Test {
   std::optional<TestLauncher> launcher;
   FakeNode n1;
   std::vector<ForgetJob> forgotten;
-  std::vector<ForgetJob> gone;   // what was deleted while time passed,
-  std::vector<std::string> why;  // and why
+  std::vector<ForgetJob> gone;  // what was deleted while time passed,
+  std::vector<Why> why;         // and why
 };
 
 TEST_F(Delete, AFinalJobIsGoneAndItsLogsAreToBeForgotten) {
@@ -116,7 +116,7 @@ TEST_F(Delete, AFinalJobIsGoneAndItsLogsAreToBeForgotten) {
   ASSERT_EQ(forgotten.size(), 1U);
   EXPECT_THAT(forgotten[0].attempts, ElementsAre(attempt(job)));
   EXPECT_EQ(launcher->facts<JobDeleted>().at(0).by, "ann");
-  EXPECT_EQ(forgotten[0].why, "deleted by ann");
+  EXPECT_EQ(forgotten[0].why, Why(DeletedBy{"ann"}));
 }
 
 TEST_F(Delete, AJobThatHasNotEndedIsKeptAndSaysSo) {
@@ -284,8 +284,7 @@ TEST_F(Delete, JobsAreKeptForATime) {
   pass(minutes(11));
   EXPECT_THAT(left(), ElementsAre("second"));
   EXPECT_EQ(launcher->facts<JobDeleted>().at(0).by, "");
-  EXPECT_THAT(
-      why, ElementsAre("it ended longer ago than --keep-jobs-for " + format_duration(minutes(30))));
+  EXPECT_THAT(why, ElementsAre(Why(KeptLongEnough{minutes(30)})));
   launcher->restart(minutes(60));
   launcher->send(TickInput{});
   launcher->take<ForgetJob>();
@@ -299,8 +298,8 @@ TEST_F(Delete, SoManyJobsAreKeptTheNewest) {
   EXPECT_EQ(left().size(), 4U) << "a moment is left to whoever waits for their end";
   pass(minutes(2));
   EXPECT_THAT(left(), ElementsAre("c", "d"));
-  EXPECT_THAT(why, ElementsAre("4 jobs have ended, more than --keep-jobs 2; ann has most, 4",
-                               "3 jobs have ended, more than --keep-jobs 2; ann has most, 3"));
+  EXPECT_THAT(why, ElementsAre(Why(TooMuchKept{KeptWhat::jobs, 4, 2, "ann", 4}),
+                               Why(TooMuchKept{KeptWhat::jobs, 3, 2, "ann", 3})));
 }
 
 TEST_F(Delete, ManyJobsOfOneUserPushOutNoneOfOthers) {
@@ -309,7 +308,7 @@ TEST_F(Delete, ManyJobsOfOneUserPushOutNoneOfOthers) {
   for (int i = 0; i < 9; ++i) run("flood-" + std::to_string(i), "bob");
   pass(minutes(3));
   EXPECT_THAT(left(), ElementsAre("flood-6", "flood-7", "flood-8", "thesis"));
-  EXPECT_EQ(why.front(), "10 jobs have ended, more than --keep-jobs 4; bob has most, 9");
+  EXPECT_EQ(why.front(), Why(TooMuchKept{KeptWhat::jobs, 10, 4, "bob", 9}));
 }
 
 TEST_F(Delete, JobsThatNeverRanGoBeforeThoseThatDid) {
@@ -344,8 +343,7 @@ TEST_F(Delete, SoMuchOfLogsAndOutputsIsKept) {
   EXPECT_EQ(launcher->core->state().ended_size(), (JobSize{Bytes{135}, Bytes{30}}));
   pass(minutes(2));
   EXPECT_THAT(left(), ElementsAre("b", "c"));
-  EXPECT_THAT(why, ElementsAre("ended jobs have 135 B of logs, more than --keep-logs 100 B; ann "
-                               "has most, 135 B"));
+  EXPECT_THAT(why, ElementsAre(Why(TooMuchKept{KeptWhat::logs, 135, 100, "ann", 135})));
   EXPECT_EQ(launcher->core->state().ended_size(), (JobSize{Bytes{90}, Bytes{20}}));
 }
 

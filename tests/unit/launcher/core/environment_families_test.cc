@@ -39,11 +39,11 @@ struct Families : Environments {
     launcher.take<AwaitLogs>();
     launcher.drop_notices();
   }
-  std::vector<std::string> refusals(const AttemptId& id) {
-    std::vector<std::string> said;
+  std::vector<Why> refusals(const AttemptId& id) {
+    std::vector<Why> said;
     const auto all = launcher.core->job_events(id.job, {});
     for (const JobEvent& event : all->events)
-      if (event.what == "LockRefused") said.push_back(event.message);
+      if (event.what == "LockRefused") said.push_back(event.why);
     return said;
   }
 };
@@ -170,8 +170,7 @@ TEST_F(Families, APartAsksForOnePlatform) {
   }
   EXPECT_EQ(locks(n2, id), (std::vector<EnvironmentLock>{{"py1", sha256("py1")}}));
   EXPECT_EQ(launcher.facts<EnvironmentWanted>().size(), 1U);
-  ASSERT_EQ(refusals(id).size(), 1U);
-  EXPECT_THAT(refusals(id).front(), HasSubstr("for py2 was refused, because it has asked for one"));
+  EXPECT_EQ(refusals(id), (std::vector<Why>{LockOfAnotherPlatform{"py2", "py1"}}));
   wants(n2, id);
   EXPECT_TRUE(plan(n2, id).solve);
 }
@@ -190,8 +189,8 @@ TEST_F(Families, TheMostPlatformsAreSaidWhenTheyAreReached) {
                                      0});
   solves(n1, id, "lock");
   ASSERT_EQ(refusals(id).size(), 1U);
-  EXPECT_THAT(refusals(id).front(),
-              AllOf(HasSubstr("has locks for 64 platforms, the most"), HasSubstr("--rebuild")));
+  ASSERT_TRUE(refusals(id).front().is<NoRoomForLock>());
+  EXPECT_EQ(refusals(id).front().as<NoRoomForLock>()->most, 64);
 }
 
 }  // namespace

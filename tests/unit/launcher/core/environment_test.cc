@@ -140,8 +140,8 @@ TEST_F(Environments, AnEnvironmentThatCannotBeMadeFailsTheJobAtOnce) {
   EXPECT_EQ(view.status, JobStatus::failed);
   EXPECT_EQ(view.attempts.size(), 1U);
   EXPECT_EQ(view.report->exit_code, 125);
-  EXPECT_THAT(view.report->message, HasSubstr("the environment could not be created on node"));
-  EXPECT_THAT(view.report->message, HasSubstr("no such package: numpyy"));
+  EXPECT_EQ(view.report->why, Why(NodeFailed{view.report->node_name, Cause::environment_failed,
+                                             told("no such package: numpyy")}));
 }
 
 TEST_F(Environments, RebuildSolvesAnew) {

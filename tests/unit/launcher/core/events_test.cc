@@ -9,7 +9,6 @@ namespace lockstep::launcher {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class Events : public ::testing::Test {
@@ -41,12 +40,12 @@ TEST_F(Events, AJobThatCompletes) {
                                       "Ended", "Finished"));
   const EventsReply reply = told(job);
   EXPECT_TRUE(reply.final);
-  EXPECT_EQ(reply.events[0].message, "by anna");
+  EXPECT_EQ(reply.events[0].why, Why(DoneBy{AskedBy{"anna"}}));
   EXPECT_EQ(reply.events[0].attempt, 0U);
-  EXPECT_EQ(reply.events[1].message, "on n1");
+  EXPECT_EQ(reply.events[1].why, Why(PlacedOn{{"n1"}}));
   EXPECT_EQ(reply.events[1].attempt, 1U);
   EXPECT_EQ(reply.events[2].node_name, "n1");
-  EXPECT_EQ(reply.events[6].message, "Completed");
+  EXPECT_EQ(reply.events[6].why, Why(JobIs{JobStatus::completed}));
   EXPECT_FALSE(launcher.core->job_events(JobId("ghost"), {}).has_value());
 }
 
@@ -61,7 +60,7 @@ TEST_F(Events, AGangTellsOfItselfOnceNotOfEachNode) {
   launcher.finished(n2, attempt(job), node_exit({rank_exit(1, Cause::exit_code, 3)}));
   EXPECT_EQ(last(job).what, "FirstFailure");
   EXPECT_EQ(last(job).node_name, "n2");
-  EXPECT_THAT(last(job).message, HasSubstr("rank 1"));
+  EXPECT_EQ(last(job).why, Why(RankFailed{1, "n2", Cause::exit_code, 3}));
 }
 
 // Its ranks were stopped for another node's failure, which is heard of later.
@@ -86,10 +85,12 @@ TEST_F(Events, ARequeueAndACancelWithWhoAndWhy) {
   const auto events = told(job).events;
   EXPECT_THAT(words(job),
               ElementsAre("Submitted", "Placed", "Ended", "Requeued", "Placed", "CancelRequested"));
-  EXPECT_THAT(events[3].message, HasSubstr("retry 1 of"));
+  ASSERT_TRUE(events[3].why.is<RetriedAfter>());
+  EXPECT_EQ(events[3].why.as<RetriedAfter>()->end, events[2].why);
+  EXPECT_EQ(events[3].why.as<RetriedAfter>()->then, Why(ChargedRetry{1, RetryPolicy().max}));
   EXPECT_EQ(events[3].attempt, 1U);
   EXPECT_EQ(events[4].attempt, 2U);
-  EXPECT_EQ(events[5].message, "by bob");
+  EXPECT_EQ(events[5].why, Why(DoneBy{AskedBy{"bob"}}));
 }
 
 TEST_F(Events, OutputsAreToldWithTheirNode) {
@@ -102,7 +103,8 @@ TEST_F(Events, OutputsAreToldWithTheirNode) {
   launcher.drop_notices();
   const auto events = told(job).events;
   ASSERT_EQ(events[2].what, "OutputsCollected");
-  EXPECT_EQ(events[2].message, "./outputs: 3 files, 2.0 MiB");
+  EXPECT_EQ(events[2].why,
+            Why(OutputsCollected{{{OutputKind::outputs, "", true, 3, mebibytes(2)}}}));
   EXPECT_EQ(events[2].node_name, "n1");
 }
 
@@ -110,9 +112,9 @@ TEST_F(Events, WhyAJobWaitsIsNotedWhenItChanges) {
   const JobId job = launcher.submit(job_spec("job"));
   launcher.drop_notices();
   EXPECT_THAT(words(job), ElementsAre("Submitted", "Waits"));
-  const std::string first = last(job).message;
+  const Why first = last(job).why;
   FakeNode n1 = launcher.join("n1");
-  EXPECT_NE(first, "");
+  EXPECT_TRUE(first);
   EXPECT_EQ(last(job).what, "Placed");
 }
 
@@ -144,7 +146,7 @@ TEST_F(Events, LogsThatWaitAreShownAndToldAndGoOn) {
   EXPECT_EQ(launcher.why(job), (NodeSays{"n1", waiting.progress}));
   EXPECT_EQ(launcher.view(job).attempts[0].parts[0].progress, waiting.progress);
   EXPECT_EQ(last(job).what, "LogsWait");
-  EXPECT_EQ(last(job).message, waiting.progress);
+  EXPECT_EQ(last(job).why, lockstep::told(waiting.progress));
   launcher.observe(n1, report(attempt(job), PartState::running));
   EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
   EXPECT_FALSE(launcher.why(job));
@@ -160,7 +162,7 @@ TEST_F(Events, ALimitThatRanksRanIntoIsToldOnceAndStaysShown) {
   launcher.observe(n1, limited);
   EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
   EXPECT_EQ(last(job).what, "LimitReached");
-  EXPECT_EQ(last(job).message, words::text_of(limited.limits[0]));
+  EXPECT_EQ(last(job).why, limited.limits[0]);
   EXPECT_EQ(last(job).node_name, "n1");
   const std::size_t told_before = told(job).events.size();
   limited.limits = {ForksRefused{0, 512, 4'096, false, 0}};
@@ -244,9 +246,10 @@ TEST_F(Events, ALaterJobOfTheSameNameHasTextsOfItsOwn) {
   launcher.finished(n1, first, node_exit({rank_exit(0, Cause::exit_code, 4)}));
   for (int times = 0; times < 2; ++times, launcher.restart()) {
     EXPECT_THAT(words(job), ElementsAre("Submitted", "Placed", "Ended", "Finished"));
-    EXPECT_EQ(told(job).events[1].message, "on n1");
-    EXPECT_THAT(told(job).events[2].message, HasSubstr("code 4"));
-    EXPECT_THAT(told(job).events[3].message, HasSubstr("code 4"));
+    EXPECT_EQ(told(job).events[1].why, Why(PlacedOn{{"n1"}}));
+    const Why end = RankFailed{0, "n1", Cause::exit_code, 4};
+    EXPECT_EQ(told(job).events[2].why, end);
+    EXPECT_EQ(told(job).events[3].why, Why(JobIs{JobStatus::failed, end}));
   }
 }
 
@@ -257,9 +260,9 @@ TEST_F(Events, HaveTheirTextsAfterARestore) {
   const AttemptId first = launcher.core->state().job(job)->attempts.back().id;
   ASSERT_NE(first.incarnation, 0U);
   launcher.finished(n1, first, node_exit({rank_exit(0)}));
-  EXPECT_EQ(told(job).events[1].message, "on n1");
+  EXPECT_EQ(told(job).events[1].why, Why(PlacedOn{{"n1"}}));
   EXPECT_EQ(told(job).events[2].what, "Ended");
-  EXPECT_NE(told(job).events[2].message, "");
+  EXPECT_EQ(told(job).events[2].why, Why(AllRanksCompleted{}));
 }
 
 TEST_F(Events, ThoseSinceAnInstantOnly) {
@@ -274,7 +277,7 @@ TEST_F(Events, ThoseSinceAnInstantOnly) {
 
 TEST(EventListTest, KeepsTheFirstAndTheNewest) {
   EventList list;
-  for (int i = 0; i < 1'000; ++i) list.add({Instant{i}, Event::Kind::placed, 1, {}, ""});
+  for (int i = 0; i < 1'000; ++i) list.add({Instant{i}, Event::Kind::placed, 1, {}, {}});
   EXPECT_EQ(list.events.size(), kMaxEvents);
   EXPECT_EQ(list.left_out, 1'000 - kMaxEvents);
   EXPECT_EQ(list.events[kFirstEvents - 1].at, Instant{kFirstEvents - 1});
@@ -284,12 +287,12 @@ TEST(EventListTest, KeepsTheFirstAndTheNewest) {
 TEST(NotesTest, AreBoundedForEachJobAndForAll) {
   Notes notes;
   for (int i = 0; i < 500; ++i)
-    notes.add({JobId("a"), 0}, {{Instant{i}, Event::Kind::waits, 0, {}, ""}, 0});
+    notes.add({JobId("a"), 0}, {{Instant{i}, Event::Kind::waits, 0, {}, {}}, 0});
   EXPECT_EQ(notes.of({JobId("a"), 0})->size(), kMaxNotesPerJob);
   EXPECT_EQ(notes.of({JobId("a"), 0})->front().event.at, Instant{400});
   for (std::size_t i = 0; i < kMaxNotes; ++i)
     notes.add({JobId("job" + std::to_string(i)), 0},
-              {{Instant{1'000}, Event::Kind::waits, 0, {}, ""}, 0});
+              {{Instant{1'000}, Event::Kind::waits, 0, {}, {}}, 0});
   EXPECT_EQ(notes.of({JobId("a"), 0}), nullptr) << "the oldest made room";
   EXPECT_NE(notes.of({JobId("job0"), 0}), nullptr);
 }

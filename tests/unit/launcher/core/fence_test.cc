@@ -76,7 +76,10 @@ TEST_F(Fence, OtherJobsDoNotWait) {
   const JobId other = launcher.submit(job_spec("other"));
   launcher.observe(n2, attempt(other), PartState::running);
   launcher.pass(seconds(11), {&n1});
-  EXPECT_THAT(launcher.view(other).attempts[0].retried, HasSubstr("retry 1 of 3"));
+  const Why why = launcher.view(other).attempts[0].why;
+  const auto* again = why.as<RetriedAfter>();
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->then, Why(ChargedRetry{1, 3}));
   EXPECT_EQ(launcher.view(other).retry_at.ns, 0);
 }
 

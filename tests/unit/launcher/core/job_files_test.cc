@@ -197,7 +197,7 @@ TEST_F(JobFiles, SoManyEndedJobsOfAUserAreKept) {
   }
   ASSERT_EQ(gone.size(), 1U);
   EXPECT_EQ(gone[0].job, JobId("a1"));
-  EXPECT_EQ(gone[0].why, "quota: user 'alice' has 3 ended jobs, and 2 are kept");
+  EXPECT_EQ(gone[0].why, Why(QuotaOfKept{"alice", 3, 2}));
   EXPECT_EQ(used(kAlicesFiles, QuotaLimit::kept_jobs), 2U);
   launcher.send(PrincipalInput{launcher.next_reply(),
                                SetQuota{kFilesOfProject, {{QuotaLimit::kept_jobs, 2}}, {}},

@@ -121,7 +121,11 @@ TEST(Liveness, ALostNodeFencesItsAttemptsAndTheJobIsRetriedElsewhere) {
   EXPECT_EQ(launcher.placed_on(attempt(job, 2)), std::vector<NodeId>{n2.id});
   const ExitReport report = launcher.facts<AttemptEnded>().at(0).report;
   EXPECT_EQ(report.cause, Cause::node_lost);
-  EXPECT_THAT(report.message, HasSubstr("node n1 was lost: it has not reported for 10.0s"));
+  const auto* failed = report.why.as<NodeFailed>();
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(failed->node, "n1");
+  ASSERT_TRUE(failed->why.is<NodeNotHeard>());
+  EXPECT_GE(failed->why.as<NodeNotHeard>()->silent, seconds(10));
 }
 
 TEST(Liveness, ALostNodeThatComesBackIsToldToForgetAndItsLateReportsAreRefused) {

@@ -149,7 +149,8 @@ TEST_F(MachineLife, ItsEndIsAPreemptionUnchargedTwiceAndThenRefusedWithBothNumbe
     ASSERT_TRUE(attempt.ended.has_value());
     EXPECT_EQ(attempt.ended->cause, Cause::preempted);
     EXPECT_EQ(attempt.ended->lifetime, seconds(60));
-    EXPECT_THAT(attempt.ended->message, HasSubstr("its machine ends after 1m"));
+    ASSERT_TRUE(attempt.ended->why.is<NodePreempted>());
+    EXPECT_EQ(attempt.ended->why.as<NodePreempted>()->why, Why(MachineEnds{seconds(60)}));
   }
   const auto requeued = launcher.facts<JobRequeued>();
   ASSERT_THAT(requeued, SizeIs(2));
@@ -199,7 +200,7 @@ TEST_F(MachineLife, ALossAtTheEndCountsAsTheEnd) {
   const auto requeued = launcher.facts<JobRequeued>();
   ASSERT_THAT(requeued, SizeIs(1));
   EXPECT_FALSE(requeued.front().charged);
-  EXPECT_THAT(requeued.front().why, HasSubstr("its machine's time was over"));
+  EXPECT_EQ(requeued.front().why, Why(UnchargedRetry{Uncharged::machine_ended}));
 }
 
 // A job of Slurm that is past its limit still runs for a moment.

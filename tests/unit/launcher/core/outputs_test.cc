@@ -211,9 +211,9 @@ TEST(Outputs, ThatWereSentStayWhenTheNodeNamesThemNoMore) {
   both[0].problems = lost.problems;
   EXPECT_EQ(launcher.view(job).attempts[0].parts[0].outputs, both);
   const auto events = launcher.core->job_events(job, {}).value().events;
-  const auto said = std::count_if(events.begin(), events.end(), [](const JobEvent& event) {
-    return event.what == "OutputNotKept" &&
-           event.message == "./outputs: outputs is a symlink to nowhere";
+  const Why why = OutputNotKept{OutputKind::outputs, "", "outputs is a symlink to nowhere"};
+  const auto said = std::count_if(events.begin(), events.end(), [&](const JobEvent& event) {
+    return event.what == "OutputNotKept" && event.why == why;
   });
   EXPECT_EQ(said, 1);
 }

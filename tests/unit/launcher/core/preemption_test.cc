@@ -50,7 +50,9 @@ TEST(Preemption, StopsWhatRunsWithinTheTimeAndQueuesItAgain) {
   const auto requeued = launcher.facts<JobRequeued>();
   ASSERT_EQ(requeued.size(), 1U);
   EXPECT_TRUE(requeued.front().charged) << "its machine is not low_priority";
-  EXPECT_THAT(requeued.front().why, HasSubstr("preempted: node n1 is taken away: spot"));
+  EXPECT_TRUE(requeued.front().why.is<ChargedRetry>());
+  EXPECT_EQ(launcher.facts<AttemptEnded>().front().report.why,
+            Why(NodePreempted{"n1", lockstep::told("spot")}));
   EXPECT_THAT(launcher.view(job).reason, HasSubstr("n1 is taken away at"));
   EXPECT_EQ(launcher.facts<AttemptPlaced>().size(), 1U) << "nothing new is placed there";
   launcher.restart_agent(n1, {});
@@ -148,7 +150,6 @@ TEST(Preemption, ASessionThatSaysSoGetsNoWork) {
 TEST(Preemption, IsNotChargedOnLowPriorityMachines) {
   ExitReport report;
   report.cause = Cause::preempted;
-  report.message = "preempted: node n1 is taken away: spot";
   Job job;
   job.charged_retries = 100;
   const auto retry = retry_after(job, report, Tier::low_priority);

@@ -17,6 +17,13 @@ ExitReport ended(Cause cause, int code = 1) {
   return report;
 }
 
+// Why a second attempt follows on the first.
+Why why_again(const TestLauncher& launcher, const JobId& job) {
+  const Why why = launcher.view(job).attempts[0].why;
+  const auto* again = why.as<RetriedAfter>();
+  return again == nullptr ? Why() : again->then;
+}
+
 RetryPolicy policy(std::vector<RetryOn> on, std::vector<int> codes = {}) {
   RetryPolicy made;
   made.on = std::move(on);
@@ -75,7 +82,7 @@ TEST(RetryPolicy, AHangThatIsTriedAgainIsCharged) {
   const JobId job = launcher.submit(spec);
   launcher.finished(n1, attempt(job), node_failure(Cause::hang, "stopped rank 0"));
   ASSERT_EQ(launcher.view(job).attempts.size(), 2U);
-  EXPECT_THAT(launcher.view(job).attempts[0].retried, HasSubstr("retry 1 of 3"));
+  EXPECT_EQ(why_again(launcher, job), Why(ChargedRetry{1, 3}));
 }
 
 TEST(RetryPolicy, TheWaitDoublesUpToAMinute) {
@@ -100,7 +107,7 @@ TEST(RetryPolicy, AnExitCodeIsRetriedWhenTheJobSaysSo) {
   const JobId job = launcher.submit(spec);
   launcher.run_solo(n1, attempt(job), node_exit({rank_exit(0, Cause::exit_code, 75)}));
   EXPECT_EQ(launcher.view(job).attempts.size(), 2U);
-  EXPECT_THAT(launcher.view(job).attempts[0].retried, HasSubstr("retry 1 of 3"));
+  EXPECT_EQ(why_again(launcher, job), Why(ChargedRetry{1, 3}));
   EXPECT_THAT(launcher.placed_on(attempt(job, 2)), ::testing::ElementsAre(n1.id));
   launcher.run_solo(n1, attempt(job, 2), node_exit({rank_exit(0, Cause::exit_code, 1)}));
   EXPECT_EQ(launcher.status(job), JobStatus::failed);

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "common/domain/why/reason.h"
+
 namespace lockstep::launcher {
 namespace {
 
@@ -19,7 +21,7 @@ TEST(TrialFold, WholeFactsFold) {
 TEST(TrialFold, TheFactThatContradictsIsNamed) {
   const std::vector<StampedFact> facts{
       {{1}, NodeJoined{NodeId(1), "n1", PublicKey("k"), {}}},
-      {{2}, CancelRequested{JobId("nobody"), "ann"}},
+      {{2}, CancelRequested{JobId("nobody"), AskedBy{"ann"}}},
   };
   const auto why = why_not_folding(facts);
   ASSERT_TRUE(why);

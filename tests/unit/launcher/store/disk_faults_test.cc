@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "common/domain/why/reason.h"
 #include "launcher/core/state.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/sqlite.h"
@@ -41,7 +42,7 @@ class JournalFaults : public testing::Test {
     ExitReport report;
     report.cause = Cause::canceled;
     std::vector<StampedFact> facts{{at, JobSubmitted{job, "s" + job.value, spec, 0, 0}},
-                                   {at, CancelRequested{job, "ann"}},
+                                   {at, CancelRequested{job, AskedBy{"ann"}}},
                                    {at, JobFinished{job, JobStatus::canceled, report}}};
     if (i < 3) facts.push_back({at, JobDeleted{job, "ann", "s" + job.value, 5}});
     return facts;

@@ -168,6 +168,7 @@ TEST(Hangs, APythonDeadlockIsAnAlarmWhenOthersWait) {
   ASSERT_TRUE(names(found, 3, {0, 1, 2}));
   EXPECT_EQ(found->verdict, FoundVerdict::hangs);
   EXPECT_EQ(found->fact, "lock");
+  EXPECT_EQ(found->about, FoundAbout::lock);
   EXPECT_EQ(found->ranks.front().at, "cache.py:30");
 }
 

@@ -1,0 +1,75 @@
+#pragma once
+// A finding among the ranks of a gang as a reason has it: with the names of its nodes, and small
+// however many ranks wait.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/domain/found.h"
+
+namespace lockstep {
+
+struct RankSpan {
+  int first = 0, last = 0;
+  template <class Self, class See>
+  static void fields(Self& self, See&& see) {
+    see("first", self.first);
+    see("last", self.last);
+  }
+  friend bool operator==(const RankSpan&, const RankSpan&) = default;
+};
+
+struct RankedNode {
+  int node_rank = 0;
+  std::string name;
+  template <class Self, class See>
+  static void fields(Self& self, See&& see) {
+    see("node_rank", self.node_rank);
+    see("name", self.name);
+  }
+  friend bool operator==(const RankedNode&, const RankedNode&) = default;
+};
+
+struct NamedFound {
+  std::string job;  // its name, in commands
+  FoundKind kind = FoundKind::waits;
+  FoundVerdict verdict = FoundVerdict::notice;
+  FoundAbout about = FoundAbout::named;
+  std::vector<FoundRank> ranks = {};
+  std::vector<RankSpan> waiting = {};  // in order; at most kMaxWaitingSpans
+  int more_waiting = 0;                // ranks after those
+  Duration lasting{0};
+  std::string fact = {};
+  std::int64_t here = 0, elsewhere = 0;
+  std::vector<RankedNode> nodes = {};  // of `ranks`, and of the first if stacks are kept
+  int stacks_of_attempt = 0;           // whose stacks are kept; 0: none are
+  template <class Self, class See>
+  static void fields(Self& self, See&& see) {
+    see("job", self.job);
+    see("kind", self.kind);
+    see("verdict", self.verdict);
+    see("about", self.about);
+    see("ranks", self.ranks);
+    see("waiting", self.waiting);
+    see("more_waiting", self.more_waiting);
+    see("lasting", self.lasting);
+    see("fact", self.fact);
+    see("here", self.here);
+    see("elsewhere", self.elsewhere);
+    see("nodes", self.nodes);
+    see("stacks_of_attempt", self.stacks_of_attempt);
+  }
+  friend bool operator==(const NamedFound&, const NamedFound&) = default;
+};
+inline constexpr std::size_t kMaxWaitingSpans = 128;
+
+// `node_of`: a node's name by its rank in the gang.
+NamedFound named(const Found& found, std::string job, int stacks_of_attempt,
+                 const std::function<std::string(int)>& node_of);
+// Without `since`. Of the ranks in `more_waiting` only the number is true.
+Found found_of(const NamedFound& named);
+
+}  // namespace lockstep
