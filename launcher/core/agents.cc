@@ -11,7 +11,6 @@
 #include "launcher/core/reports.h"
 #include "launcher/core/sessions.h"
 #include "launcher/core/shared_machine.h"
-#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 

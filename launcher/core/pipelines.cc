@@ -18,7 +18,6 @@
 #include "launcher/core/target_choice.h"
 #include "launcher/core/users.h"
 #include "launcher/core/verdict.h"
-#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "common/domain/why/reason.h"
 #include "launcher/core/machine_life.h"
-#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 

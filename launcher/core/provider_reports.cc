@@ -7,7 +7,6 @@
 #include "launcher/core/machine_changes.h"
 #include "launcher/core/machine_rules.h"
 #include "launcher/core/preemption.h"
-#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 

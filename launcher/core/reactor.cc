@@ -28,7 +28,6 @@
 #include "launcher/core/size_requests.h"
 #include "launcher/core/users.h"
 #include "launcher/core/writing.h"
-#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 

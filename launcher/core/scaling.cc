@@ -15,7 +15,6 @@
 #include "launcher/core/node_fit.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/size_check.h"
-#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {

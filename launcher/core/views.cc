@@ -16,7 +16,6 @@
 #include "launcher/core/pipelines.h"
 #include "launcher/core/reports.h"
 #include "launcher/core/size_check.h"
-#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 

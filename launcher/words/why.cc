@@ -34,7 +34,7 @@ std::string say(const Told& reason) { return reason.text; }
 
 std::string text_of(const Why& why) {
   if (!why) return "";
-  return std::visit([](const auto& reason) { return say(reason); }, why.get()->value);
+  return visit_reason([](const auto& reason) { return say(reason); }, *why.get());
 }
 
 }  // namespace lockstep::words

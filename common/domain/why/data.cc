@@ -1,6 +1,7 @@
 #include "common/domain/why/data.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <type_traits>
 
@@ -167,7 +168,7 @@ struct Reader {
 
 template <class T>
 Reading read_record(T& record, const WhyData& data) {
-  Reader reader{data};
+  Reader reader{data, Reading::yes, {}};
   T::fields(record, reader);
   return reader.worst;
 }
@@ -175,8 +176,8 @@ Reading read_record(T& record, const WhyData& data) {
 template <class R>
 Result<Why> read_known(const WhyData& data) {
   R reason;
-  Reader reader{data};
-  R::fields(reason, reader);
+  Reader reader{data, Reading::yes, {}};
+  if constexpr (!std::is_same_v<R, Unknown>) R::fields(reason, reader);
   if (reader.worst == Reading::no)
     return make_error(ErrorCode::corrupt, "the reason " + data.code + " has a field '" +
                                               std::string(reader.where) + "' of another kind");
@@ -184,16 +185,15 @@ Result<Why> read_known(const WhyData& data) {
   return Why(std::move(reason));
 }
 
-template <std::size_t I = 0>
 Result<Why> read_reason(const WhyData& data) {
-  using Variant = decltype(Reason::value);
-  if constexpr (I == std::variant_size_v<Variant>) {
-    return Why(Unknown{data});
-  } else {
-    using R = std::variant_alternative_t<I, Variant>;
-    if (R::kCode.empty() || R::kCode != data.code) return read_reason<I + 1>(data);
-    if constexpr (!std::is_same_v<R, Unknown>) return read_known<R>(data);
-  }
+  static const auto readers = [] {
+    std::map<std::string_view, Result<Why> (*)(const WhyData&)> all;
+    each_group([&]<class... R>(List<R...>) { (all.emplace(R::kCode, &read_known<R>), ...); });
+    all.erase(Unknown::kCode);
+    return all;
+  }();
+  const auto known = readers.find(data.code);
+  return known == readers.end() ? Why(Unknown{data}) : known->second(data);
 }
 
 // ---- for logs -----------------------------------------------------------------------------------
@@ -229,14 +229,14 @@ struct LogText {
 
 WhyData to_data(const Why& why) {
   if (!why) return {};
-  return std::visit(
+  return visit_reason(
       []<class R>(const R& reason) {
         if constexpr (std::is_same_v<R, Unknown>)
           return reason.data;
         else
           return record_of(reason, R::kCode);
       },
-      why.get()->value);
+      *why.get());
 }
 
 Result<Why> why_of(const WhyData& data) {
@@ -251,10 +251,8 @@ std::string log_text(const Why& why) {
 
 std::vector<std::string_view> all_reason_codes() {
   std::vector<std::string_view> codes;
-  []<class... R>(std::vector<std::string_view>& all, const std::variant<R...>*) {
-    (all.push_back(R::kCode), ...);
-  }(codes, static_cast<const decltype(Reason::value)*>(nullptr));
-  std::erase(codes, "");
+  each_group([&]<class... R>(List<R...>) { (codes.push_back(R::kCode), ...); });
+  std::erase(codes, Unknown::kCode);
   return codes;
 }
 

@@ -64,7 +64,7 @@ WhyData to_data(const Why& why);
 Result<Why> why_of(const WhyData& data);
 // For the logs of programs: "code field=value …"; of Told its text alone.
 std::string log_text(const Why& why);
-// All codes, in the order of Reason; for tests and the documentation.
+// All codes, group by group; for tests and the documentation.
 std::vector<std::string_view> all_reason_codes();
 
 }  // namespace lockstep

@@ -320,9 +320,8 @@ struct WasRetried {  // and why is not said
 
 using EndReasons =
     List<AllRanksCompleted, RankFailed, NodeFailed, RanksHang, FirstOfSeveral, NodeEndedRanks,
-         StoppedUnasked, NotPrepared, NodePreempted,
-         DependencyFailed, EndedWith, NoNodeHasAccount, NorOnNodes,
-         GivenUpAfter, InputIsGone, MachinesEndTooEarly, LogsWithoutSpace, LogsCameLate,
+         StoppedUnasked, NotPrepared, NodePreempted, DependencyFailed, EndedWith, NoNodeHasAccount,
+         NorOnNodes, GivenUpAfter, InputIsGone, MachinesEndTooEarly, LogsWithoutSpace, LogsCameLate,
          RetriedAfter, ChargedRetry, UnchargedRetry, WasRetried>;
 
 }  // namespace lockstep

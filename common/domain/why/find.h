@@ -23,12 +23,12 @@ const R* find_reason(const Why& why) {
   if (!why) return nullptr;
   const R* found = why.as<R>();
   if (found != nullptr) return found;
-  std::visit(
+  visit_reason(
       [&]<class Of>(const Of& reason) {
         if constexpr (!std::is_same_v<Of, Unknown>)
           Of::fields(reason, detail::ReasonFinder<R>{found});
       },
-      why.get()->value);
+      *why.get());
   return found;
 }
 

@@ -218,7 +218,7 @@ struct NoRoomForLock {
 using LossReasons =
     List<NodeNotHeard, NodeRebooted, RunnerNotReported, PlacedBeforeBackup, NodeRevoked,
          AgentReplaced, MachineIsGone, InstanceForced, MachineForced, RunnerEnded, RunnerRemoved,
-         AgentWasTold, ProviderSaysSo, MachineEnds, NodeWasRemoved, KeyNotKnown,
-         KeyOfAnother, ForeignAttempt, LockNotAsked, LockOfAnotherPlatform, NoRoomForLock>;
+         AgentWasTold, ProviderSaysSo, MachineEnds, NodeWasRemoved, KeyNotKnown, KeyOfAnother,
+         ForeignAttempt, LockNotAsked, LockOfAnotherPlatform, NoRoomForLock>;
 
 }  // namespace lockstep

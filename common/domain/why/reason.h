@@ -5,9 +5,10 @@
 // and launcher/words has a sentence for each. Names are snake_case; of a number without a type of
 // its own, the name ends with the unit.
 
-#include <memory>
+#include <map>
+#include <string_view>
+#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "common/domain/why/data.h"
 #include "common/domain/why/ends.h"
@@ -34,22 +35,51 @@
 
 namespace lockstep {
 
-struct Reason {
-  VariantOf<List<Told, Unknown>, WaitReasons, StepReasons, NodeReasons, FitReasons,
-            PlacementReasons, VainReasons, SettingReasons, ExplainReasons, MachineReasons,
-            ProviderReasons, TargetReasons, RankReasons, PartReasons, NoteReasons, RdmaReasons,
-            EndReasons, OrderReasons, LossReasons, EventReasons>
-      value;
-  friend bool operator==(const Reason&, const Reason&) = default;
-};
+// Calls `see` with the List of each group.
+template <class See>
+void each_group(See&& see) {
+  see(List<Told, Unknown>());
+  see(WaitReasons());
+  see(StepReasons());
+  see(NodeReasons());
+  see(FitReasons());
+  see(PlacementReasons());
+  see(VainReasons());
+  see(SettingReasons());
+  see(ExplainReasons());
+  see(MachineReasons());
+  see(ProviderReasons());
+  see(TargetReasons());
+  see(RankReasons());
+  see(PartReasons());
+  see(NoteReasons());
+  see(RdmaReasons());
+  see(EndReasons());
+  see(OrderReasons());
+  see(LossReasons());
+  see(EventReasons());
+}
 
-template <class R>
-requires requires { R::kCode; }
-Why::Why(R reason) : Why(Reason{std::move(reason)}) {}
+namespace detail {
+template <class R, class See>
+auto call_as(See& see, const Reason& reason) {
+  return see(static_cast<const ReasonOf<R>&>(reason).value);
+}
+}  // namespace detail
 
-template <class R>
-const R* Why::as() const {
-  return reason_ == nullptr ? nullptr : std::get_if<R>(&reason_->value);
+// see(r) of the struct that the reason is; it returns the same type for each.
+template <class See>
+auto visit_reason(See&& see, const Reason& reason) {
+  using Visitor = std::remove_reference_t<See>;
+  using Call = decltype(see(std::declval<const Told&>())) (*)(Visitor&, const Reason&);
+  static const auto calls = [] {
+    std::map<std::string_view, Call> all;
+    each_group([&]<class... R>(List<R...>) {
+      (all.emplace(R::kCode, &detail::call_as<R, Visitor>), ...);
+    });
+    return all;
+  }();
+  return calls.at(reason.code())(see, reason);
 }
 
 }  // namespace lockstep

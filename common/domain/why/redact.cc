@@ -75,7 +75,7 @@ std::optional<HiddenJob> as_hidden(const JobId& job) {
 
 Why redacted(const Why& why, const Redaction& redaction) {
   if (!why) return why;
-  return std::visit(
+  return visit_reason(
       [&]<class R>(const R& reason) {
         R copy = reason;
         Redactor redactor(redaction);
@@ -85,7 +85,7 @@ Why redacted(const Why& why, const Redaction& redaction) {
           R::fields(copy, redactor);
         return redactor.has_changed() ? Why(std::move(copy)) : why;
       },
-      why.get()->value);
+      *why.get());
 }
 
 }  // namespace lockstep

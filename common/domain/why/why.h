@@ -6,27 +6,55 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace lockstep {
 
-struct Reason;
+// One reason, of whatever group. A variant of all of them would be one type less; compilers took
+// minutes and gigabytes for it (docs/decisions/089).
+class Reason {
+ public:
+  Reason(const Reason&) = delete;
+  Reason& operator=(const Reason&) = delete;
+  virtual ~Reason() = default;
+  std::string_view code() const { return code_; }
+  virtual bool equals(const Reason& other) const = 0;
+
+ protected:
+  explicit Reason(std::string_view code) : code_(code) {}
+
+ private:
+  const std::string_view code_;
+};
+template <class R>
+class ReasonOf final : public Reason {
+ public:
+  explicit ReasonOf(R reason) : Reason(R::kCode), value(std::move(reason)) {}
+  bool equals(const Reason& other) const override {
+    return other.code() == R::kCode && static_cast<const ReasonOf&>(other).value == value;
+  }
+
+  const R value;
+};
 
 // One reason, or none. It cannot change, and copies share it.
 class Why {
  public:
   Why() = default;
-  Why(Reason reason);
-  // Of any struct that is a reason, as `Why(JobCanceled{"ann"})`. In reason.h, as all templates.
+  // Of any struct that is a reason, as `Why(JobCanceled{"ann"})`.
   template <class R>
   requires requires { R::kCode; }
-  Why(R reason);
+  Why(R reason) : reason_(std::make_shared<const ReasonOf<R>>(std::move(reason))) {}
 
   explicit operator bool() const { return reason_ != nullptr; }
   // Not null when there is a reason.
   const Reason* get() const { return reason_.get(); }
   // The reason if it is an R, else null. It is valid as long as some copy of this Why is.
   template <class R>
-  const R* as() const;
+  const R* as() const {
+    if (reason_ == nullptr || reason_->code() != R::kCode) return nullptr;
+    return &static_cast<const ReasonOf<R>&>(*reason_).value;
+  }
   template <class R>
   bool is() const {
     return as<R>() != nullptr;

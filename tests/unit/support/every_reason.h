@@ -64,9 +64,7 @@ inline std::vector<Why> every_reason() {
       all.emplace_back(std::move(reason));
     }
   };
-  [&]<class... R>(const std::variant<R...>*) {
-    (add(static_cast<const R*>(nullptr)), ...);
-  }(static_cast<const decltype(Reason::value)*>(nullptr));
+  each_group([&]<class... R>(List<R...>) { (add(static_cast<const R*>(nullptr)), ...); });
   return all;
 }
 
