@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/domain/why/convert.h"
 #include "common/domain/why/reason.h"
 #include "common/io/disk_space.h"
 

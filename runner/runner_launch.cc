@@ -11,6 +11,7 @@
 
 #include "common/base/cut.h"
 #include "common/domain/container_places.h"
+#include "common/domain/why/convert.h"
 #include "common/domain/why/reason.h"
 #include "common/fabric/settings.h"
 #include "common/io/file_system.h"

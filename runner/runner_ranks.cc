@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "common/domain/why/convert.h"
 #include "common/domain/why/reason.h"
 #include "common/io/file_system.h"
 #include "common/io/kernel_log.h"

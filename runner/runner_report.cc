@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "common/domain/why/convert.h"
 #include "common/domain/why/reason.h"
 #include "common/io/disk_space.h"
 #include "common/io/file_system.h"

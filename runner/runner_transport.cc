@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/domain/why/convert.h"
 #include "common/domain/why/reason.h"
 #include "runner/container/infiniband.h"
 #include "runner/fabric/rdma_obstacle.h"

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/fields.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
 
@@ -56,17 +57,7 @@ struct FoundRank {
   std::string on;     // what that call's descriptor is: "10.0.0.4:29500", "/data/a.bin"
   std::string at;     // the top of its stack that is the user's: "eval.py:88"; "": not known
   std::int64_t cpu_milli = 0;  // thousandths of a core, over the window of the finding
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {  // see why/why.h
-    see("rank", self.rank);
-    see("node_rank", self.node_rank);
-    see("doing", self.doing);
-    see("call", self.call);
-    see("on", self.on);
-    see("at", self.at);
-    see("cpu_milli", self.cpu_milli);
-  }
-  friend bool operator==(const FoundRank&, const FoundRank&) = default;
+  LOCKSTEP_FIELDS(FoundRank, rank, node_rank, doing, call, on, at, cpu_milli);
 };
 
 struct Found {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/why/convert.h"
 #include "common/domain/why/reason.h"
 
 namespace lockstep::pb {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/printable.h"
-#include "common/domain/why/data.h"
+#include "common/domain/why/convert.h"
 #include "launcher/cli/view_text.h"
 
 namespace lockstep::cli {

@@ -13,6 +13,7 @@
 #include "common/domain/exit_report.h"
 #include "common/domain/job_spec.h"
 #include "common/domain/native_stack.h"
+#include "common/domain/why/convert.h"
 #include "common/domain/why/reason.h"
 #include "runner/steps/not_started.h"
 

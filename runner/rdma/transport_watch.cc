@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/domain/why/convert.h"
 #include "common/io/beneath.h"
 #include "common/io/file_system.h"
 #include "runner/usage/process_use.h"

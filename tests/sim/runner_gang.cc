@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/domain/why/convert.h"
 #include "tests/sim/cluster.h"
 #include "tests/sim/runner.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 // A reason as a tree of named values: how it travels and is stored (common/wire, launcher/store),
-// and what stands beside its text in JSON. One description of each reason, its fields(), gives all
+// and what stands beside its text in JSON. One description of each reason, LOCKSTEP_FIELDS, gives all
 // of them; a reason of a later version keeps its code and its values.
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "common/base/bytes.h"
-#include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/domain/why/why.h"
 
@@ -56,15 +55,5 @@ struct Unknown {
 inline constexpr int kMostWhyDepth = 16;
 inline constexpr std::size_t kMostWhyValues = 4096;
 inline constexpr std::size_t kMostWhyBytes = 256 << 10;
-
-WhyData to_data(const Why& why);
-// A field that `data` lacks keeps its default, one that this version does not know is dropped. A
-// code or an enumerator that this version does not know gives Unknown. Fails on a value of another
-// kind.
-Result<Why> why_of(const WhyData& data);
-// For the logs of programs: "code field=value …"; of Told its text alone.
-std::string log_text(const Why& why);
-// All codes, group by group; for tests and the documentation.
-std::vector<std::string_view> all_reason_codes();
 
 }  // namespace lockstep

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/bytes.h"
+#include "common/base/fields.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/exit_report.h"
@@ -23,9 +24,7 @@ namespace lockstep {
 
 struct AllRanksCompleted {  // each exited with 0
   static constexpr std::string_view kCode = "completed";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const AllRanksCompleted&, const AllRanksCompleted&) = default;
+  LOCKSTEP_FIELDS(AllRanksCompleted);
 };
 
 struct RankFailed {
@@ -36,27 +35,13 @@ struct RankFailed {
   int exit_code = 0;  // of the rank itself
   int signal = 0;     // 0: it exited
   Why why = {};       // as its runner says
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("rank", self.rank);
-    see("node", self.node);
-    see("cause", self.cause);
-    see("exit_code", self.exit_code);
-    see("signal", self.signal);
-    see("why", self.why);
-  }
-  friend bool operator==(const RankFailed&, const RankFailed&) = default;
+  LOCKSTEP_FIELDS(RankFailed, rank, node, cause, exit_code, signal, why);
 };
 
 struct FailedBefore {
   std::string node;
   Why why = {};
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-    see("why", self.why);
-  }
-  friend bool operator==(const FailedBefore&, const FailedBefore&) = default;
+  LOCKSTEP_FIELDS(FailedBefore, node, why);
 };
 
 // A node as a whole, and not one of its ranks.
@@ -69,27 +54,13 @@ struct NodeFailed {
   std::string run_as = {};                // the job's account, with Cause::account_missing
   std::vector<FailedBefore> before = {};  // other nodes that had failed to solve its environment
   int more_before = 0;                    // left out of `before`
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-    see("cause", self.cause);
-    see("why", self.why);
-    see("timeout", self.timeout);
-    see("run_as", self.run_as);
-    see("before", self.before);
-    see("more_before", self.more_before);
-  }
-  friend bool operator==(const NodeFailed&, const NodeFailed&) = default;
+  LOCKSTEP_FIELDS(NodeFailed, node, cause, why, timeout, run_as, before, more_before);
 };
 
 struct RanksHang {  // and lockstep.on_hang ends the job
   static constexpr std::string_view kCode = "ranks_hang";
   std::optional<NamedFound> found;  // what they were ended for; absent: unknown
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("found", self.found);
-  }
-  friend bool operator==(const RanksHang&, const RanksHang&) = default;
+  LOCKSTEP_FIELDS(RanksHang, found);
 };
 
 // The clocks of the nodes do not say which failure came first.
@@ -100,27 +71,14 @@ struct FirstOfSeveral {
   int more = 0;       // others
   Duration apart{0};  // the latest of them after the first
   Duration known{0};  // how well their clocks are known to each other
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("first", self.first);
-    see("other", self.other);
-    see("more", self.more);
-    see("apart", self.apart);
-    see("known", self.known);
-  }
-  friend bool operator==(const FirstOfSeveral&, const FirstOfSeveral&) = default;
+  LOCKSTEP_FIELDS(FirstOfSeveral, first, other, more, apart, known);
 };
 
 struct NodeEndedRanks {  // for the failure of another node
   static constexpr std::string_view kCode = "node_ended_ranks";
   std::string node;
   Why why = {};  // as the runner says that told it to
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-    see("why", self.why);
-  }
-  friend bool operator==(const NodeEndedRanks&, const NodeEndedRanks&) = default;
+  LOCKSTEP_FIELDS(NodeEndedRanks, node, why);
 };
 
 // The node stopped its ranks before the launcher knows why: the report on another node's failure
@@ -128,11 +86,7 @@ struct NodeEndedRanks {  // for the failure of another node
 struct StoppedUnasked {
   static constexpr std::string_view kCode = "stopped_unasked";
   std::string node;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-  }
-  friend bool operator==(const StoppedUnasked&, const StoppedUnasked&) = default;
+  LOCKSTEP_FIELDS(StoppedUnasked, node);
 };
 
 struct NotPrepared {  // in time
@@ -140,25 +94,14 @@ struct NotPrepared {  // in time
   std::string node;
   Duration limit{0};
   std::string said = {};  // its last progress
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-    see("limit", self.limit);
-    see("said", self.said);
-  }
-  friend bool operator==(const NotPrepared&, const NotPrepared&) = default;
+  LOCKSTEP_FIELDS(NotPrepared, node, limit, said);
 };
 
 struct NodePreempted {
   static constexpr std::string_view kCode = "preempted";
   std::string node;
   Why why = {};  // its machine is taken away
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-    see("why", self.why);
-  }
-  friend bool operator==(const NodePreempted&, const NodePreempted&) = default;
+  LOCKSTEP_FIELDS(NodePreempted, node, why);
 };
 
 // ---- a job ended without an attempt -------------------------------------------------------------
@@ -167,12 +110,7 @@ struct DependencyFailed {
   static constexpr std::string_view kCode = "dependency_failed";
   JobId job;  // that it was to run after
   JobStatus status = JobStatus::failed;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("job", self.job);
-    see("status", self.status);
-  }
-  friend bool operator==(const DependencyFailed&, const DependencyFailed&) = default;
+  LOCKSTEP_FIELDS(DependencyFailed, job, status);
 };
 
 // ---- what else there is to say of its end -------------------------------------------------------
@@ -182,51 +120,31 @@ struct EndedWith {
   static constexpr std::string_view kCode = "ended_with";
   Why end;
   std::vector<Why> more = {};  // at least one
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("end", self.end);
-    see("more", self.more);
-  }
-  friend bool operator==(const EndedWith&, const EndedWith&) = default;
+  LOCKSTEP_FIELDS(EndedWith, end, more);
 };
 
 struct NoNodeHasAccount {
   static constexpr std::string_view kCode = "no_node_has_account";
   std::string target;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("target", self.target);
-  }
-  friend bool operator==(const NoNodeHasAccount&, const NoNodeHasAccount&) = default;
+  LOCKSTEP_FIELDS(NoNodeHasAccount, target);
 };
 
 struct NorOnNodes {  // that earlier attempts had tried
   static constexpr std::string_view kCode = "nor_on_nodes";
   std::vector<std::string> nodes;
   int more = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("nodes", self.nodes);
-    see("more", self.more);
-  }
-  friend bool operator==(const NorOnNodes&, const NorOnNodes&) = default;
+  LOCKSTEP_FIELDS(NorOnNodes, nodes, more);
 };
 
 struct GivenUpAfter {
   static constexpr std::string_view kCode = "given_up_after";
   int attempts = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("attempts", self.attempts);
-  }
-  friend bool operator==(const GivenUpAfter&, const GivenUpAfter&) = default;
+  LOCKSTEP_FIELDS(GivenUpAfter, attempts);
 };
 
 struct InputIsGone {  // what its owner wrote to rank 0 (lockstep.terminal)
   static constexpr std::string_view kCode = "input_is_gone";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const InputIsGone&, const InputIsGone&) = default;
+  LOCKSTEP_FIELDS(InputIsGone);
 };
 
 struct MachinesEndTooEarly {
@@ -235,14 +153,7 @@ struct MachinesEndTooEarly {
   int ends = 0;                          // in a row
   std::optional<Duration> timeout = {};  // of the job
   Duration ran{0};                       // of the last one, so long
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("lifetime", self.lifetime);
-    see("ends", self.ends);
-    see("timeout", self.timeout);
-    see("ran", self.ran);
-  }
-  friend bool operator==(const MachinesEndTooEarly&, const MachinesEndTooEarly&) = default;
+  LOCKSTEP_FIELDS(MachinesEndTooEarly, lifetime, ends, timeout, ran);
 };
 
 struct LogsWithoutSpace {
@@ -250,25 +161,14 @@ struct LogsWithoutSpace {
   Bytes bytes;
   std::string node = {};  // the first
   int more_nodes = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("bytes", self.bytes);
-    see("node", self.node);
-    see("more_nodes", self.more_nodes);
-  }
-  friend bool operator==(const LogsWithoutSpace&, const LogsWithoutSpace&) = default;
+  LOCKSTEP_FIELDS(LogsWithoutSpace, bytes, node, more_nodes);
 };
 
 struct LogsCameLate {
   static constexpr std::string_view kCode = "logs_came_late";
   std::string node;  // the first
   int more_nodes = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-    see("more_nodes", self.more_nodes);
-  }
-  friend bool operator==(const LogsCameLate&, const LogsCameLate&) = default;
+  LOCKSTEP_FIELDS(LogsCameLate, node, more_nodes);
 };
 
 // ---- another attempt follows --------------------------------------------------------------------
@@ -277,24 +177,14 @@ struct RetriedAfter {
   static constexpr std::string_view kCode = "retried";
   Why end;        // of the attempt before
   Why then = {};  // why another one follows
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("end", self.end);
-    see("then", self.then);
-  }
-  friend bool operator==(const RetriedAfter&, const RetriedAfter&) = default;
+  LOCKSTEP_FIELDS(RetriedAfter, end, then);
 };
 
 struct ChargedRetry {
   static constexpr std::string_view kCode = "charged_retry";
   int number = 0;  // 1, 2, …
   int most = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("number", self.number);
-    see("most", self.most);
-  }
-  friend bool operator==(const ChargedRetry&, const ChargedRetry&) = default;
+  LOCKSTEP_FIELDS(ChargedRetry, number, most);
 };
 
 enum class Uncharged { node_revoked, port_taken, other_node, machine_ended, low_priority };
@@ -304,18 +194,12 @@ constexpr Uncharged last_enumerator(Uncharged) { return Uncharged::low_priority;
 struct UnchargedRetry {
   static constexpr std::string_view kCode = "uncharged_retry";
   Uncharged because = Uncharged::node_revoked;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("because", self.because);
-  }
-  friend bool operator==(const UnchargedRetry&, const UnchargedRetry&) = default;
+  LOCKSTEP_FIELDS(UnchargedRetry, because);
 };
 
 struct WasRetried {  // and why is not said
   static constexpr std::string_view kCode = "was_retried";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const WasRetried&, const WasRetried&) = default;
+  LOCKSTEP_FIELDS(WasRetried);
 };
 
 using EndReasons =

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/bytes.h"
+#include "common/base/fields.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/why/list.h"
@@ -19,58 +20,36 @@ namespace lockstep {
 
 struct NodeIsNotNamed {
   static constexpr std::string_view kCode = "node_is_not_named";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const NodeIsNotNamed&, const NodeIsNotNamed&) = default;
+  LOCKSTEP_FIELDS(NodeIsNotNamed);
 };
 
 struct NodeHasNoLabel {
   static constexpr std::string_view kCode = "node_has_no_label";
   std::string key;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("key", self.key);
-  }
-  friend bool operator==(const NodeHasNoLabel&, const NodeHasNoLabel&) = default;
+  LOCKSTEP_FIELDS(NodeHasNoLabel, key);
 };
 
 struct NodeHasOtherLabel {
   static constexpr std::string_view kCode = "node_has_other_label";
   std::string key, has, wanted;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("key", self.key);
-    see("has", self.has);
-    see("wanted", self.wanted);
-  }
-  friend bool operator==(const NodeHasOtherLabel&, const NodeHasOtherLabel&) = default;
+  LOCKSTEP_FIELDS(NodeHasOtherLabel, key, has, wanted);
 };
 
 struct SizeIsNotIsolated {
   static constexpr std::string_view kCode = "size_is_not_isolated";
   std::string size;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("size", self.size);
-  }
-  friend bool operator==(const SizeIsNotIsolated&, const SizeIsNotIsolated&) = default;
+  LOCKSTEP_FIELDS(SizeIsNotIsolated, size);
 };
 
 struct NodeSharesMachine {  // and the job asks for isolation
   static constexpr std::string_view kCode = "node_shares_machine";
   std::string other;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("other", self.other);
-  }
-  friend bool operator==(const NodeSharesMachine&, const NodeSharesMachine&) = default;
+  LOCKSTEP_FIELDS(NodeSharesMachine, other);
 };
 
 struct NodeHasNoRdma {
   static constexpr std::string_view kCode = "node_has_no_rdma";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const NodeHasNoRdma&, const NodeHasNoRdma&) = default;
+  LOCKSTEP_FIELDS(NodeHasNoRdma);
 };
 
 struct RdmaPortsAreDown {
@@ -79,27 +58,15 @@ struct RdmaPortsAreDown {
     std::string device;
     int port = 0;
     std::string state;
-    template <class Self, class See>
-    static void fields(Self& self, See&& see) {
-      see("device", self.device);
-      see("port", self.port);
-      see("state", self.state);
-    }
-    friend bool operator==(const Port&, const Port&) = default;
+    LOCKSTEP_FIELDS(Port, device, port, state);
   };
   std::vector<Port> ports;  // the first ones
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("ports", self.ports);
-  }
-  friend bool operator==(const RdmaPortsAreDown&, const RdmaPortsAreDown&) = default;
+  LOCKSTEP_FIELDS(RdmaPortsAreDown, ports);
 };
 
 struct NodeIsInNoPartition {  // as a full member
   static constexpr std::string_view kCode = "node_is_in_no_partition";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const NodeIsInNoPartition&, const NodeIsInNoPartition&) = default;
+  LOCKSTEP_FIELDS(NodeIsInNoPartition);
 };
 
 // ---- what it cannot do for the job --------------------------------------------------------------
@@ -108,127 +75,73 @@ struct NodeLacksAccount {
   static constexpr std::string_view kCode = "node_lacks_account";
   std::string account;
   Why why;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("account", self.account);
-    see("why", self.why);
-  }
-  friend bool operator==(const NodeLacksAccount&, const NodeLacksAccount&) = default;
+  LOCKSTEP_FIELDS(NodeLacksAccount, account, why);
 };
 
 struct NodeLacksWhatJobNames {  // as an attempt of the job found
   static constexpr std::string_view kCode = "node_lacks_what_job_names";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const NodeLacksWhatJobNames&, const NodeLacksWhatJobNames&) = default;
+  LOCKSTEP_FIELDS(NodeLacksWhatJobNames);
 };
 
 struct MachineEndsBeforeJob {
   static constexpr std::string_view kCode = "machine_ends_before_job";
   Duration left{0};
   Duration timeout{0};  // of the job
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("left", self.left);
-    see("timeout", self.timeout);
-  }
-  friend bool operator==(const MachineEndsBeforeJob&, const MachineEndsBeforeJob&) = default;
+  LOCKSTEP_FIELDS(MachineEndsBeforeJob, left, timeout);
 };
 
 struct NodeHasNoEngine {  // of containers
   static constexpr std::string_view kCode = "node_has_no_engine";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const NodeHasNoEngine&, const NodeHasNoEngine&) = default;
+  LOCKSTEP_FIELDS(NodeHasNoEngine);
 };
 
 struct NodeHasFewer {
   static constexpr std::string_view kCode = "node_has_fewer";
   NodeAmount what = NodeAmount::cpus;  // cpus or gpus
   int has = 0, wanted = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("what", self.what);
-    see("has", self.has);
-    see("wanted", self.wanted);
-  }
-  friend bool operator==(const NodeHasFewer&, const NodeHasFewer&) = default;
+  LOCKSTEP_FIELDS(NodeHasFewer, what, has, wanted);
 };
 
 struct NodeHasLessMemory {
   static constexpr std::string_view kCode = "node_has_less_memory";
   Bytes has, wanted;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("has", self.has);
-    see("wanted", self.wanted);
-  }
-  friend bool operator==(const NodeHasLessMemory&, const NodeHasLessMemory&) = default;
+  LOCKSTEP_FIELDS(NodeHasLessMemory, has, wanted);
 };
 
 struct NodeHasFewerGpusThanRanks {  // each of which gets its own
   static constexpr std::string_view kCode = "node_has_fewer_gpus_than_ranks";
   int gpus = 0, ranks = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("gpus", self.gpus);
-    see("ranks", self.ranks);
-  }
-  friend bool operator==(const NodeHasFewerGpusThanRanks&,
-                         const NodeHasFewerGpusThanRanks&) = default;
+  LOCKSTEP_FIELDS(NodeHasFewerGpusThanRanks, gpus, ranks);
 };
 
 struct NodeMayNotEnforceLimits {  // its agent does not say what it enforces
   static constexpr std::string_view kCode = "node_may_not_enforce_limits";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const NodeMayNotEnforceLimits&, const NodeMayNotEnforceLimits&) = default;
+  LOCKSTEP_FIELDS(NodeMayNotEnforceLimits);
 };
 
 struct NodeCannotEnforceLimit {
   static constexpr std::string_view kCode = "node_cannot_enforce_limit";
   std::string limit;  // "memory" or "pids"
   std::string said;   // by its agent
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("limit", self.limit);
-    see("said", self.said);
-  }
-  friend bool operator==(const NodeCannotEnforceLimit&, const NodeCannotEnforceLimit&) = default;
+  LOCKSTEP_FIELDS(NodeCannotEnforceLimit, limit, said);
 };
 
 struct NodeAllowsFewerProcesses {  // of a rank
   static constexpr std::string_view kCode = "node_allows_fewer_processes";
   int most = 0, wanted = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("most", self.most);
-    see("wanted", self.wanted);
-  }
-  friend bool operator==(const NodeAllowsFewerProcesses&,
-                         const NodeAllowsFewerProcesses&) = default;
+  LOCKSTEP_FIELDS(NodeAllowsFewerProcesses, most, wanted);
 };
 
 struct NodeAllowsLessLog {
   static constexpr std::string_view kCode = "node_allows_less_log";
   Bytes most, wanted;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("most", self.most);
-    see("wanted", self.wanted);
-  }
-  friend bool operator==(const NodeAllowsLessLog&, const NodeAllowsLessLog&) = default;
+  LOCKSTEP_FIELDS(NodeAllowsLessLog, most, wanted);
 };
 
 struct NodeAllowsLessDisk {
   static constexpr std::string_view kCode = "node_allows_less_disk";
   Bytes most, wanted;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("most", self.most);
-    see("wanted", self.wanted);
-  }
-  friend bool operator==(const NodeAllowsLessDisk&, const NodeAllowsLessDisk&) = default;
+  LOCKSTEP_FIELDS(NodeAllowsLessDisk, most, wanted);
 };
 
 // ---- what is in the way now ---------------------------------------------------------------------
@@ -237,42 +150,25 @@ struct MachineRunsIsolated {
   static constexpr std::string_view kCode = "machine_runs_isolated";
   std::string other;  // the node that does
   AttemptId attempt;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("other", self.other);
-    see("attempt", self.attempt);
-  }
-  friend bool operator==(const MachineRunsIsolated&, const MachineRunsIsolated&) = default;
+  LOCKSTEP_FIELDS(MachineRunsIsolated, other, attempt);
 };
 
 struct NodeKeptFor {
   static constexpr std::string_view kCode = "node_kept_for";
   JobId job;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("job", self.job);
-  }
-  friend bool operator==(const NodeKeptFor&, const NodeKeptFor&) = default;
+  LOCKSTEP_FIELDS(NodeKeptFor, job);
 };
 
 struct HeldAsAWhole {
   static constexpr std::string_view kCode = "held_as_a_whole";
   JobId job;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("job", self.job);
-  }
-  friend bool operator==(const HeldAsAWhole&, const HeldAsAWhole&) = default;
+  LOCKSTEP_FIELDS(HeldAsAWhole, job);
 };
 
 struct NodeUsedBy {  // and the job asks for the whole node
   static constexpr std::string_view kCode = "node_used_by";
   JobId job;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("job", self.job);
-  }
-  friend bool operator==(const NodeUsedBy&, const NodeUsedBy&) = default;
+  LOCKSTEP_FIELDS(NodeUsedBy, job);
 };
 
 struct NodeHasFewerFree {
@@ -282,16 +178,7 @@ struct NodeHasFewerFree {
   std::optional<int> wanted;  // absent: all of them, as the job gives no number
   AttemptId attempt;          // that runs there
   bool holds_all = false;     // it does, as its job gives no number
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("what", self.what);
-    see("free", self.free);
-    see("all", self.all);
-    see("wanted", self.wanted);
-    see("attempt", self.attempt);
-    see("holds_all", self.holds_all);
-  }
-  friend bool operator==(const NodeHasFewerFree&, const NodeHasFewerFree&) = default;
+  LOCKSTEP_FIELDS(NodeHasFewerFree, what, free, all, wanted, attempt, holds_all);
 };
 
 struct NodeHasLessMemoryFree {  // see NodeHasFewerFree
@@ -300,15 +187,7 @@ struct NodeHasLessMemoryFree {  // see NodeHasFewerFree
   std::optional<Bytes> wanted;
   AttemptId attempt;
   bool holds_all = false;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("free", self.free);
-    see("all", self.all);
-    see("wanted", self.wanted);
-    see("attempt", self.attempt);
-    see("holds_all", self.holds_all);
-  }
-  friend bool operator==(const NodeHasLessMemoryFree&, const NodeHasLessMemoryFree&) = default;
+  LOCKSTEP_FIELDS(NodeHasLessMemoryFree, free, all, wanted, attempt, holds_all);
 };
 
 struct NodeHasTooLittleFree {  // the same in short
@@ -316,13 +195,7 @@ struct NodeHasTooLittleFree {  // the same in short
   NodeAmount what = NodeAmount::cpus;
   AttemptId attempt;    // beside which it has
   bool others = false;  // run there too
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("what", self.what);
-    see("attempt", self.attempt);
-    see("others", self.others);
-  }
-  friend bool operator==(const NodeHasTooLittleFree&, const NodeHasTooLittleFree&) = default;
+  LOCKSTEP_FIELDS(NodeHasTooLittleFree, what, attempt, others);
 };
 
 using FitReasons =

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/fields.h"
 #include "common/base/time.h"
 #include "common/domain/found.h"
 
@@ -14,23 +15,13 @@ namespace lockstep {
 
 struct RankSpan {
   int first = 0, last = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("first", self.first);
-    see("last", self.last);
-  }
-  friend bool operator==(const RankSpan&, const RankSpan&) = default;
+  LOCKSTEP_FIELDS(RankSpan, first, last);
 };
 
 struct RankedNode {
   int node_rank = 0;
   std::string name;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node_rank", self.node_rank);
-    see("name", self.name);
-  }
-  friend bool operator==(const RankedNode&, const RankedNode&) = default;
+  LOCKSTEP_FIELDS(RankedNode, node_rank, name);
 };
 
 struct NamedFound {
@@ -46,23 +37,8 @@ struct NamedFound {
   std::int64_t here = 0, elsewhere = 0;
   std::vector<RankedNode> nodes = {};  // of `ranks`, and of the first if stacks are kept
   int stacks_of_attempt = 0;           // whose stacks are kept; 0: none are
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("job", self.job);
-    see("kind", self.kind);
-    see("verdict", self.verdict);
-    see("about", self.about);
-    see("ranks", self.ranks);
-    see("waiting", self.waiting);
-    see("more_waiting", self.more_waiting);
-    see("lasting", self.lasting);
-    see("fact", self.fact);
-    see("here", self.here);
-    see("elsewhere", self.elsewhere);
-    see("nodes", self.nodes);
-    see("stacks_of_attempt", self.stacks_of_attempt);
-  }
-  friend bool operator==(const NamedFound&, const NamedFound&) = default;
+  LOCKSTEP_FIELDS(NamedFound, job, kind, verdict, about, ranks, waiting, more_waiting, lasting,
+                  fact, here, elsewhere, nodes, stacks_of_attempt);
 };
 inline constexpr std::size_t kMaxWaitingSpans = 128;
 

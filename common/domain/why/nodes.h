@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/base/bytes.h"
+#include "common/base/fields.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/why/list.h"
@@ -32,108 +33,67 @@ constexpr NodeAmount last_enumerator(NodeAmount) { return NodeAmount::memory; }
 struct NodeAwaitsApproval {
   static constexpr std::string_view kCode = "node_awaits_approval";
   std::string node;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-  }
-  friend bool operator==(const NodeAwaitsApproval&, const NodeAwaitsApproval&) = default;
+  LOCKSTEP_FIELDS(NodeAwaitsApproval, node);
 };
 
 struct NodeNeverReported {  // since it joined
   static constexpr std::string_view kCode = "node_never_reported";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const NodeNeverReported&, const NodeNeverReported&) = default;
+  LOCKSTEP_FIELDS(NodeNeverReported);
 };
 
 struct NodeIsLost {
   static constexpr std::string_view kCode = "node_is_lost";
   Why why;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("why", self.why);
-  }
-  friend bool operator==(const NodeIsLost&, const NodeIsLost&) = default;
+  LOCKSTEP_FIELDS(NodeIsLost, why);
 };
 
 struct NodeTakenAway {  // its machine is, then
   static constexpr std::string_view kCode = "node_taken_away";
   Instant at;
   Why why;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("at", self.at);
-    see("why", self.why);
-  }
-  friend bool operator==(const NodeTakenAway&, const NodeTakenAway&) = default;
+  LOCKSTEP_FIELDS(NodeTakenAway, at, why);
 };
 
 struct NodeDraining {
   static constexpr std::string_view kCode = "node_draining";
   std::string node;
   std::string text;  // what the person who drains it said; "": nothing
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-    see("text", self.text);
-  }
-  friend bool operator==(const NodeDraining&, const NodeDraining&) = default;
+  LOCKSTEP_FIELDS(NodeDraining, node, text);
 };
 
 struct NodeNotUnderstood {  // its last message could not be decoded
   static constexpr std::string_view kCode = "node_not_understood";
   std::string said;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("said", self.said);
-  }
-  friend bool operator==(const NodeNotUnderstood&, const NodeNotUnderstood&) = default;
+  LOCKSTEP_FIELDS(NodeNotUnderstood, said);
 };
 
 struct NodeUnheard {  // UNKNOWN
   static constexpr std::string_view kCode = "node_unheard";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const NodeUnheard&, const NodeUnheard&) = default;
+  LOCKSTEP_FIELDS(NodeUnheard);
 };
 
 struct NodeSilent {
   static constexpr std::string_view kCode = "node_silent";
   Why why;  // it takes no work
   Duration silent_for{0};
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("why", self.why);
-    see("silent_for", self.silent_for);
-  }
-  friend bool operator==(const NodeSilent&, const NodeSilent&) = default;
+  LOCKSTEP_FIELDS(NodeSilent, why, silent_for);
 };
 
 struct NodeStopsOldAttempt {  // of before it was LOST
   static constexpr std::string_view kCode = "node_stops_old_attempt";
   AttemptId attempt;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("attempt", self.attempt);
-  }
-  friend bool operator==(const NodeStopsOldAttempt&, const NodeStopsOldAttempt&) = default;
+  LOCKSTEP_FIELDS(NodeStopsOldAttempt, attempt);
 };
 
 struct NodeAskedWhatRuns {  // it was LOST
   static constexpr std::string_view kCode = "node_asked_what_runs";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const NodeAskedWhatRuns&, const NodeAskedWhatRuns&) = default;
+  LOCKSTEP_FIELDS(NodeAskedWhatRuns);
 };
 
 struct NodeTakesNoWork {  // it says so itself
   static constexpr std::string_view kCode = "node_takes_no_work";
   Why why;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("why", self.why);
-  }
-  friend bool operator==(const NodeTakesNoWork&, const NodeTakesNoWork&) = default;
+  LOCKSTEP_FIELDS(NodeTakesNoWork, why);
 };
 
 struct NodeCloned {  // two agents have its identity
@@ -142,24 +102,13 @@ struct NodeCloned {  // two agents have its identity
   NodeId id;
   std::uint64_t session = 0;
   std::optional<std::uint64_t> live;  // the other one, if both are alive
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-    see("id", self.id);
-    see("session", self.session);
-    see("live", self.live);
-  }
-  friend bool operator==(const NodeCloned&, const NodeCloned&) = default;
+  LOCKSTEP_FIELDS(NodeCloned, node, id, session, live);
 };
 
 struct NodeFull {
   static constexpr std::string_view kCode = "node_full";
   int attempts = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("attempts", self.attempts);
-  }
-  friend bool operator==(const NodeFull&, const NodeFull&) = default;
+  LOCKSTEP_FIELDS(NodeFull, attempts);
 };
 
 // ---- its target's size --------------------------------------------------------------------------
@@ -170,14 +119,7 @@ struct NodeHasFewerThanSize {
   int has = 0;
   std::string size;
   int size_has = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("what", self.what);
-    see("has", self.has);
-    see("size", self.size);
-    see("size_has", self.size_has);
-  }
-  friend bool operator==(const NodeHasFewerThanSize&, const NodeHasFewerThanSize&) = default;
+  LOCKSTEP_FIELDS(NodeHasFewerThanSize, what, has, size, size_has);
 };
 
 struct NodeHasLessMemoryThanSize {
@@ -185,26 +127,14 @@ struct NodeHasLessMemoryThanSize {
   Bytes has;
   std::string size;
   Bytes size_has;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("has", self.has);
-    see("size", self.size);
-    see("size_has", self.size_has);
-  }
-  friend bool operator==(const NodeHasLessMemoryThanSize&,
-                         const NodeHasLessMemoryThanSize&) = default;
+  LOCKSTEP_FIELDS(NodeHasLessMemoryThanSize, has, size, size_has);
 };
 
 struct NodeLacksRdmaOfSize {
   static constexpr std::string_view kCode = "node_lacks_rdma_of_size";
   Why why;
   std::string size;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("why", self.why);
-    see("size", self.size);
-  }
-  friend bool operator==(const NodeLacksRdmaOfSize&, const NodeLacksRdmaOfSize&) = default;
+  LOCKSTEP_FIELDS(NodeLacksRdmaOfSize, why, size);
 };
 
 // ---- its machine --------------------------------------------------------------------------------
@@ -213,12 +143,7 @@ struct NodeLacksRdmaOfSize {
 struct MachineRef {
   std::string boot_id;
   std::string machine_id;  // "": unknown
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("boot_id", self.boot_id);
-    see("machine_id", self.machine_id);
-  }
-  friend bool operator==(const MachineRef&, const MachineRef&) = default;
+  LOCKSTEP_FIELDS(MachineRef, boot_id, machine_id);
 };
 
 struct NodeOffersAnothersDevice {
@@ -227,15 +152,7 @@ struct NodeOffersAnothersDevice {
   int index = 0;
   std::string other;  // the node that offers it too
   MachineRef machine;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("what", self.what);
-    see("index", self.index);
-    see("other", self.other);
-    see("machine", self.machine);
-  }
-  friend bool operator==(const NodeOffersAnothersDevice&,
-                         const NodeOffersAnothersDevice&) = default;
+  LOCKSTEP_FIELDS(NodeOffersAnothersDevice, what, index, other, machine);
 };
 
 struct NodeOffersTooMuchMemory {
@@ -245,15 +162,7 @@ struct NodeOffersTooMuchMemory {
   std::string first;  // of the earlier nodes of the machine
   Bytes earlier;      // what these offer
   Bytes whole;        // what the machine has
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("offers", self.offers);
-    see("machine", self.machine);
-    see("first", self.first);
-    see("earlier", self.earlier);
-    see("whole", self.whole);
-  }
-  friend bool operator==(const NodeOffersTooMuchMemory&, const NodeOffersTooMuchMemory&) = default;
+  LOCKSTEP_FIELDS(NodeOffersTooMuchMemory, offers, machine, first, earlier, whole);
 };
 
 struct NodeClaimsAnothersMachine {
@@ -262,15 +171,7 @@ struct NodeClaimsAnothersMachine {
   Instant since;
   std::string other;  // whose machine it is
   std::string host;   // boot and network namespace
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-    see("since", self.since);
-    see("other", self.other);
-    see("host", self.host);
-  }
-  friend bool operator==(const NodeClaimsAnothersMachine&,
-                         const NodeClaimsAnothersMachine&) = default;
+  LOCKSTEP_FIELDS(NodeClaimsAnothersMachine, node, since, other, host);
 };
 
 // Why an agent may not join.
@@ -280,15 +181,7 @@ struct MachineIsANode {
   std::string node, target;
   int cpus = 0;  // that the node offers
   Bytes memory;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("machine", self.machine);
-    see("node", self.node);
-    see("target", self.target);
-    see("cpus", self.cpus);
-    see("memory", self.memory);
-  }
-  friend bool operator==(const MachineIsANode&, const MachineIsANode&) = default;
+  LOCKSTEP_FIELDS(MachineIsANode, machine, node, target, cpus, memory);
 };
 
 using NodeReasons =

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/bytes.h"
+#include "common/base/fields.h"
 #include "common/base/time.h"
 #include "common/domain/fabric.h"
 #include "common/domain/job_spec.h"
@@ -20,42 +21,25 @@ struct MemoryIsNotLimited {
   static constexpr std::string_view kCode = "memory_is_not_limited";
   Bytes limit;
   Why why;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("limit", self.limit);
-    see("why", self.why);
-  }
-  friend bool operator==(const MemoryIsNotLimited&, const MemoryIsNotLimited&) = default;
+  LOCKSTEP_FIELDS(MemoryIsNotLimited, limit, why);
 };
 
 struct EngineLimitsNoMemory {
   static constexpr std::string_view kCode = "engine_limits_no_memory";
   std::string engine;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("engine", self.engine);
-  }
-  friend bool operator==(const EngineLimitsNoMemory&, const EngineLimitsNoMemory&) = default;
+  LOCKSTEP_FIELDS(EngineLimitsNoMemory, engine);
 };
 
 struct RankIsOutsideCgroup {
   static constexpr std::string_view kCode = "rank_is_outside_cgroup";
   int rank = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("rank", self.rank);
-  }
-  friend bool operator==(const RankIsOutsideCgroup&, const RankIsOutsideCgroup&) = default;
+  LOCKSTEP_FIELDS(RankIsOutsideCgroup, rank);
 };
 
 struct ProcessesAreNotLimited {
   static constexpr std::string_view kCode = "processes_are_not_limited";
   long long limit = 0;  // of each rank
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("limit", self.limit);
-  }
-  friend bool operator==(const ProcessesAreNotLimited&, const ProcessesAreNotLimited&) = default;
+  LOCKSTEP_FIELDS(ProcessesAreNotLimited, limit);
 };
 
 // ---- limits that were reached -------------------------------------------------------------------
@@ -66,39 +50,21 @@ struct ForksRefused {  // processes and threads, to `rank` first
   long long limit = 0;
   bool is_of_all_jobs = false;  // the limit is of all jobs of the node together
   int more_ranks = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("rank", self.rank);
-    see("refused", self.refused);
-    see("limit", self.limit);
-    see("is_of_all_jobs", self.is_of_all_jobs);
-    see("more_ranks", self.more_ranks);
-  }
-  friend bool operator==(const ForksRefused&, const ForksRefused&) = default;
+  LOCKSTEP_FIELDS(ForksRefused, rank, refused, limit, is_of_all_jobs, more_ranks);
 };
 
 struct ForksRefusedInContainer {  // to all its ranks together
   static constexpr std::string_view kCode = "forks_refused_in_container";
   long long refused = 0;
   long long limit = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("refused", self.refused);
-    see("limit", self.limit);
-  }
-  friend bool operator==(const ForksRefusedInContainer&, const ForksRefusedInContainer&) = default;
+  LOCKSTEP_FIELDS(ForksRefusedInContainer, refused, limit);
 };
 
 struct ForksRefusedOnNode {  // to all its jobs together
   static constexpr std::string_view kCode = "forks_refused_on_node";
   long long refused = 0;
   long long limit = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("refused", self.refused);
-    see("limit", self.limit);
-  }
-  friend bool operator==(const ForksRefusedOnNode&, const ForksRefusedOnNode&) = default;
+  LOCKSTEP_FIELDS(ForksRefusedOnNode, refused, limit);
 };
 
 struct LogsAreCut {
@@ -107,14 +73,7 @@ struct LogsAreCut {
   int rank = 0;  // the first of `ranks` whose output is not kept any more
   int ranks = 0;
   Bytes limit;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("lost", self.lost);
-    see("rank", self.rank);
-    see("ranks", self.ranks);
-    see("limit", self.limit);
-  }
-  friend bool operator==(const LogsAreCut&, const LogsAreCut&) = default;
+  LOCKSTEP_FIELDS(LogsAreCut, lost, rank, ranks, limit);
 };
 
 // ---- places and settings ------------------------------------------------------------------------
@@ -123,13 +82,7 @@ struct FolderDiffers {  // of the job, from those on other nodes or in other att
   std::string folder;
   bool in_each_attempt = false;  // else on each node
   std::string said;              // why it cannot be at the job's path
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("folder", self.folder);
-    see("in_each_attempt", self.in_each_attempt);
-    see("said", self.said);
-  }
-  friend bool operator==(const FolderDiffers&, const FolderDiffers&) = default;
+  LOCKSTEP_FIELDS(FolderDiffers, folder, in_each_attempt, said);
 };
 
 // Variables of the ranks' network with one mistake.
@@ -141,16 +94,8 @@ struct SettingIsMistaken {
   std::string other_interface;  // that the ranks use without them; "": unknown
   std::string set_for;          // see NetworkSetting::reason
   std::string said;             // see NetworkSetting::warning
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("variables", self.variables);
-    see("is_ours", self.is_ours);
-    see("is_interface", self.is_interface);
-    see("other_interface", self.other_interface);
-    see("set_for", self.set_for);
-    see("said", self.said);
-  }
-  friend bool operator==(const SettingIsMistaken&, const SettingIsMistaken&) = default;
+  LOCKSTEP_FIELDS(SettingIsMistaken, variables, is_ours, is_interface, other_interface, set_for,
+                  said);
 };
 
 // ---- core files ---------------------------------------------------------------------------------
@@ -159,25 +104,14 @@ struct CoreFileIsKept {
   int rank = 0;
   std::string file;
   Bytes size;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("rank", self.rank);
-    see("file", self.file);
-    see("size", self.size);
-  }
-  friend bool operator==(const CoreFileIsKept&, const CoreFileIsKept&) = default;
+  LOCKSTEP_FIELDS(CoreFileIsKept, rank, file, size);
 };
 
 struct NoCoreFile {
   static constexpr std::string_view kCode = "no_core_file";
   int rank = 0;
   Why why;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("rank", self.rank);
-    see("why", self.why);
-  }
-  friend bool operator==(const NoCoreFile&, const NoCoreFile&) = default;
+  LOCKSTEP_FIELDS(NoCoreFile, rank, why);
 };
 
 // Who gets the node's core files instead, by kernel.core_pattern.
@@ -190,47 +124,27 @@ struct CoresGoElsewhere {
   CoreTaker taker = CoreTaker::nobody;
   std::string program;
   bool of_container = false;  // the program is outside of it
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("taker", self.taker);
-    see("program", self.program);
-    see("of_container", self.of_container);
-  }
-  friend bool operator==(const CoresGoElsewhere&, const CoresGoElsewhere&) = default;
+  LOCKSTEP_FIELDS(CoresGoElsewhere, taker, program, of_container);
 };
 
 struct CoreToolNotStarted {
   static constexpr std::string_view kCode = "core_tool_not_started";
   Why why;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("why", self.why);
-  }
-  friend bool operator==(const CoreToolNotStarted&, const CoreToolNotStarted&) = default;
+  LOCKSTEP_FIELDS(CoreToolNotStarted, why);
 };
 
 struct CoreWasNotRead {
   static constexpr std::string_view kCode = "core_was_not_read";
   std::optional<Duration> within = {};  // absent: the part ended first
   bool was_begun = false;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("within", self.within);
-    see("was_begun", self.was_begun);
-  }
-  friend bool operator==(const CoreWasNotRead&, const CoreWasNotRead&) = default;
+  LOCKSTEP_FIELDS(CoreWasNotRead, within, was_begun);
 };
 
 struct CoreFileNotFound {
   static constexpr std::string_view kCode = "core_file_not_found";
   int rank = 0;
   bool is_written = false;  // the kernel says that it wrote one
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("rank", self.rank);
-    see("is_written", self.is_written);
-  }
-  friend bool operator==(const CoreFileNotFound&, const CoreFileNotFound&) = default;
+  LOCKSTEP_FIELDS(CoreFileNotFound, rank, is_written);
 };
 
 struct CoreFileIsTooLarge {
@@ -238,13 +152,7 @@ struct CoreFileIsTooLarge {
   int rank = 0;
   Bytes size;
   Bytes most;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("rank", self.rank);
-    see("size", self.size);
-    see("most", self.most);
-  }
-  friend bool operator==(const CoreFileIsTooLarge&, const CoreFileIsTooLarge&) = default;
+  LOCKSTEP_FIELDS(CoreFileIsTooLarge, rank, size, most);
 };
 
 struct CoreFileNotWritten {
@@ -252,23 +160,13 @@ struct CoreFileNotWritten {
   int rank = 0;
   Bytes size;
   std::string file;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("rank", self.rank);
-    see("size", self.size);
-    see("file", self.file);
-  }
-  friend bool operator==(const CoreFileNotWritten&, const CoreFileNotWritten&) = default;
+  LOCKSTEP_FIELDS(CoreFileNotWritten, rank, size, file);
 };
 
 struct NoStackTool {  // eu-stack or gdb
   static constexpr std::string_view kCode = "no_stack_tool";
   int rank = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("rank", self.rank);
-  }
-  friend bool operator==(const NoStackTool&, const NoStackTool&) = default;
+  LOCKSTEP_FIELDS(NoStackTool, rank);
 };
 
 using NoteReasons =

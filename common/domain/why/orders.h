@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/fields.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/outputs.h"
@@ -21,14 +22,7 @@ struct NotKeptOutput {
   std::string name = {};  // of a named output
   std::string node = {};
   std::string said = {};  // why, as its node says
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("kind", self.kind);
-    see("name", self.name);
-    see("node", self.node);
-    see("said", self.said);
-  }
-  friend bool operator==(const NotKeptOutput&, const NotKeptOutput&) = default;
+  LOCKSTEP_FIELDS(NotKeptOutput, kind, name, node, said);
 };
 
 struct JobCanceled {
@@ -38,76 +32,44 @@ struct JobCanceled {
   Why failed_before = {};                      // how its attempt had failed already
   std::optional<NotKeptOutput> not_kept = {};  // the first output of it that was not
   int more_not_kept = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("by", self.by);
-    see("queued", self.queued);
-    see("failed_before", self.failed_before);
-    see("not_kept", self.not_kept);
-    see("more_not_kept", self.more_not_kept);
-  }
-  friend bool operator==(const JobCanceled&, const JobCanceled&) = default;
+  LOCKSTEP_FIELDS(JobCanceled, by, queued, failed_before, not_kept, more_not_kept);
 };
 
 struct AskedBy {
   static constexpr std::string_view kCode = "asked_by";
   std::string user;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("user", self.user);
-  }
-  friend bool operator==(const AskedBy&, const AskedBy&) = default;
+  LOCKSTEP_FIELDS(AskedBy, user);
 };
 
 struct AskedByAttempt {  // of the job that had submitted it
   static constexpr std::string_view kCode = "asked_by_attempt";
   AttemptId attempt;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("attempt", self.attempt);
-  }
-  friend bool operator==(const AskedByAttempt&, const AskedByAttempt&) = default;
+  LOCKSTEP_FIELDS(AskedByAttempt, attempt);
 };
 
 struct ParentCanceled {
   static constexpr std::string_view kCode = "parent_canceled";
   JobId job;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("job", self.job);
-  }
-  friend bool operator==(const ParentCanceled&, const ParentCanceled&) = default;
+  LOCKSTEP_FIELDS(ParentCanceled, job);
 };
 
 struct ParentEnded {  // in another way than completed
   static constexpr std::string_view kCode = "parent_ended";
   JobId job;
   int attempt = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("job", self.job);
-    see("attempt", self.attempt);
-  }
-  friend bool operator==(const ParentEnded&, const ParentEnded&) = default;
+  LOCKSTEP_FIELDS(ParentEnded, job, attempt);
 };
 
 struct LauncherShutsDown {
   static constexpr std::string_view kCode = "launcher_shuts_down";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const LauncherShutsDown&, const LauncherShutsDown&) = default;
+  LOCKSTEP_FIELDS(LauncherShutsDown);
 };
 
 struct PipelineFailed {
   static constexpr std::string_view kCode = "pipeline_failed";
   JobId job;              // the pipeline
   std::string step = {};  // that failed
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("job", self.job);
-    see("step", self.step);
-  }
-  friend bool operator==(const PipelineFailed&, const PipelineFailed&) = default;
+  LOCKSTEP_FIELDS(PipelineFailed, job, step);
 };
 
 // ---- an ended job is deleted --------------------------------------------------------------------
@@ -115,21 +77,13 @@ struct PipelineFailed {
 struct DeletedBy {
   static constexpr std::string_view kCode = "deleted_by";
   std::string user;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("user", self.user);
-  }
-  friend bool operator==(const DeletedBy&, const DeletedBy&) = default;
+  LOCKSTEP_FIELDS(DeletedBy, user);
 };
 
 struct KeptLongEnough {
   static constexpr std::string_view kCode = "kept_long_enough";
   Duration limit{0};  // --keep-jobs-for
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("limit", self.limit);
-  }
-  friend bool operator==(const KeptLongEnough&, const KeptLongEnough&) = default;
+  LOCKSTEP_FIELDS(KeptLongEnough, limit);
 };
 
 enum class KeptWhat { jobs, logs, outputs };
@@ -143,15 +97,7 @@ struct TooMuchKept {  // a job of who has most goes
   std::uint64_t most = 0;
   std::string user = {};    // who has most
   std::uint64_t users = 0;  // of that user
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("what", self.what);
-    see("has", self.has);
-    see("most", self.most);
-    see("user", self.user);
-    see("users", self.users);
-  }
-  friend bool operator==(const TooMuchKept&, const TooMuchKept&) = default;
+  LOCKSTEP_FIELDS(TooMuchKept, what, has, most, user, users);
 };
 
 struct QuotaOfKept {  // the user's own limit
@@ -159,20 +105,12 @@ struct QuotaOfKept {  // the user's own limit
   std::string user;
   std::uint64_t has = 0;
   std::uint64_t most = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("user", self.user);
-    see("has", self.has);
-    see("most", self.most);
-  }
-  friend bool operator==(const QuotaOfKept&, const QuotaOfKept&) = default;
+  LOCKSTEP_FIELDS(QuotaOfKept, user, has, most);
 };
 
 struct PipelineDeleted {  // whose step it was
   static constexpr std::string_view kCode = "pipeline_deleted";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const PipelineDeleted&, const PipelineDeleted&) = default;
+  LOCKSTEP_FIELDS(PipelineDeleted);
 };
 
 using OrderReasons =

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/bytes.h"
+#include "common/base/fields.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/why/fit.h"
@@ -21,12 +22,7 @@ namespace lockstep {
 
 struct LabelAsked {
   std::string key, value;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("key", self.key);
-    see("value", self.value);
-  }
-  friend bool operator==(const LabelAsked&, const LabelAsked&) = default;
+  LOCKSTEP_FIELDS(LabelAsked, key, value);
 };
 
 // The nodes that a job asks for, and what each of them must have.
@@ -40,19 +36,7 @@ struct NodesAsked {
   std::optional<int> gpus;
   bool rdma = false;
   std::vector<LabelAsked> labels;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("nodes", self.nodes);
-    see("isolated", self.isolated);
-    see("names", self.names);
-    see("more_names", self.more_names);
-    see("cpus", self.cpus);
-    see("memory", self.memory);
-    see("gpus", self.gpus);
-    see("rdma", self.rdma);
-    see("labels", self.labels);
-  }
-  friend bool operator==(const NodesAsked&, const NodesAsked&) = default;
+  LOCKSTEP_FIELDS(NodesAsked, nodes, isolated, names, more_names, cpus, memory, gpus, rdma, labels);
 };
 
 enum class MachineStage { being_made, being_removed, failed };
@@ -72,25 +56,13 @@ struct MachineWithoutNode {
   MachineStage stage = MachineStage::being_made;
   std::string step;  // that failed
   Why why;           // it failed
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("machine", self.machine);
-    see("stage", self.stage);
-    see("step", self.step);
-    see("why", self.why);
-  }
-  friend bool operator==(const MachineWithoutNode&, const MachineWithoutNode&) = default;
+  LOCKSTEP_FIELDS(MachineWithoutNode, machine, stage, step, why);
 };
 
 struct MachinesWithoutNode {
   std::vector<MachineWithoutNode> first;
   std::int64_t more = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("first", self.first);
-    see("more", self.more);
-  }
-  friend bool operator==(const MachinesWithoutNode&, const MachinesWithoutNode&) = default;
+  LOCKSTEP_FIELDS(MachinesWithoutNode, first, more);
 };
 
 // ---- about one node, for a list of them ---------------------------------------------------------
@@ -99,46 +71,27 @@ struct NodePassedOver {
   static constexpr std::string_view kCode = "node_passed_over";
   std::string node;
   Why why;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-    see("why", self.why);
-  }
-  friend bool operator==(const NodePassedOver&, const NodePassedOver&) = default;
+  LOCKSTEP_FIELDS(NodePassedOver, node, why);
 };
 
 struct NodeSkipped {  // when another one was chosen
   static constexpr std::string_view kCode = "node_skipped";
   std::string node;
   Why why;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-    see("why", self.why);
-  }
-  friend bool operator==(const NodeSkipped&, const NodeSkipped&) = default;
+  LOCKSTEP_FIELDS(NodeSkipped, node, why);
 };
 
 struct NodeCouldRun {  // a part of the job now
   static constexpr std::string_view kCode = "node_could_run";
   std::string node;
   std::optional<bool> rdma;  // absent: the job does not mind
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-    see("rdma", self.rdma);
-  }
-  friend bool operator==(const NodeCouldRun&, const NodeCouldRun&) = default;
+  LOCKSTEP_FIELDS(NodeCouldRun, node, rdma);
 };
 
 struct MoreNodes {
   static constexpr std::string_view kCode = "more_nodes";
   std::int64_t nodes = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("nodes", self.nodes);
-  }
-  friend bool operator==(const MoreNodes&, const MoreNodes&) = default;
+  LOCKSTEP_FIELDS(MoreNodes, nodes);
 };
 
 struct PlacedOnNode {
@@ -149,16 +102,7 @@ struct PlacedOnNode {
   Bytes memory;
   int gpus = 0;
   bool as_before = false;  // in the attempt before
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node_rank", self.node_rank);
-    see("node", self.node);
-    see("cpus", self.cpus);
-    see("memory", self.memory);
-    see("gpus", self.gpus);
-    see("as_before", self.as_before);
-  }
-  friend bool operator==(const PlacedOnNode&, const PlacedOnNode&) = default;
+  LOCKSTEP_FIELDS(PlacedOnNode, node_rank, node, cpus, memory, gpus, as_before);
 };
 
 // ---- why a job waits ----------------------------------------------------------------------------
@@ -168,13 +112,7 @@ struct WaitsForNodes {  // enough could run it, but not now
   NodesAsked asked;
   std::int64_t free = 0;
   std::vector<NodePassedOver> passed_over;  // the first ones
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("asked", self.asked);
-    see("free", self.free);
-    see("passed_over", self.passed_over);
-  }
-  friend bool operator==(const WaitsForNodes&, const WaitsForNodes&) = default;
+  LOCKSTEP_FIELDS(WaitsForNodes, asked, free, passed_over);
 };
 
 struct InstanceIsStopped {
@@ -184,22 +122,10 @@ struct InstanceIsStopped {
   struct Start {  // by its schedule
     Instant at;
     std::string local_time, time_zone;
-    template <class Self, class See>
-    static void fields(Self& self, See&& see) {
-      see("at", self.at);
-      see("local_time", self.local_time);
-      see("time_zone", self.time_zone);
-    }
-    friend bool operator==(const Start&, const Start&) = default;
+    LOCKSTEP_FIELDS(Start, at, local_time, time_zone);
   };
   std::optional<Start> starts;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("target", self.target);
-    see("why", self.why);
-    see("starts", self.starts);
-  }
-  friend bool operator==(const InstanceIsStopped&, const InstanceIsStopped&) = default;
+  LOCKSTEP_FIELDS(InstanceIsStopped, target, why, starts);
 };
 
 struct NodesWereRemoved {  // that the job names
@@ -207,13 +133,7 @@ struct NodesWereRemoved {  // that the job names
   NodesAsked asked;
   std::string target;
   std::vector<std::string> nodes;  // the first ones
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("asked", self.asked);
-    see("target", self.target);
-    see("nodes", self.nodes);
-  }
-  friend bool operator==(const NodesWereRemoved&, const NodesWereRemoved&) = default;
+  LOCKSTEP_FIELDS(NodesWereRemoved, asked, target, nodes);
 };
 
 struct TargetHasNoNodesYet {
@@ -221,25 +141,14 @@ struct TargetHasNoNodesYet {
   NodesAsked asked;
   std::string target;
   MachinesWithoutNode machines;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("asked", self.asked);
-    see("target", self.target);
-    see("machines", self.machines);
-  }
-  friend bool operator==(const TargetHasNoNodesYet&, const TargetHasNoNodesYet&) = default;
+  LOCKSTEP_FIELDS(TargetHasNoNodesYet, asked, target, machines);
 };
 
 struct TargetHasNoNodes {
   static constexpr std::string_view kCode = "target_has_no_nodes";
   NodesAsked asked;
   std::string target;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("asked", self.asked);
-    see("target", self.target);
-  }
-  friend bool operator==(const TargetHasNoNodes&, const TargetHasNoNodes&) = default;
+  LOCKSTEP_FIELDS(TargetHasNoNodes, asked, target);
 };
 
 struct NoMachineGivesThat {
@@ -248,14 +157,7 @@ struct NoMachineGivesThat {
   std::string target;
   std::string account;  // that the last machines lack; "": they do not
   Why why;              // they lack it
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("asked", self.asked);
-    see("target", self.target);
-    see("account", self.account);
-    see("why", self.why);
-  }
-  friend bool operator==(const NoMachineGivesThat&, const NoMachineGivesThat&) = default;
+  LOCKSTEP_FIELDS(NoMachineGivesThat, asked, target, account, why);
 };
 
 struct JobOutlivesMachines {
@@ -265,15 +167,7 @@ struct JobOutlivesMachines {
   Duration lifetime{0};  // of a machine
   std::string setting;   // that gives them more time: "lockstep.slurm.time"; "": there is none
   bool in_seconds = false;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("target", self.target);
-    see("timeout", self.timeout);
-    see("lifetime", self.lifetime);
-    see("setting", self.setting);
-    see("in_seconds", self.in_seconds);
-  }
-  friend bool operator==(const JobOutlivesMachines&, const JobOutlivesMachines&) = default;
+  LOCKSTEP_FIELDS(JobOutlivesMachines, target, timeout, lifetime, setting, in_seconds);
 };
 
 // In what the nodes of a gang must be together.
@@ -297,18 +191,8 @@ struct TooFewNodesFit {
   std::vector<NodePassedOver> passed_over;  // the first ones
   MachinesWithoutNode machines;
   std::string account;  // that some node lacks; "": none does
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("asked", self.asked);
-    see("target", self.target);
-    see("fitting", self.fitting);
-    see("nodes", self.nodes);
-    see("together", self.together);
-    see("passed_over", self.passed_over);
-    see("machines", self.machines);
-    see("account", self.account);
-  }
-  friend bool operator==(const TooFewNodesFit&, const TooFewNodesFit&) = default;
+  LOCKSTEP_FIELDS(TooFewNodesFit, asked, target, fitting, nodes, together, passed_over, machines,
+                  account);
 };
 
 // ---- the target ---------------------------------------------------------------------------------
@@ -328,38 +212,21 @@ struct TargetThatFits {
   std::string target;
   TargetIs is = TargetIs::free;
   double price = 0;  // of a node and hour; 0: none is known
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("target", self.target);
-    see("is", self.is);
-    see("price", self.price);
-  }
-  friend bool operator==(const TargetThatFits&, const TargetThatFits&) = default;
+  LOCKSTEP_FIELDS(TargetThatFits, target, is, price);
 };
 
 struct TargetWasChosen {
   static constexpr std::string_view kCode = "target_was_chosen";
   TargetThatFits chosen;
   std::vector<TargetThatFits> others;  // the best ones
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("chosen", self.chosen);
-    see("others", self.others);
-  }
-  friend bool operator==(const TargetWasChosen&, const TargetWasChosen&) = default;
+  LOCKSTEP_FIELDS(TargetWasChosen, chosen, others);
 };
 
 struct InstanceTypeNotUsed {
   static constexpr std::string_view kCode = "instance_type_not_used";
   std::string instance_type, target;
   std::string size;  // of the target's nodes; "": it has none
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("instance_type", self.instance_type);
-    see("target", self.target);
-    see("size", self.size);
-  }
-  friend bool operator==(const InstanceTypeNotUsed&, const InstanceTypeNotUsed&) = default;
+  LOCKSTEP_FIELDS(InstanceTypeNotUsed, instance_type, target, size);
 };
 
 using PlacementReasons =

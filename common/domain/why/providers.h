@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/fields.h"
 #include "common/base/time.h"
 #include "common/domain/machine_fault.h"
 #include "common/domain/why/list.h"
@@ -17,59 +18,36 @@ struct MachineStepFailed {
   std::string step;
   MachineFault fault = MachineFault::failed;
   Why why;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("step", self.step);
-    see("fault", self.fault);
-    see("why", self.why);
-  }
-  friend bool operator==(const MachineStepFailed&, const MachineStepFailed&) = default;
+  LOCKSTEP_FIELDS(MachineStepFailed, step, fault, why);
 };
 
 struct ProviderSaid {  // in its own words
   static constexpr std::string_view kCode = "provider_said";
   std::string said;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("said", self.said);
-  }
-  friend bool operator==(const ProviderSaid&, const ProviderSaid&) = default;
+  LOCKSTEP_FIELDS(ProviderSaid, said);
 };
 
 struct MachineNotJoined {  // the provider says that it runs
   static constexpr std::string_view kCode = "machine_not_joined";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const MachineNotJoined&, const MachineNotJoined&) = default;
+  LOCKSTEP_FIELDS(MachineNotJoined);
 };
 
 struct MachineNotJoinedWithin {
   static constexpr std::string_view kCode = "machine_not_joined_within";
   Duration within{0};
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("within", self.within);
-  }
-  friend bool operator==(const MachineNotJoinedWithin&, const MachineNotJoinedWithin&) = default;
+  LOCKSTEP_FIELDS(MachineNotJoinedWithin, within);
 };
 
 struct MachineAgentDown {  // the machine is there, and its agent does not run
   static constexpr std::string_view kCode = "machine_agent_down";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const MachineAgentDown&, const MachineAgentDown&) = default;
+  LOCKSTEP_FIELDS(MachineAgentDown);
 };
 
 struct PasswordNotSet {
   static constexpr std::string_view kCode = "password_not_set";
   std::string secret;
   std::string owner;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("secret", self.secret);
-    see("owner", self.owner);
-  }
-  friend bool operator==(const PasswordNotSet&, const PasswordNotSet&) = default;
+  LOCKSTEP_FIELDS(PasswordNotSet, secret, owner);
 };
 
 struct PasswordUnusable {
@@ -77,122 +55,74 @@ struct PasswordUnusable {
   std::string secret;
   std::string owner;
   Why why;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("secret", self.secret);
-    see("owner", self.owner);
-    see("why", self.why);
-  }
-  friend bool operator==(const PasswordUnusable&, const PasswordUnusable&) = default;
+  LOCKSTEP_FIELDS(PasswordUnusable, secret, owner, why);
 };
 
 struct HostUnknown {
   static constexpr std::string_view kCode = "host_unknown";
   std::string target;
   std::string host;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("target", self.target);
-    see("host", self.host);
-  }
-  friend bool operator==(const HostUnknown&, const HostUnknown&) = default;
+  LOCKSTEP_FIELDS(HostUnknown, target, host);
 };
 
 struct TargetUnknown {
   static constexpr std::string_view kCode = "target_unknown";
   std::string target;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("target", self.target);
-  }
-  friend bool operator==(const TargetUnknown&, const TargetUnknown&) = default;
+  LOCKSTEP_FIELDS(TargetUnknown, target);
 };
 
 struct MachinesNotWanted {  // any more, so the call was stopped
   static constexpr std::string_view kCode = "machines_not_wanted";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const MachinesNotWanted&, const MachinesNotWanted&) = default;
+  LOCKSTEP_FIELDS(MachinesNotWanted);
 };
 
 struct NoMachineToWorkOn {  // each of the call was refused
   static constexpr std::string_view kCode = "no_machine_to_work_on";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const NoMachineToWorkOn&, const NoMachineToWorkOn&) = default;
+  LOCKSTEP_FIELDS(NoMachineToWorkOn);
 };
 
 struct ProviderTooSlow {
   static constexpr std::string_view kCode = "provider_too_slow";
   Duration limit{0};
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("limit", self.limit);
-  }
-  friend bool operator==(const ProviderTooSlow&, const ProviderTooSlow&) = default;
+  LOCKSTEP_FIELDS(ProviderTooSlow, limit);
 };
 
 struct ProviderPrintedTooMuch {
   static constexpr std::string_view kCode = "provider_printed_too_much";
   std::int64_t lines = 0;  // the most
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("lines", self.lines);
-  }
-  friend bool operator==(const ProviderPrintedTooMuch&, const ProviderPrintedTooMuch&) = default;
+  LOCKSTEP_FIELDS(ProviderPrintedTooMuch, lines);
 };
 
 struct ProviderLineTooLong {
   static constexpr std::string_view kCode = "provider_line_too_long";
   std::int64_t bytes = 0;  // the most
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("bytes", self.bytes);
-  }
-  friend bool operator==(const ProviderLineTooLong&, const ProviderLineTooLong&) = default;
+  LOCKSTEP_FIELDS(ProviderLineTooLong, bytes);
 };
 
 struct ProviderKilled {
   static constexpr std::string_view kCode = "provider_killed";
   int signal = 0;
   std::string name;  // of the signal
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("signal", self.signal);
-    see("name", self.name);
-  }
-  friend bool operator==(const ProviderKilled&, const ProviderKilled&) = default;
+  LOCKSTEP_FIELDS(ProviderKilled, signal, name);
 };
 
 struct ProviderExited {
   static constexpr std::string_view kCode = "provider_exited";
   int exit_code = 0;
   std::string said;  // the last line of its errors
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("exit_code", self.exit_code);
-    see("said", self.said);
-  }
-  friend bool operator==(const ProviderExited&, const ProviderExited&) = default;
+  LOCKSTEP_FIELDS(ProviderExited, exit_code, said);
 };
 
 struct ProviderSaidNothing {  // about the machine
   static constexpr std::string_view kCode = "provider_said_nothing";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const ProviderSaidNothing&, const ProviderSaidNothing&) = default;
+  LOCKSTEP_FIELDS(ProviderSaidNothing);
 };
 
 struct ProviderNotUnderstood {  // lines that it printed
   static constexpr std::string_view kCode = "provider_not_understood";
   std::string target;
   Why why;  // how it ended
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("target", self.target);
-    see("why", self.why);
-  }
-  friend bool operator==(const ProviderNotUnderstood&, const ProviderNotUnderstood&) = default;
+  LOCKSTEP_FIELDS(ProviderNotUnderstood, target, why);
 };
 
 using ProviderReasons =

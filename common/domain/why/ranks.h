@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/fields.h"
 #include "common/domain/exit_report.h"
 #include "common/domain/why/list.h"
 #include "common/domain/why/why.h"
@@ -21,88 +22,56 @@ struct RankNotStarted {
   std::string program;
   bool may_lack_interpreter = false;  // execve says the same where that of a script is missing
   std::string said;                   // by the kernel: "No such file or directory"
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("step", self.step);
-    see("program", self.program);
-    see("may_lack_interpreter", self.may_lack_interpreter);
-    see("said", self.said);
-  }
-  friend bool operator==(const RankNotStarted&, const RankNotStarted&) = default;
+  LOCKSTEP_FIELDS(RankNotStarted, step, program, may_lack_interpreter, said);
 };
 
 struct StartsGivenUp {  // the ranks of this node were being ended
   static constexpr std::string_view kCode = "starts_given_up";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const StartsGivenUp&, const StartsGivenUp&) = default;
+  LOCKSTEP_FIELDS(StartsGivenUp);
 };
 
 struct SpawnIsGone {  // nobody is left to start a rank
   static constexpr std::string_view kCode = "spawn_is_gone";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const SpawnIsGone&, const SpawnIsGone&) = default;
+  LOCKSTEP_FIELDS(SpawnIsGone);
 };
 
 struct KilledForMemory {
   static constexpr std::string_view kCode = "killed_for_memory";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const KilledForMemory&, const KilledForMemory&) = default;
+  LOCKSTEP_FIELDS(KilledForMemory);
 };
 
 struct KilledByUser {  // with `lockstep job signal`
   static constexpr std::string_view kCode = "killed_by_user";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const KilledByUser&, const KilledByUser&) = default;
+  LOCKSTEP_FIELDS(KilledByUser);
 };
 
 struct KilledFromOutside {  // by neither Lockstep nor a user of it
   static constexpr std::string_view kCode = "killed_from_outside";
   std::string said;  // by the kernel's log; "": nothing
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("said", self.said);
-  }
-  friend bool operator==(const KilledFromOutside&, const KilledFromOutside&) = default;
+  LOCKSTEP_FIELDS(KilledFromOutside, said);
 };
 
 struct NotFinalized {  // it exited with 0 after MPI_Init
   static constexpr std::string_view kCode = "not_finalized";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const NotFinalized&, const NotFinalized&) = default;
+  LOCKSTEP_FIELDS(NotFinalized);
 };
 
 struct NeverJoinedMpi {  // although other ranks did: it saw itself as rank 0 of 1
   static constexpr std::string_view kCode = "never_joined_mpi";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const NeverJoinedMpi&, const NeverJoinedMpi&) = default;
+  LOCKSTEP_FIELDS(NeverJoinedMpi);
 };
 
 struct CalledMpiAbort {
   static constexpr std::string_view kCode = "called_mpi_abort";
   int abort_code = 0;
   std::string said;  // by the rank
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("abort_code", self.abort_code);
-    see("said", self.said);
-  }
-  friend bool operator==(const CalledMpiAbort&, const CalledMpiAbort&) = default;
+  LOCKSTEP_FIELDS(CalledMpiAbort, abort_code, said);
 };
 
 struct MpiInitFailed {  // it never reached the runner
   static constexpr std::string_view kCode = "mpi_init_failed";
   bool is_mpich = false;  // its MPI library is MPICH or one of its family
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("is_mpich", self.is_mpich);
-  }
-  friend bool operator==(const MpiInitFailed&, const MpiInitFailed&) = default;
+  LOCKSTEP_FIELDS(MpiInitFailed, is_mpich);
 };
 
 struct CrashedIn {  // the innermost frame of the thread that failed
@@ -110,13 +79,7 @@ struct CrashedIn {  // the innermost frame of the thread that failed
   std::string function;
   std::string file;  // without its folder; "": unknown
   int line = 0;      // 0: unknown
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("function", self.function);
-    see("file", self.file);
-    see("line", self.line);
-  }
-  friend bool operator==(const CrashedIn&, const CrashedIn&) = default;
+  LOCKSTEP_FIELDS(CrashedIn, function, file, line);
 };
 
 // The kernel refused processes and threads to this rank.
@@ -125,13 +88,7 @@ struct WasRefusedForks {
   long long refused = 0;
   long long limit = 0;
   bool is_of_all_jobs = false;  // the limit is of all jobs of the node together
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("refused", self.refused);
-    see("limit", self.limit);
-    see("is_of_all_jobs", self.is_of_all_jobs);
-  }
-  friend bool operator==(const WasRefusedForks&, const WasRefusedForks&) = default;
+  LOCKSTEP_FIELDS(WasRefusedForks, refused, limit, is_of_all_jobs);
 };
 
 // The whole of a rank's end, where no RankExit of it is at hand.
@@ -143,16 +100,7 @@ struct RankEnded {
   int signal = 0;
   bool started = true;
   Why why;  // see RankExit
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("rank", self.rank);
-    see("cause", self.cause);
-    see("exit_code", self.exit_code);
-    see("signal", self.signal);
-    see("started", self.started);
-    see("why", self.why);
-  }
-  friend bool operator==(const RankEnded&, const RankEnded&) = default;
+  LOCKSTEP_FIELDS(RankEnded, rank, cause, exit_code, signal, started, why);
 };
 
 using RankReasons = List<RankNotStarted, StartsGivenUp, SpawnIsGone, KilledForMemory, KilledByUser,

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/base/bytes.h"
+#include "common/base/fields.h"
 #include "common/domain/fabric.h"
 #include "common/domain/job_spec.h"
 #include "common/domain/why/list.h"
@@ -33,13 +34,7 @@ struct RdmaIsLacking {
   RdmaLack lack = RdmaLack::no_port;
   std::string of;  // "mlx5_0:1 is DOWN", "NCCL_IB_GID_INDEX=7"
   Bytes lockable;  // locked_memory
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("lack", self.lack);
-    see("of", self.of);
-    see("lockable", self.lockable);
-  }
-  friend bool operator==(const RdmaIsLacking&, const RdmaIsLacking&) = default;
+  LOCKSTEP_FIELDS(RdmaIsLacking, lack, of, lockable);
 };
 
 // Seen while ranks run.
@@ -68,17 +63,7 @@ struct RanksAvoidRdma {
   std::string library;              // "NCCL 2.28.9", "MPI"; "": not known
   bool has_failed = false;          // RDMA was chosen, and a call of it failed; else they use TCP
   bool in_container = false;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("cause", self.cause);
-    see("of", self.of);
-    see("by", self.by);
-    see("set_for", self.set_for);
-    see("library", self.library);
-    see("has_failed", self.has_failed);
-    see("in_container", self.in_container);
-  }
-  friend bool operator==(const RanksAvoidRdma&, const RanksAvoidRdma&) = default;
+  LOCKSTEP_FIELDS(RanksAvoidRdma, cause, of, by, set_for, library, has_failed, in_container);
 };
 
 // A job wants RDMA, and its ranks do not use it.
@@ -87,35 +72,20 @@ struct RdmaIsNotUsed {
   Rdma wanted = Rdma::preferred;
   Why why;
   bool uses_tcp = false;  // no library can use RDMA there
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("wanted", self.wanted);
-    see("why", self.why);
-    see("uses_tcp", self.uses_tcp);
-  }
-  friend bool operator==(const RdmaIsNotUsed&, const RdmaIsNotUsed&) = default;
+  LOCKSTEP_FIELDS(RdmaIsNotUsed, wanted, why, uses_tcp);
 };
 
 struct ContainerLacksRdma {  // the agent's user may not open the devices
   static constexpr std::string_view kCode = "container_lacks_rdma";
   std::string engine;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("engine", self.engine);
-  }
-  friend bool operator==(const ContainerLacksRdma&, const ContainerLacksRdma&) = default;
+  LOCKSTEP_FIELDS(ContainerLacksRdma, engine);
 };
 
 struct ContainerLocksLittle {
   static constexpr std::string_view kCode = "container_locks_little";
   std::string engine;
   bool is_rootless = false;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("engine", self.engine);
-    see("is_rootless", self.is_rootless);
-  }
-  friend bool operator==(const ContainerLocksLittle&, const ContainerLocksLittle&) = default;
+  LOCKSTEP_FIELDS(ContainerLocksLittle, engine, is_rootless);
 };
 
 using RdmaReasons =

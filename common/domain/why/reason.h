@@ -1,7 +1,7 @@
 #pragma once
 // All reasons. Each is a struct in its group's header with
 //   kCode      its name in JSON, on the wire and in the journal; never given to another reason
-//   fields()   shows a visitor each member with its name, which never changes its meaning
+//   LOCKSTEP_FIELDS its members; a name never changes its meaning
 // and launcher/words has a sentence for each. Names are snake_case; of a number without a type of
 // its own, the name ends with the unit.
 

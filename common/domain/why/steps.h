@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "common/base/fields.h"
 #include "common/base/ids.h"
 #include "common/domain/why/list.h"
 #include "common/domain/why/why.h"
@@ -15,36 +16,20 @@ struct WaitsForSteps {
   static constexpr std::string_view kCode = "waits_for_steps";
   int running = 0, queued = 0, waiting = 0;
   std::string failed_step;  // the first; "": none failed
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("running", self.running);
-    see("queued", self.queued);
-    see("waiting", self.waiting);
-    see("failed_step", self.failed_step);
-  }
-  friend bool operator==(const WaitsForSteps&, const WaitsForSteps&) = default;
+  LOCKSTEP_FIELDS(WaitsForSteps, running, queued, waiting, failed_step);
 };
 
 struct WaitsForStepsToStop {
   static constexpr std::string_view kCode = "waits_for_steps_to_stop";
   int steps = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("steps", self.steps);
-  }
-  friend bool operator==(const WaitsForStepsToStop&, const WaitsForStepsToStop&) = default;
+  LOCKSTEP_FIELDS(WaitsForStepsToStop, steps);
 };
 
 struct StepWasNotRun {  // and no step of the pipeline failed
   static constexpr std::string_view kCode = "step_not_run";
   std::string step;
   Why why = {};
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("step", self.step);
-    see("why", self.why);
-  }
-  friend bool operator==(const StepWasNotRun&, const StepWasNotRun&) = default;
+  LOCKSTEP_FIELDS(StepWasNotRun, step, why);
 };
 
 struct StepEndedBadly {  // the first of the pipeline
@@ -52,13 +37,7 @@ struct StepEndedBadly {  // the first of the pipeline
   std::string step;
   JobId job = {};
   Why why = {};  // how that job ended
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("step", self.step);
-    see("job", self.job);
-    see("why", self.why);
-  }
-  friend bool operator==(const StepEndedBadly&, const StepEndedBadly&) = default;
+  LOCKSTEP_FIELDS(StepEndedBadly, step, job, why);
 };
 
 // ---- a step that waits --------------------------------------------------------------------------
@@ -67,36 +46,23 @@ struct WaitsForStep {
   static constexpr std::string_view kCode = "waits_for_step";
   std::string step;  // the first of them
   int more = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("step", self.step);
-    see("more", self.more);
-  }
-  friend bool operator==(const WaitsForStep&, const WaitsForStep&) = default;
+  LOCKSTEP_FIELDS(WaitsForStep, step, more);
 };
 
 struct WaitsForOnInit {
   static constexpr std::string_view kCode = "waits_for_on_init";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const WaitsForOnInit&, const WaitsForOnInit&) = default;
+  LOCKSTEP_FIELDS(WaitsForOnInit);
 };
 
 struct WaitsForOtherSteps {  // the step of on_finalize
   static constexpr std::string_view kCode = "waits_for_other_steps";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const WaitsForOtherSteps&, const WaitsForOtherSteps&) = default;
+  LOCKSTEP_FIELDS(WaitsForOtherSteps);
 };
 
 struct TooManyStepsRun {
   static constexpr std::string_view kCode = "too_many_steps_run";
   int most = 0;  // that run at the same time
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("most", self.most);
-  }
-  friend bool operator==(const TooManyStepsRun&, const TooManyStepsRun&) = default;
+  LOCKSTEP_FIELDS(TooManyStepsRun, most);
 };
 
 // ---- a step that is not run ---------------------------------------------------------------------
@@ -104,24 +70,14 @@ struct TooManyStepsRun {
 // How it needs another step: that one's output is its input. Both "": on_init is before all.
 struct StepLink {
   std::string output, input;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("output", self.output);
-    see("input", self.input);
-  }
-  friend bool operator==(const StepLink&, const StepLink&) = default;
+  LOCKSTEP_FIELDS(StepLink, output, input);
 };
 
 struct NeedsFailedStep {
   static constexpr std::string_view kCode = "needs_failed_step";
   std::string step;
   StepLink link;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("step", self.step);
-    see("link", self.link);
-  }
-  friend bool operator==(const NeedsFailedStep&, const NeedsFailedStep&) = default;
+  LOCKSTEP_FIELDS(NeedsFailedStep, step, link);
 };
 
 struct NeedsSkippedStep {
@@ -130,38 +86,23 @@ struct NeedsSkippedStep {
   StepLink link;
   std::string first;  // the step because of which `step` was not run; "": there is none
   Why why;            // `first`, or else `step`, was not run; none: `first` failed
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("step", self.step);
-    see("link", self.link);
-    see("first", self.first);
-    see("why", self.why);
-  }
-  friend bool operator==(const NeedsSkippedStep&, const NeedsSkippedStep&) = default;
+  LOCKSTEP_FIELDS(NeedsSkippedStep, step, link, first, why);
 };
 
 struct NeedsStepThatWasNotRun {  // nobody knows which
   static constexpr std::string_view kCode = "needs_step_that_was_not_run";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const NeedsStepThatWasNotRun&, const NeedsStepThatWasNotRun&) = default;
+  LOCKSTEP_FIELDS(NeedsStepThatWasNotRun);
 };
 
 struct EndsWithFailedStep {  // continue_on_step_failure is false
   static constexpr std::string_view kCode = "ends_with_failed_step";
   std::string step;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("step", self.step);
-  }
-  friend bool operator==(const EndsWithFailedStep&, const EndsWithFailedStep&) = default;
+  LOCKSTEP_FIELDS(EndsWithFailedStep, step);
 };
 
 struct PipelineWasCanceled {
   static constexpr std::string_view kCode = "pipeline_was_canceled";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const PipelineWasCanceled&, const PipelineWasCanceled&) = default;
+  LOCKSTEP_FIELDS(PipelineWasCanceled);
 };
 
 struct InputWasNotWritten {
@@ -169,13 +110,7 @@ struct InputWasNotWritten {
   std::string step;
   JobId job;
   StepLink link;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("step", self.step);
-    see("job", self.job);
-    see("link", self.link);
-  }
-  friend bool operator==(const InputWasNotWritten&, const InputWasNotWritten&) = default;
+  LOCKSTEP_FIELDS(InputWasNotWritten, step, job, link);
 };
 
 struct InputWasNotKept {
@@ -184,46 +119,26 @@ struct InputWasNotKept {
   JobId job;
   StepLink link;
   std::string text;  // the output's first problem
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("step", self.step);
-    see("job", self.job);
-    see("link", self.link);
-    see("text", self.text);
-  }
-  friend bool operator==(const InputWasNotKept&, const InputWasNotKept&) = default;
+  LOCKSTEP_FIELDS(InputWasNotKept, step, job, link, text);
 };
 
 struct InputIsAFolder {  // and not a uri_file
   static constexpr std::string_view kCode = "input_is_a_folder";
   std::string step;
   StepLink link;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("step", self.step);
-    see("link", self.link);
-  }
-  friend bool operator==(const InputIsAFolder&, const InputIsAFolder&) = default;
+  LOCKSTEP_FIELDS(InputIsAFolder, step, link);
 };
 
 struct UserMayNotSubmit {  // into the pipeline's project, any more
   static constexpr std::string_view kCode = "user_may_not_submit";
   std::string user;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("user", self.user);
-  }
-  friend bool operator==(const UserMayNotSubmit&, const UserMayNotSubmit&) = default;
+  LOCKSTEP_FIELDS(UserMayNotSubmit, user);
 };
 
 struct TargetWasDeleted {
   static constexpr std::string_view kCode = "target_was_deleted";
   std::string target;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("target", self.target);
-  }
-  friend bool operator==(const TargetWasDeleted&, const TargetWasDeleted&) = default;
+  LOCKSTEP_FIELDS(TargetWasDeleted, target);
 };
 
 using StepReasons =

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/fields.h"
 #include "common/domain/why/list.h"
 #include "common/domain/why/placement.h"
 #include "common/domain/why/why.h"
@@ -16,22 +17,13 @@ struct WaitsInVain {
   static constexpr std::string_view kCode = "waits_in_vain";
   Why why;   // it waits
   Why vain;  // and nothing changes that
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("why", self.why);
-    see("vain", self.vain);
-  }
-  friend bool operator==(const WaitsInVain&, const WaitsInVain&) = default;
+  LOCKSTEP_FIELDS(WaitsInVain, why, vain);
 };
 
 struct NobodyJoins {  // the target has had no node for minutes
   static constexpr std::string_view kCode = "nobody_joins";
   std::string target;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("target", self.target);
-  }
-  friend bool operator==(const NobodyJoins&, const NobodyJoins&) = default;
+  LOCKSTEP_FIELDS(NobodyJoins, target);
 };
 
 // What of a request some node does not have.
@@ -55,15 +47,7 @@ struct ShortOf {
   std::string node_without_gpu;  // the first without one of those that should have some
   bool gpu_for_each_rank = false;
   bool limits = false;  // that nodes cannot enforce
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("amounts", self.amounts);
-    see("no_gpus", self.no_gpus);
-    see("node_without_gpu", self.node_without_gpu);
-    see("gpu_for_each_rank", self.gpu_for_each_rank);
-    see("limits", self.limits);
-  }
-  friend bool operator==(const ShortOf&, const ShortOf&) = default;
+  LOCKSTEP_FIELDS(ShortOf, amounts, no_gpus, node_without_gpu, gpu_for_each_rank, limits);
 };
 
 // What the nodes lack first.
@@ -93,19 +77,8 @@ struct NodesNeverFit {
   std::vector<LabelAsked> labels;         // label
   std::string account;                    // account
   std::optional<NodePassedOver> example;  // a node that does not fit
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("target", self.target);
-    see("fitting", self.fitting);
-    see("is_local", self.is_local);
-    see("wanted", self.wanted);
-    see("lack", self.lack);
-    see("short_of", self.short_of);
-    see("labels", self.labels);
-    see("account", self.account);
-    see("example", self.example);
-  }
-  friend bool operator==(const NodesNeverFit&, const NodesNeverFit&) = default;
+  LOCKSTEP_FIELDS(NodesNeverFit, target, fitting, is_local, wanted, lack, short_of, labels, account,
+                  example);
 };
 
 // Of a submission that is refused.
@@ -113,12 +86,7 @@ struct NeedsWhatNoNodeHas {
   static constexpr std::string_view kCode = "needs_what_no_node_has";
   NodesAsked asked;
   Why vain;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("asked", self.asked);
-    see("vain", self.vain);
-  }
-  friend bool operator==(const NeedsWhatNoNodeHas&, const NeedsWhatNoNodeHas&) = default;
+  LOCKSTEP_FIELDS(NeedsWhatNoNodeHas, asked, vain);
 };
 
 struct NodesLackEngine {
@@ -126,14 +94,7 @@ struct NodesLackEngine {
   int wanted = 1;  // nodes
   int lacking = 0, nodes = 0;
   std::string target;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("wanted", self.wanted);
-    see("lacking", self.lacking);
-    see("nodes", self.nodes);
-    see("target", self.target);
-  }
-  friend bool operator==(const NodesLackEngine&, const NodesLackEngine&) = default;
+  LOCKSTEP_FIELDS(NodesLackEngine, wanted, lacking, nodes, target);
 };
 
 struct JobWaitsInVain {
@@ -142,14 +103,7 @@ struct JobWaitsInVain {
   Why vain;
   std::string step;  // of a pipeline; "": it is none
   std::string task;  // of an array
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("asked", self.asked);
-    see("vain", self.vain);
-    see("step", self.step);
-    see("task", self.task);
-  }
-  friend bool operator==(const JobWaitsInVain&, const JobWaitsInVain&) = default;
+  LOCKSTEP_FIELDS(JobWaitsInVain, asked, vain, step, task);
 };
 
 using VainReasons = List<WaitsInVain, NobodyJoins, NodesNeverFit, NeedsWhatNoNodeHas,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/fields.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/assignment.h"
@@ -23,9 +24,7 @@ namespace lockstep {
 
 struct WaitsToBePlaced {  // the launcher has not looked yet
   static constexpr std::string_view kCode = "waits_to_be_placed";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const WaitsToBePlaced&, const WaitsToBePlaced&) = default;
+  LOCKSTEP_FIELDS(WaitsToBePlaced);
 };
 
 struct WaitsForQuota {
@@ -35,28 +34,14 @@ struct WaitsForQuota {
   QuotaLimit limit = QuotaLimit::running_jobs;
   std::uint64_t used = 0, most = 0;
   std::uint64_t asked = 0;  // by the job
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("holder_kind", self.holder_kind);
-    see("holder", self.holder);
-    see("limit", self.limit);
-    see("used", self.used);
-    see("most", self.most);
-    see("asked", self.asked);
-  }
-  friend bool operator==(const WaitsForQuota&, const WaitsForQuota&) = default;
+  LOCKSTEP_FIELDS(WaitsForQuota, holder_kind, holder, limit, used, most, asked);
 };
 
 // When a job that waits for busy nodes starts.
 struct ExpectedStart {
   std::optional<Instant> at;  // at the latest; absent: unknown
   Why until;                  // what ends then; or why `at` is unknown
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("at", self.at);
-    see("until", self.until);
-  }
-  friend bool operator==(const ExpectedStart&, const ExpectedStart&) = default;
+  LOCKSTEP_FIELDS(ExpectedStart, at, until);
 };
 
 // The first that has to wait for busy nodes.
@@ -64,54 +49,32 @@ struct WaitsAtHead {
   static constexpr std::string_view kCode = "waits_at_head";
   Why why;  // too few nodes are free
   ExpectedStart start;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("why", self.why);
-    see("start", self.start);
-  }
-  friend bool operator==(const WaitsAtHead&, const WaitsAtHead&) = default;
+  LOCKSTEP_FIELDS(WaitsAtHead, why, start);
 };
 
 struct WaitsBehindJob {
   static constexpr std::string_view kCode = "waits_behind_job";
   JobId job;
   Why why;  // of that job
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("job", self.job);
-    see("why", self.why);
-  }
-  friend bool operator==(const WaitsBehindJob&, const WaitsBehindJob&) = default;
+  LOCKSTEP_FIELDS(WaitsBehindJob, job, why);
 };
 
 struct JobReachesItsLimit {
   static constexpr std::string_view kCode = "job_reaches_its_limit";
   JobId job;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("job", self.job);
-  }
-  friend bool operator==(const JobReachesItsLimit&, const JobReachesItsLimit&) = default;
+  LOCKSTEP_FIELDS(JobReachesItsLimit, job);
 };
 
 struct JobHasNoLimit {  // limits.timeout
   static constexpr std::string_view kCode = "job_has_no_limit";
   JobId job;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("job", self.job);
-  }
-  friend bool operator==(const JobHasNoLimit&, const JobHasNoLimit&) = default;
+  LOCKSTEP_FIELDS(JobHasNoLimit, job);
 };
 
 struct NodeIsReadyAgain {  // it is UNKNOWN for a moment
   static constexpr std::string_view kCode = "node_is_ready_again";
   std::string node;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-  }
-  friend bool operator==(const NodeIsReadyAgain&, const NodeIsReadyAgain&) = default;
+  LOCKSTEP_FIELDS(NodeIsReadyAgain, node);
 };
 
 // Why a job was placed before one that waits for busy nodes.
@@ -130,14 +93,7 @@ struct WentBeforeJob {
   ExpectedStart start;  // of that job
   GoesFirst how = GoesFirst::ends_before;
   std::optional<Instant> open_until;  // nodes_are_open
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("job", self.job);
-    see("start", self.start);
-    see("how", self.how);
-    see("open_until", self.open_until);
-  }
-  friend bool operator==(const WentBeforeJob&, const WentBeforeJob&) = default;
+  LOCKSTEP_FIELDS(WentBeforeJob, job, start, how, open_until);
 };
 
 // ---- before it is in the queue ------------------------------------------------------------------
@@ -147,23 +103,13 @@ struct WaitsForJobs {
   JobId job;  // the first of them
   AfterWhen when = AfterWhen::completed;
   int more = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("job", self.job);
-    see("when", self.when);
-    see("more", self.more);
-  }
-  friend bool operator==(const WaitsForJobs&, const WaitsForJobs&) = default;
+  LOCKSTEP_FIELDS(WaitsForJobs, job, when, more);
 };
 
 struct WaitsForTime {  // not_before
   static constexpr std::string_view kCode = "waits_for_time";
   Instant at;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("at", self.at);
-  }
-  friend bool operator==(const WaitsForTime&, const WaitsForTime&) = default;
+  LOCKSTEP_FIELDS(WaitsForTime, at);
 };
 
 struct WaitsToRetry {
@@ -173,26 +119,14 @@ struct WaitsToRetry {
   Instant at;
   // Until then ranks of the job may still run on this node; "": there is none.
   std::string fenced_node;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("after", self.after);
-    see("left", self.left);
-    see("at", self.at);
-    see("fenced_node", self.fenced_node);
-  }
-  friend bool operator==(const WaitsToRetry&, const WaitsToRetry&) = default;
+  LOCKSTEP_FIELDS(WaitsToRetry, after, left, at, fenced_node);
 };
 
 struct WaitsAgain {
   static constexpr std::string_view kCode = "waits_again";
   Why after;  // as of WaitsToRetry
   Why why;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("after", self.after);
-    see("why", self.why);
-  }
-  friend bool operator==(const WaitsAgain&, const WaitsAgain&) = default;
+  LOCKSTEP_FIELDS(WaitsAgain, after, why);
 };
 
 // ---- on its nodes -------------------------------------------------------------------------------
@@ -200,12 +134,7 @@ struct WaitsAgain {
 struct NodeStanding {
   std::string name;
   Liveness liveness = Liveness::alive;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("name", self.name);
-    see("liveness", self.liveness);
-  }
-  friend bool operator==(const NodeStanding&, const NodeStanding&) = default;
+  LOCKSTEP_FIELDS(NodeStanding, name, liveness);
 };
 
 struct PartProgress {
@@ -213,14 +142,7 @@ struct PartProgress {
   PartState state = PartState::staging;
   std::string said;  // by the node; "": nothing
   Why why = {};      // its part is lost
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-    see("state", self.state);
-    see("said", self.said);
-    see("why", self.why);
-  }
-  friend bool operator==(const PartProgress&, const PartProgress&) = default;
+  LOCKSTEP_FIELDS(PartProgress, node, state, said, why);
 };
 
 // For the first parts that have not reached the next state, and how many more there are.
@@ -228,56 +150,33 @@ struct WaitsForParts {
   static constexpr std::string_view kCode = "waits_for_parts";
   std::vector<PartProgress> parts;
   int more = 0;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("parts", self.parts);
-    see("more", self.more);
-  }
-  friend bool operator==(const WaitsForParts&, const WaitsForParts&) = default;
+  LOCKSTEP_FIELDS(WaitsForParts, parts, more);
 };
 
 struct NodeSays {
   static constexpr std::string_view kCode = "node_says";
   std::string node;
   std::string said;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-    see("said", self.said);
-  }
-  friend bool operator==(const NodeSays&, const NodeSays&) = default;
+  LOCKSTEP_FIELDS(NodeSays, node, said);
 };
 
 struct WaitsForRanksToEnd {
   static constexpr std::string_view kCode = "waits_for_ranks_to_end";
   Why why;                           // the attempt is ended for that
   std::optional<NodeStanding> node;  // the first where they run; absent: their reports are awaited
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("why", self.why);
-    see("node", self.node);
-  }
-  friend bool operator==(const WaitsForRanksToEnd&, const WaitsForRanksToEnd&) = default;
+  LOCKSTEP_FIELDS(WaitsForRanksToEnd, why, node);
 };
 
 struct WaitsToStop {  // it was canceled
   static constexpr std::string_view kCode = "waits_to_stop";
   std::optional<NodeStanding> node;  // the first that has not stopped it
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-  }
-  friend bool operator==(const WaitsToStop&, const WaitsToStop&) = default;
+  LOCKSTEP_FIELDS(WaitsToStop, node);
 };
 
 struct WaitsForVerdict {  // a rank failed, and a node that may know why is silent
   static constexpr std::string_view kCode = "waits_for_verdict";
   std::optional<NodeStanding> node;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("node", self.node);
-  }
-  friend bool operator==(const WaitsForVerdict&, const WaitsForVerdict&) = default;
+  LOCKSTEP_FIELDS(WaitsForVerdict, node);
 };
 
 struct WaitsForLogs {
@@ -285,20 +184,12 @@ struct WaitsForLogs {
   AttemptId attempt;
   NodeStanding node;
   Why why;  // they do not come; none: unknown
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("attempt", self.attempt);
-    see("node", self.node);
-    see("why", self.why);
-  }
-  friend bool operator==(const WaitsForLogs&, const WaitsForLogs&) = default;
+  LOCKSTEP_FIELDS(WaitsForLogs, attempt, node, why);
 };
 
 struct OutputsAreMerged {
   static constexpr std::string_view kCode = "outputs_are_merged";
-  template <class Self, class See>
-  static void fields(Self&, See&&) {}
-  friend bool operator==(const OutputsAreMerged&, const OutputsAreMerged&) = default;
+  LOCKSTEP_FIELDS(OutputsAreMerged);
 };
 
 using WaitReasons =

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/fields.h"
+
 namespace lockstep {
 
 // One reason, of whatever group. A variant of all of them would be one type less; compilers took
@@ -71,11 +73,7 @@ class Why {
 struct Told {
   static constexpr std::string_view kCode = "told";
   std::string text;
-  template <class Self, class See>
-  static void fields(Self& self, See&& see) {
-    see("text", self.text);
-  }
-  friend bool operator==(const Told&, const Told&) = default;
+  LOCKSTEP_FIELDS(Told, text);
 };
 
 // Told{text}; no reason of an empty text.

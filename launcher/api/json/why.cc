@@ -1,6 +1,6 @@
 #include "launcher/api/json/why.h"
 
-#include "common/domain/why/data.h"
+#include "common/domain/why/convert.h"
 
 namespace lockstep::api {
 

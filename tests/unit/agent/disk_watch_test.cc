@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "common/domain/why/convert.h"
 #include "common/domain/why/reason.h"
 #include "common/io/process.h"
 #include "tests/unit/agent/helpers.h"

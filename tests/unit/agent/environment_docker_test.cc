@@ -6,6 +6,7 @@
 
 #include "agent/environment/container_engine.h"
 #include "agent/environment/container_sweep.h"
+#include "common/domain/why/convert.h"
 #include "tests/unit/agent/environment_support.h"
 #include "tests/unit/support/docker_daemon.h"
 #include "tests/unit/support/docker_registry.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/domain/why/convert.h"
 #include "tests/unit/agent/environment_support.h"
 
 namespace lockstep::agent {

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include "common/domain/why/convert.h"
 #include "common/io/process.h"
 #include "tests/unit/runner/container_fixture.h"
 

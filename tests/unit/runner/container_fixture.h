@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "common/domain/why/convert.h"
 #include "tests/unit/runner/attempt.h"
 #include "tests/unit/support/docker_daemon.h"
 

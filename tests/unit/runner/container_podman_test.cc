@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/domain/why/convert.h"
 #include "common/io/run_program.h"
 #include "tests/unit/runner/attach_talk.h"
 #include "tests/unit/support/temp_dir.h"

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "common/domain/why/convert.h"
 #include "common/io/process.h"
 #include "tests/unit/runner/container_fixture.h"
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "common/domain/why/convert.h"
 #include "common/io/process.h"
 #include "runner/spawn/sweep.h"
 #include "tests/unit/runner/attempt.h"

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include "common/domain/why/convert.h"
 #include "common/wire/runner.h"
 #include "tests/unit/runner/attach_talk.h"
 

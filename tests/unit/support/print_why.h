@@ -3,7 +3,7 @@
 
 #include <ostream>
 
-#include "common/domain/why/data.h"
+#include "common/domain/why/convert.h"
 #include "common/domain/why/reason.h"
 #include "launcher/words/why.h"
 

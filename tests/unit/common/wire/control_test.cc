@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "common/domain/why/data.h"
+#include "common/domain/why/convert.h"
 #include "common/wire/bulk.h"
 #include "proto/control.pb.h"
 #include "tests/unit/common/wire/fill.h"

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "common/domain/why/convert.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/why_codec.h"
 #include "tests/unit/support/every_reason.h"

@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "common/domain/why/convert.h"
 #include "common/domain/why/reason.h"
 #include "common/wire/control.h"
 #include "launcher/api/viewer.h"

@@ -1,5 +1,6 @@
 // A node that cannot solve passes it on, and an attempt ends only when all of them could not.
 
+#include "common/domain/why/convert.h"
 #include "launcher/core/compact.h"
 #include "tests/unit/launcher/core/environment_fixture.h"
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "common/domain/why/convert.h"
 #include "tests/unit/support/every_reason.h"
 
 namespace lockstep::words {

@@ -1,4 +1,4 @@
-#include "common/domain/why/data.h"
+#include "common/domain/why/convert.h"
 
 #include <algorithm>
 #include <map>
