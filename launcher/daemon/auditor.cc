@@ -9,6 +9,7 @@
 #include "launcher/audit/page.h"
 #include "launcher/audit/verify.h"
 #include "launcher/core/authority.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -125,7 +126,7 @@ void Auditor::perform(const ForgetJob& action) {
   entry.what = "delete jobs";
   entry.object = "job " + action.job.value;
   entry.outcome = AuditOutcome::done;
-  entry.detail = action.why;
+  entry.detail = words::text_of(action.why);
   entry.project = action.project;
   record(std::move(entry));
 }

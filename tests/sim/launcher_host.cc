@@ -584,11 +584,11 @@ void LauncherHost::act(const launcher::WriteOutput& action) {
   const bool fails = !cluster_.winding_down && random.chance(0.3);
   if (fails) cluster_.world.count("fault:write_fails");
   const launcher::OutputWrittenInput written{action.job, action.order, action.output,
-                                             fails ? "the server refuses it" : ""};
+                                             fails ? told("the server refuses it") : Why()};
   const Duration takes = random.between(milliseconds(1), seconds(2));
   const bool is_quick = random.chance(0.5);
   cluster_.world.after(takes, [this, action, written, is_quick, life = incarnation_] {
-    if (written.why_not.empty() && (is_quick || life == incarnation_))
+    if (!written.why_not && (is_quick || life == incarnation_))
       cluster_.oracle.output_written(action);
     if (life == incarnation_) deliver(written);
   });

@@ -181,7 +181,7 @@ TEST_F(FirstFailure, OfATimeOutIsNoNodesOwn) {
   const ExitReport doomed = launcher_.facts<AttemptDoomed>().at(0).report;
   EXPECT_EQ(doomed.cause, Cause::timeout);
   EXPECT_EQ(doomed.why,
-            Why(NodeFailed{"n1", Cause::timeout, told("ran longer than limits.timeout, 2.0s")}));
+            Why(NodeFailed{"n1", Cause::timeout, RanTooLong{seconds(2)}}));
   const Assignment stop = launcher_.assignment(n1_, attempt(job_));
   EXPECT_EQ(stop.phase, WantedPhase::stop);
   EXPECT_EQ(stop.grace, launcher_.config.stop_grace);

@@ -190,7 +190,8 @@ TEST_F(Findings, ASignalOfTheOwnerIsAnEvent) {
   launcher.send(RanksSignaledInput{first, n1.id, std::nullopt, 18, "alice"});
   launcher.drop_notices();
   std::vector<Why> signaled;
-  for (const JobEvent& event : launcher.core->job_events(job, {})->events)
+  const auto page = launcher.core->job_events(job, {});
+  for (const JobEvent& event : page->events)
     if (event.what == "Signaled") signaled.push_back(event.why);
   EXPECT_THAT(signaled, ElementsAre(Why(RanksSignaled{10, 3, "alice"}),
                                     Why(RanksSignaled{18, std::nullopt, "alice"})));

@@ -335,7 +335,7 @@ TEST_F(Gang, ACompletedReportThatLacksRanksIsNotBelieved) {
   const ExitReport verdict = launcher.facts<AttemptEnded>().at(0).report;
   EXPECT_EQ(verdict.cause, Cause::start_failed);
   EXPECT_EQ(verdict.why,
-            Why(NodeFailed{"n1", Cause::start_failed, told("its final report has 1 of 2 ranks")}));
+            Why(NodeFailed{"n1", Cause::start_failed, IncompleteReport{1, 2}}));
 }
 
 }  // namespace

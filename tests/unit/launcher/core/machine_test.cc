@@ -373,7 +373,7 @@ TEST_F(Machines, ANoticeOfItsProviderStopsWhatRunsOnTheNode) {
   notice("lab", "vm1", "spot");
   const auto told = launcher.facts<NodeNoticed>();
   ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told[0].reason, "spot");
+  EXPECT_EQ(told[0].why, ProviderSaid{"spot"});
   EXPECT_EQ(told[0].until, launcher.now + minutes(2));
   const auto doomed = launcher.facts<AttemptDoomed>();
   ASSERT_EQ(doomed.size(), 1U);
