@@ -7,13 +7,13 @@
 
 #include <cerrno>
 
-#include "common/domain/why/reason.h"
-#include "common/io/attempt_cgroups.h"
+#include "common/domain/why/all/reason.h"
+#include "common/io/attempt/short_path.h"
 #include "common/io/beneath.h"
+#include "common/io/cgroups/attempt_cgroups.h"
 #include "common/io/file_system.h"
-#include "common/io/open_place.h"
-#include "common/io/short_path.h"
-#include "common/wire/runner.h"
+#include "common/io/files/open_place.h"
+#include "common/wire/runners/runner_codec.h"
 #include "runner/container/infiniband.h"
 
 namespace lockstep::runner {

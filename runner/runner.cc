@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/domain/why/convert.h"
-#include "common/domain/why/reason.h"
-#include "common/io/disk_space.h"
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/all/reason.h"
+#include "common/io/files/disk_space.h"
 
 namespace lockstep::runner {
 namespace {

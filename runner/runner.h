@@ -13,28 +13,28 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/rank_standing.h"
-#include "common/io/attempt_dir.h"
+#include "common/domain/ranks/standing.h"
+#include "common/io/attempt/attempt_dir.h"
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
-#include "common/io/port_lease.h"
+#include "common/io/net/port_lease.h"
 #include "runner/attach/attachments.h"
 #include "runner/attach/core_files.h"
 #include "runner/attach/kept_stacks.h"
 #include "runner/bootstrap/bootstrap.h"
-#include "runner/bootstrap/gang_link.h"
 #include "runner/core/core.h"
+#include "runner/fabric/probe/gang_probe.h"
+#include "runner/fabric/probe/parent_check.h"
+#include "runner/fabric/rdma/transport_watch.h"
+#include "runner/gang/gang_link.h"
+#include "runner/logs/log_capture.h"
+#include "runner/node/cgroup_joiner.h"
+#include "runner/node/limit_watch.h"
 #include "runner/node_setup.h"
-#include "runner/probe/gang_probe.h"
-#include "runner/probe/parent_check.h"
-#include "runner/rdma/transport_watch.h"
 #include "runner/runner_server.h"
-#include "runner/steps/cgroup_joiner.h"
-#include "runner/steps/limit_watch.h"
-#include "runner/steps/log_capture.h"
 #include "runner/steps/step.h"
 #include "runner/usage/rank_sampler.h"
-#include "runner/watch/gang_watch.h"
+#include "runner/watch/compare/gang_watch.h"
 #include "runner/watch/node_watch.h"
 
 namespace lockstep::runner {
@@ -43,9 +43,9 @@ namespace lockstep::runner {
 struct NodeBounds {
   Bytes log_spool = kDefaultLogSpool;  // see LogCapture
   LimitCaps caps;
-  std::string nursery = {};  // the nursery of this process: common/io/nursery.h; "": none
+  std::string nursery = {};  // the nursery of this process: common/io/cgroups/nursery.h; "": none
   Duration sample_every = kSampleEvery;  // what the ranks use; zero: never
-  std::string probe_cache = {};          // folder: see runner/probe/cache.h; "": none
+  std::string probe_cache = {};          // folder: see fabric/probe/earlier_probes.h; "": none
   bool probes = true;                    // the networks of gangs of which this is the first node
 };
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "common/domain/why/convert.h"
+#include "common/domain/why/all/convert.h"
 #include "runner/runner.h"
 
 namespace lockstep::runner {

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "common/base/cut.h"
-#include "common/domain/container_places.h"
-#include "common/domain/why/convert.h"
-#include "common/domain/why/reason.h"
+#include "common/domain/environment/container_places.h"
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/all/reason.h"
 #include "common/fabric/settings.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"

@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/domain/why/convert.h"
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/all/reason.h"
 #include "common/io/file_system.h"
-#include "common/io/kernel_log.h"
 #include "common/io/process.h"
+#include "common/io/programs/kernel_log.h"
 #include "runner/runner.h"
 #include "runner/spawn/start_failure.h"
 #include "runner/spawn/sweep.h"

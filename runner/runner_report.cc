@@ -8,12 +8,12 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/domain/why/convert.h"
-#include "common/domain/why/reason.h"
-#include "common/io/disk_space.h"
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/all/reason.h"
+#include "common/io/attempt/short_path.h"
 #include "common/io/file_system.h"
-#include "common/io/short_path.h"
-#include "common/wire/runner.h"
+#include "common/io/files/disk_space.h"
+#include "common/wire/runners/runner_codec.h"
 #include "runner/runner.h"
 
 namespace lockstep::runner {

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/domain/why/convert.h"
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/all/reason.h"
 #include "runner/container/infiniband.h"
 #include "runner/fabric/rdma_obstacle.h"
 #include "runner/runner.h"

@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "common/domain/agent_messages.h"
-#include "common/domain/why/reason.h"
+#include "common/domain/messages/agent_protocol.h"
+#include "common/domain/why/all/reason.h"
 
 namespace lockstep::agent {
 

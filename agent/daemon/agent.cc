@@ -11,12 +11,12 @@
 #include "agent/inventory/disk.h"
 #include "agent/inventory/inventory.h"
 #include "agent/inventory/network.h"
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/reason.h"
 #include "common/io/disk.h"
-#include "common/io/disk_space.h"
-#include "common/io/reach.h"
-#include "common/wire/control.h"
-#include "common/wire/runner.h"
+#include "common/io/files/disk_space.h"
+#include "common/io/net/reach.h"
+#include "common/wire/messages/control.h"
+#include "common/wire/runners/runner_codec.h"
 
 namespace lockstep::agent {
 namespace {

@@ -3,8 +3,8 @@
 #include "agent/environment/build.h"
 #include "agent/environment/container_engine.h"
 #include "common/base/cut.h"
-#include "common/domain/why/reason.h"
-#include "common/wire/runner.h"
+#include "common/domain/why/all/reason.h"
+#include "common/wire/runners/runner_codec.h"
 
 namespace lockstep::agent {
 namespace {

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/domain/why/convert.h"
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/all/reason.h"
+#include "common/io/attempt/working_place.h"
 #include "common/io/file_system.h"
-#include "common/io/held_files.h"
+#include "common/io/files/held_files.h"
+#include "common/io/files/tree_size.h"
 #include "common/io/process.h"
-#include "common/io/process_table.h"
-#include "common/io/tree_size.h"
-#include "common/io/working_place.h"
+#include "common/io/programs/process_table.h"
 
 namespace lockstep::agent {
 namespace {

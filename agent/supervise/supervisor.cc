@@ -10,7 +10,7 @@
 
 #include "agent/supervise/quarantine.h"
 #include "agent/supervise/recovery.h"
-#include "common/wire/runner.h"
+#include "common/wire/runners/runner_codec.h"
 
 namespace lockstep::agent {
 namespace {

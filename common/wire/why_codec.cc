@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/why/convert.h"
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/all/reason.h"
 
 namespace lockstep::pb {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "launcher/api/environment_queries.h"
-#include "launcher/spec/environment_reference.h"
+#include "launcher/api/queries/environment_queries.h"
+#include "launcher/files/environment/environment_reference.h"
 
 namespace lockstep::launcher {
 namespace {

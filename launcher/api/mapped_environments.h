@@ -6,11 +6,11 @@
 #include <set>
 #include <string>
 
-#include "common/domain/client_messages.h"
+#include "common/domain/messages/client_protocol.h"
 #include "launcher/api/ports/operator_files.h"
-#include "launcher/core/authority.h"
-#include "launcher/core/state.h"
-#include "launcher/spec/environment_map.h"
+#include "launcher/core/access/authority.h"
+#include "launcher/files/environment/environment_map.h"
+#include "launcher/state/state.h"
 
 namespace lockstep::launcher {
 

@@ -1,7 +1,7 @@
 #pragma once
 // The only entry point for clients' requests. It takes a caller, a typed request and the connection
 // it came over, and sends replies and updates. It checks the caller's permission
-// (core/authority.h), the free space, and that a submission's trees are complete; it answers
+// (core/access/authority.h), the free space, and that a submission's trees are complete; it answers
 // questions and notifies the watchers of jobs. It knows no socket: ZeroMQ is one adapter
 // (daemon/launcher_server), and others can be added.
 //
@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/client_messages.h"
+#include "common/domain/messages/client_protocol.h"
 #include "common/snapshot/subtree.h"
 #include "launcher/api/asker.h"
-#include "launcher/api/image_replacement.h"
+#include "launcher/api/checks/mapped_images.h"
 #include "launcher/api/outcome.h"
 #include "launcher/api/ports/audit_trail.h"
 #include "launcher/api/ports/blobs.h"
@@ -31,7 +31,7 @@
 #include "launcher/api/ports/running_core.h"
 #include "launcher/api/ports/secrets.h"
 #include "launcher/api/watchers.h"
-#include "launcher/core/action.h"
+#include "launcher/core/base/action.h"
 
 namespace lockstep::launcher {
 

@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <set>
 
-#include "common/domain/client_limits.h"
-#include "common/domain/pipeline.h"
-#include "launcher/api/image_replacement.h"
+#include "common/domain/job/pipeline.h"
+#include "common/domain/messages/client_limits.h"
+#include "launcher/api/checks/mapped_images.h"
 #include "launcher/api/job_name.h"
 #include "launcher/api/service.h"
-#include "launcher/core/children.h"
-#include "launcher/core/environment_requests.h"
-#include "launcher/core/users.h"
+#include "launcher/core/access/users.h"
+#include "launcher/core/jobs/children.h"
+#include "launcher/core/names/environment_requests.h"
 
 namespace lockstep::launcher {
 namespace {

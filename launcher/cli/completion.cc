@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "common/io/file_system.h"
-#include "launcher/cli/job_filter.h"
-#include "launcher/cli/local_processes.h"
+#include "launcher/cli/job/filter.h"
+#include "launcher/cli/local/processes.h"
 #include "launcher/cli/verb_tree.h"
 
 namespace lockstep::cli {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "common/domain/compute.h"
+#include "common/domain/targets/compute.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::compute {

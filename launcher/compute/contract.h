@@ -13,7 +13,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "common/base/result.h"
-#include "common/domain/machine_fault.h"
+#include "common/domain/targets/machine_fault.h"
 #include "launcher/compute/endpoints.h"
 
 namespace lockstep::compute {

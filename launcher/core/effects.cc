@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "launcher/core/fences.h"
-#include "launcher/core/node_health.h"
-#include "launcher/core/shared_machine.h"
-#include "launcher/core/size_check.h"
+#include "launcher/core/attempts/fences.h"
+#include "launcher/core/nodes/health.h"
+#include "launcher/core/nodes/shared_machine.h"
+#include "launcher/core/nodes/size_check.h"
 
 namespace lockstep::launcher {
 
@@ -109,8 +109,7 @@ struct Effects {
       capacity_changed(fact.attempt.job, fact.node);
     }
     const auto& exit = fact.report.exit;
-    if (exit && exit->cause == Cause::account_missing)
-      note_lacking_account(fact, exit->why);
+    if (exit && exit->cause == Cause::account_missing) note_lacking_account(fact, exit->why);
     if (exit && exit->cause == Cause::account_missing)
       core.scheduler.topology_changed(pool_of(fact.node));
   }

@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <iterator>
 
-#include "common/domain/why/reason.h"
-#include "launcher/core/children.h"
-#include "launcher/core/dependencies.h"
-#include "launcher/core/elsewhere.h"
-#include "launcher/core/fabric.h"
-#include "launcher/core/merging.h"
-#include "launcher/core/pipelines.h"
-#include "launcher/core/placement.h"
-#include "launcher/core/retry.h"
-#include "launcher/core/verdict.h"
-#include "launcher/core/writing.h"
+#include "common/domain/why/all/reason.h"
+#include "launcher/core/attempts/elsewhere.h"
+#include "launcher/core/attempts/merging.h"
+#include "launcher/core/attempts/retry.h"
+#include "launcher/core/attempts/verdict.h"
+#include "launcher/core/attempts/writing.h"
+#include "launcher/core/jobs/children.h"
+#include "launcher/core/pipelines/pipelines.h"
+#include "launcher/core/placement/placement.h"
+#include "launcher/core/placement/rdma_fabric.h"
+#include "launcher/core/queue/dependencies.h"
 
 namespace lockstep::launcher {
 

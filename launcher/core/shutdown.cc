@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "common/domain/why/reason.h"
-#include "launcher/core/clients.h"
-#include "launcher/core/counted.h"
-#include "launcher/core/users.h"
+#include "common/domain/why/all/reason.h"
+#include "launcher/core/access/users.h"
+#include "launcher/core/base/counted.h"
+#include "launcher/core/jobs/requests.h"
 
 namespace lockstep::launcher {
 

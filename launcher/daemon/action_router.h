@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "launcher/api/service.h"
-#include "launcher/daemon/auditor.h"
-#include "launcher/daemon/bulk_server.h"
-#include "launcher/daemon/launcher_server.h"
-#include "launcher/daemon/output_writer.h"
-#include "launcher/daemon/provider_calls.h"
-#include "launcher/daemon/store_compactor.h"
+#include "launcher/daemon/ports/auditor.h"
+#include "launcher/daemon/providers/calls.h"
+#include "launcher/daemon/remotes/output_writer.h"
+#include "launcher/daemon/servers/bulk_server.h"
+#include "launcher/daemon/servers/control_server.h"
+#include "launcher/daemon/stores/store_compactor.h"
 
 namespace lockstep::launcher {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "launcher/core/authority.h"
+#include "launcher/core/access/authority.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {

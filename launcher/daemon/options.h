@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/client_limits.h"
+#include "common/domain/messages/client_limits.h"
 #include "launcher/audit/log.h"
 #include "launcher/core/core.h"
 

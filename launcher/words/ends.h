@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/why/ends.h"
+#include "common/domain/why/jobs/ends.h"
 
 namespace lockstep::words {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/why/events.h"
+#include "common/domain/why/jobs/events.h"
 
 namespace lockstep::words {
 

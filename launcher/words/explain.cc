@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/base/quoted_name.h"
-#include "common/domain/views.h"
+#include "common/domain/messages/views.h"
 #include "launcher/words/counted.h"
 #include "launcher/words/jobs.h"
 #include "launcher/words/placement.h"

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "common/domain/why/explain.h"
+#include "common/domain/why/jobs/explain.h"
 
 namespace lockstep {
-struct ExplainLine;  // common/domain/views.h
+struct ExplainLine;  // common/domain/messages/views.h
 }
 
 namespace lockstep::words {

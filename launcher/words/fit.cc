@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/base/time.h"
-#include "common/domain/limits.h"
+#include "common/domain/ranks/limits.h"
 #include "launcher/words/held_node.h"
 #include "launcher/words/jobs.h"
 #include "launcher/words/why.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/domain/why/fit.h"
+#include "common/domain/why/nodes/fit.h"
 
 namespace lockstep::words {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/domain/outputs.h"
+#include "common/domain/data/outputs.h"
 
 namespace lockstep::words {
 
@@ -16,7 +16,7 @@ constexpr std::size_t kMostOfCycle = 3;  // ranks of which is said where they ar
 struct DoingWords {
   std::string_view doing, one, several;
 };
-// The words of common/domain/rank_standing.h.
+// The words of common/domain/ranks/standing.h.
 constexpr DoingWords kDoing[] = {
     {"starts", "is starting", "are starting"},
     {"computes", "computes", "compute"},

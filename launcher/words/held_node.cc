@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "common/domain/why/find.h"
-#include "common/domain/why/redact.h"
+#include "common/domain/why/all/find.h"
+#include "common/domain/why/all/redact.h"
 #include "launcher/words/jobs.h"
 
 namespace lockstep::words {

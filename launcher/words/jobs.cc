@@ -1,6 +1,6 @@
 #include "launcher/words/jobs.h"
 
-#include "common/domain/why/redact.h"
+#include "common/domain/why/all/redact.h"
 
 namespace lockstep::words {
 

@@ -1,6 +1,6 @@
 #pragma once
 // Jobs and attempts that a reason names. One whose name the reader may not know
-// (common/domain/why/redact.h) is "a job of another project", or "another job".
+// (common/domain/why/all/redact.h) is "a job of another project", or "another job".
 
 #include <string>
 

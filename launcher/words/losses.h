@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/why/losses.h"
+#include "common/domain/why/nodes/losses.h"
 
 namespace lockstep::words {
 

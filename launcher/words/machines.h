@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/why/machines.h"
+#include "common/domain/why/nodes/machines.h"
 
 namespace lockstep::words {
 

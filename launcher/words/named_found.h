@@ -1,7 +1,7 @@
 #pragma once
 // A finding that a reason has, for the words of found.h.
 
-#include "common/domain/why/named_found.h"
+#include "common/domain/why/jobs/named_found.h"
 #include "launcher/words/said.h"
 
 namespace lockstep::words {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/domain/why/nodes.h"
+#include "common/domain/why/nodes/nodes.h"
 
 namespace lockstep::words {
 

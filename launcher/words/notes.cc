@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/domain/limits.h"
+#include "common/domain/ranks/limits.h"
 #include "launcher/words/ranks.h"
 #include "launcher/words/why.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/why/notes.h"
+#include "common/domain/why/ranks/notes.h"
 
 namespace lockstep::words {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/why/orders.h"
+#include "common/domain/why/jobs/orders.h"
 
 namespace lockstep::words {
 

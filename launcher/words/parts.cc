@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/domain/limits.h"
+#include "common/domain/ranks/limits.h"
 #include "launcher/words/path.h"
 #include "launcher/words/why.h"
 

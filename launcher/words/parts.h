@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/domain/why/parts.h"
+#include "common/domain/why/ranks/parts.h"
 
 namespace lockstep::words {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/domain/fabric.h"
+#include "common/domain/targets/fabric.h"
 #include "launcher/words/said.h"
 
 namespace lockstep::words {

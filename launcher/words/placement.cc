@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/base/time.h"
-#include "common/domain/node_labels.h"
+#include "common/domain/targets/node_labels.h"
 #include "launcher/words/counted.h"
 #include "launcher/words/why.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/why/placement.h"
+#include "common/domain/why/nodes/placement.h"
 
 namespace lockstep::words {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/why/providers.h"
+#include "common/domain/why/nodes/providers.h"
 
 namespace lockstep::words {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "common/domain/quota.h"
+#include "common/domain/people/quota.h"
 
 namespace lockstep::words {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/utf8.h"
-#include "common/domain/limits.h"
+#include "common/domain/ranks/limits.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::words {

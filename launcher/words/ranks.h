@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/why/ranks.h"
+#include "common/domain/why/ranks/ranks.h"
 
 namespace lockstep::words {
 

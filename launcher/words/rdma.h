@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/why/rdma.h"
+#include "common/domain/why/ranks/rdma.h"
 
 namespace lockstep::words {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/why/settings.h"
+#include "common/domain/why/jobs/settings.h"
 
 namespace lockstep::words {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/why/steps.h"
+#include "common/domain/why/jobs/steps.h"
 
 namespace lockstep::words {
 

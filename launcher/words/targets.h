@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/why/targets.h"
+#include "common/domain/why/nodes/targets.h"
 
 namespace lockstep::words {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/why/vain.h"
+#include "common/domain/why/jobs/vain.h"
 
 namespace lockstep::words {
 

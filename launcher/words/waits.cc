@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "common/base/cut.h"
-#include "common/domain/why/find.h"
-#include "common/domain/why/placement.h"
-#include "common/domain/why/vain.h"
+#include "common/domain/why/all/find.h"
+#include "common/domain/why/jobs/vain.h"
+#include "common/domain/why/nodes/placement.h"
 #include "launcher/words/counted.h"
 #include "launcher/words/held_node.h"
 #include "launcher/words/jobs.h"

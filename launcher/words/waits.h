@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/why/waits.h"
+#include "common/domain/why/jobs/waits.h"
 
 namespace lockstep::words {
 

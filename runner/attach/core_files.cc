@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "common/base/utf8.h"
-#include "common/domain/exit_report.h"
-#include "common/domain/job_spec.h"
-#include "common/domain/native_stack.h"
-#include "common/domain/why/convert.h"
-#include "common/domain/why/reason.h"
+#include "common/domain/job/spec.h"
+#include "common/domain/ranks/exit_report.h"
+#include "common/domain/ranks/native_stack.h"
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/all/reason.h"
 #include "runner/steps/not_started.h"
 
 namespace lockstep::runner {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/bytes.h"
-#include "common/domain/why/notes.h"
+#include "common/domain/why/ranks/notes.h"
 
 namespace lockstep::runner {
 

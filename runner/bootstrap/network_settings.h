@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "common/domain/fabric.h"
-#include "common/domain/why/notes.h"
+#include "common/domain/targets/fabric.h"
+#include "common/domain/why/ranks/notes.h"
 #include "runner/bootstrap/bootstrap.h"
 
 namespace lockstep::runner {

@@ -19,9 +19,9 @@
 // of the node that left. On Leave the gang's socket must still deliver queued messages (the last
 // FenceDone). Under ray, a worker's ranks end when the node of rank 0 has drained, and have
 // completed.
-// Before the ranks of a gang on several hosts start, its network is probed (runner/probe), and the
-// addresses in its table are replaced by those that reach each other best. Where they do not, the
-// start fails on the node that the probe names, with the pair.
+// Before the ranks of a gang on several hosts start, its network is probed (runner/fabric/probe),
+// and the addresses in its table are replaced by those that reach each other best. Where they do
+// not, the start fails on the node that the probe names, with the pair.
 
 #include <memory>
 #include <optional>
@@ -29,8 +29,8 @@
 #include <variant>
 #include <vector>
 
-#include "common/domain/runner_messages.h"
-#include "common/domain/why/reason.h"
+#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/why/all/reason.h"
 
 namespace lockstep::runner {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/runner_messages.h"
-#include "common/domain/why/reason.h"
+#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/why/all/reason.h"
 
 namespace lockstep::runner {
 

@@ -19,7 +19,7 @@ using Ports = std::vector<const FabricPort*>;
 constexpr std::size_t kMostPortsNamed = 4;
 constexpr std::size_t kMostWordBytes = 64;
 
-// As in launcher/core/fabric.h: limited members do not reach each other.
+// As in launcher/core/placement/rdma_fabric.h: limited members do not reach each other.
 bool is_in_partition(const FabricPort& port) {
   return port.pkeys.empty() || std::any_of(port.pkeys.begin(), port.pkeys.end(),
                                            [](int pkey) { return (pkey & kFullMember) != 0; });

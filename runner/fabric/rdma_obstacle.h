@@ -1,16 +1,16 @@
 #pragma once
 // Why the ranks of this node could not use RDMA, seen before they start: from the node's fabric and
-// the job's variables. The launcher placed the job by the node's ports (launcher/core/fabric.h);
-// this looks again, at what it cannot know: device files, locked memory, GIDs, the job's words.
-// Pure.
+// the job's variables. The launcher placed the job by the node's ports
+// (launcher/core/placement/rdma_fabric.h); this looks again, at what it cannot know: device files,
+// locked memory, GIDs, the job's words. Pure.
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 
-#include "common/domain/fabric.h"
-#include "common/domain/why/rdma.h"
+#include "common/domain/targets/fabric.h"
+#include "common/domain/why/ranks/rdma.h"
 
 namespace lockstep::runner {
 

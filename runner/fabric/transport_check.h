@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/domain/fabric.h"
-#include "common/domain/why/rdma.h"
+#include "common/domain/targets/fabric.h"
+#include "common/domain/why/ranks/rdma.h"
 
 namespace lockstep::runner {
 

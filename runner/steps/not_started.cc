@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/reason.h"
 
 namespace lockstep::runner {
 namespace {

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/reason.h"
 #include "launcher/core/core.h"
-#include "launcher/core/state.h"
+#include "launcher/state/state.h"
 #include "launcher/store/journal.h"
 
 namespace lockstep::launcher {

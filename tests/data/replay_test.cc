@@ -10,8 +10,8 @@
 #include <map>
 #include <sstream>
 
-#include "common/domain/why/reason.h"
-#include "launcher/core/placement.h"
+#include "common/domain/why/all/reason.h"
+#include "launcher/core/placement/placement.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/sqlite.h"
 

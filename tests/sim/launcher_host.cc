@@ -1,7 +1,7 @@
 #include "tests/sim/launcher_host.h"
 
-#include "launcher/core/compact.h"
 #include "launcher/core/invariants.h"
+#include "launcher/state/compact.h"
 #include "launcher/words/why.h"
 #include "tests/sim/cluster.h"
 #include "tests/sim/coverage.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/domain/why/machines.h"
+#include "common/domain/why/nodes/machines.h"
 #include "tests/sim/oracle.h"
 
 namespace lockstep::sim {

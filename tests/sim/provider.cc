@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/reason.h"
 #include "tests/sim/cluster.h"
 
 namespace lockstep::sim {

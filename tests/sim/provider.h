@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "launcher/core/action.h"
+#include "launcher/core/base/action.h"
 #include "tests/sim/world.h"
 
 namespace lockstep::sim {

@@ -1,10 +1,10 @@
-// A simulated runner's place in its gang's tree: what runner/bootstrap/gang_link does over sockets,
+// A simulated runner's place in its gang's tree: what runner/gang/gang_link does over sockets,
 // with the same relay for the table (runner/core/gang_rows). Words between two neighbours arrive in
 // order, as often as it takes; a parent may pass on another table than it got.
 
 #include <algorithm>
 
-#include "common/domain/why/convert.h"
+#include "common/domain/why/all/convert.h"
 #include "tests/sim/cluster.h"
 #include "tests/sim/runner.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/base/version.h"
-#include "common/domain/pipeline.h"
+#include "common/domain/job/pipeline.h"
 
 namespace lockstep::sim {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "common/domain/access.h"
-#include "common/domain/pipeline.h"
+#include "common/domain/job/pipeline.h"
+#include "common/domain/people/access.h"
 #include "launcher/api/json/environment.h"
 #include "launcher/api/json/found.h"
 #include "launcher/api/json/pipeline.h"

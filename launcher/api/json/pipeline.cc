@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/domain/pipeline.h"
+#include "common/domain/job/pipeline.h"
 #include "launcher/api/json/value.h"
 #include "launcher/api/json/why.h"
 

@@ -1,6 +1,6 @@
 #include "launcher/api/json/why.h"
 
-#include "common/domain/why/convert.h"
+#include "common/domain/why/all/convert.h"
 
 namespace lockstep::api {
 

@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "common/domain/audit.h"
-#include "common/domain/client_messages.h"
+#include "common/domain/messages/client_protocol.h"
+#include "common/domain/people/audit.h"
 
 namespace lockstep::launcher {
 

@@ -9,11 +9,11 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
-#include "common/domain/client_messages.h"
+#include "common/domain/messages/client_protocol.h"
 #include "common/snapshot/subtree.h"
-#include "launcher/api/datastore_access.h"
-#include "launcher/api/input_references.h"
-#include "launcher/core/authority.h"
+#include "launcher/api/checks/datastore_access.h"
+#include "launcher/api/checks/input_references.h"
+#include "launcher/core/access/authority.h"
 
 namespace lockstep::launcher {
 

@@ -8,10 +8,10 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
-#include "common/domain/client_messages.h"
-#include "launcher/api/job_file_check.h"
-#include "launcher/api/queries.h"
-#include "launcher/core/authority.h"
+#include "common/domain/messages/client_protocol.h"
+#include "launcher/api/checks/job_file_check.h"
+#include "launcher/api/queries/queries.h"
+#include "launcher/core/access/authority.h"
 
 namespace lockstep::launcher {
 

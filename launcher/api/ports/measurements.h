@@ -6,8 +6,8 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
-#include "common/domain/metrics.h"
-#include "common/domain/views.h"
+#include "common/domain/messages/views.h"
+#include "common/domain/targets/metrics.h"
 
 namespace lockstep::launcher {
 

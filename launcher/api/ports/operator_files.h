@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "launcher/api/datastore_access.h"
-#include "launcher/spec/environment_map.h"
+#include "launcher/api/checks/datastore_access.h"
+#include "launcher/files/environment/environment_map.h"
 
 namespace lockstep::launcher {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/domain/client_messages.h"
+#include "common/domain/messages/client_protocol.h"
 
 namespace lockstep::launcher {
 

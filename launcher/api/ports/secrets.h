@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/secrets.h"
+#include "common/domain/people/secrets.h"
 
 namespace lockstep::launcher {
 

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "common/domain/image_name.h"
+#include "common/grammar/image_name.h"
 #include "launcher/api/ports/operator_files.h"
 
 namespace lockstep::test {

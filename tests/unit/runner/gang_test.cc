@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/domain/why/convert.h"
+#include "common/domain/why/all/convert.h"
 #include "tests/unit/runner/attempt.h"
 
 namespace lockstep::runner::testing {

@@ -6,9 +6,9 @@
 #include <signal.h>
 #include <sys/socket.h>
 
-#include "common/domain/why/convert.h"
-#include "common/wire/runner.h"
-#include "tests/unit/runner/attach_talk.h"
+#include "common/domain/why/all/convert.h"
+#include "common/wire/runners/runner_codec.h"
+#include "tests/unit/runner/attach/attach_talk.h"
 
 namespace lockstep::runner::testing {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "common/domain/why/convert.h"
+#include "common/domain/why/all/convert.h"
 #include "runner/spawn/sweep.h"
 #include "tests/unit/runner/attempt.h"
 

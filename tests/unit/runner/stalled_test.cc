@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "common/domain/why/convert.h"
+#include "common/domain/why/all/convert.h"
 #include "common/io/process.h"
 #include "runner/container/container.h"
 #include "runner/container/words.h"

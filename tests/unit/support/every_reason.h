@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/reason.h"
 
 namespace lockstep::testing {
 

@@ -3,8 +3,8 @@
 
 #include <ostream>
 
-#include "common/domain/why/convert.h"
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/all/reason.h"
 #include "launcher/words/why.h"
 
 namespace lockstep {

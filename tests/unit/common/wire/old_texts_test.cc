@@ -1,10 +1,10 @@
 // Reasons that are read from the texts of earlier versions, and findings within reasons.
 
-#include "common/domain/why/old_texts.h"
+#include "common/domain/why/all/old_texts.h"
 
 #include <gtest/gtest.h>
 
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/reason.h"
 
 namespace lockstep {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "common/domain/why/convert.h"
-#include "common/wire/job_codec.h"
+#include "common/domain/why/all/convert.h"
+#include "common/wire/job/job_codec.h"
 #include "common/wire/why_codec.h"
 #include "tests/unit/support/every_reason.h"
 

@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "common/wire/control.h"
+#include "common/wire/messages/control.h"
 #include "tests/unit/common/wire/fill.h"
 #include "tests/unit/launcher/api/permission_world.h"
 

@@ -1,8 +1,8 @@
 #pragma once
 // Pipelines in the middle of their work, for tests of what people see.
 
-#include "common/domain/pipeline.h"
-#include "common/domain/why/reason.h"
+#include "common/domain/job/pipeline.h"
+#include "common/domain/why/all/reason.h"
 #include "tests/unit/launcher/cli/samples.h"
 
 namespace lockstep::cli {

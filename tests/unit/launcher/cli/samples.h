@@ -1,8 +1,8 @@
 #pragma once
 // Views with every field filled, for golden tests.
 
-#include "common/domain/views.h"
-#include "common/domain/why/reason.h"
+#include "common/domain/messages/views.h"
+#include "common/domain/why/all/reason.h"
 
 namespace lockstep::cli {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "launcher/core/compact.h"
 #include "launcher/core/invariants.h"
+#include "launcher/state/compact.h"
 #include "launcher/words/explain.h"
 
 namespace lockstep::launcher {

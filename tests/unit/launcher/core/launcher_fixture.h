@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/reason.h"
 #include "launcher/core/core.h"
-#include "launcher/core/state.h"
+#include "launcher/state/state.h"
 #include "tests/unit/support/print_why.h"
 
 namespace lockstep::launcher {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "common/io/file_system.h"
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 #include "common/wire/join_token.h"
 #include "tests/unit/launcher/daemon/daemon_process.h"
 

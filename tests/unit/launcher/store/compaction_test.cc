@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/domain/why/reason.h"
-#include "launcher/core/compact.h"
+#include "common/domain/why/all/reason.h"
+#include "launcher/state/compact.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/journal_file.h"
 #include "launcher/store/sqlite.h"

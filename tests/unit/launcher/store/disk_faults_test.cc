@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "common/domain/why/reason.h"
-#include "launcher/core/state.h"
+#include "common/domain/why/all/reason.h"
+#include "launcher/state/state.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/sqlite.h"
 #include "tests/fakes/disk/faults.h"

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/domain/views.h"
-#include "common/domain/why/reason.h"
+#include "common/domain/messages/views.h"
+#include "common/domain/why/all/reason.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::words {

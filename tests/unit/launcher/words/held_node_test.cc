@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/domain/why/reason.h"
-#include "common/domain/why/redact.h"
+#include "common/domain/why/all/reason.h"
+#include "common/domain/why/all/redact.h"
 
 namespace lockstep::words {
 namespace {

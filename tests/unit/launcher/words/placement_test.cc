@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/reason.h"
 #include "launcher/words/placement.h"
 #include "launcher/words/why.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/reason.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::words {

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <memory>
 
-#include "common/domain/why/reason.h"
+#include "common/domain/why/all/reason.h"
 
 namespace lockstep::runner {
 namespace {

@@ -16,7 +16,7 @@
 #include "common/base/check.h"
 #include "common/io/clock.h"
 #include "runner/bootstrap/bootstrap.h"
-#include "runner/bootstrap/gang_link.h"
+#include "runner/gang/gang_link.h"
 
 namespace lockstep::runner::harness {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "launcher/daemon/auditor.h"
+#include "launcher/daemon/ports/auditor.h"
 #include "tests/fakes/api/audit_trail.h"
 #include "tests/fakes/api/clock_and_random.h"
 #include "tests/fakes/disk/faults.h"

@@ -7,7 +7,7 @@
 
 #include <set>
 
-#include "launcher/daemon/launcher_clock.h"
+#include "launcher/daemon/ports/launcher_clock.h"
 #include "tests/fakes/api/clock_and_random.h"
 
 namespace lockstep::launcher {

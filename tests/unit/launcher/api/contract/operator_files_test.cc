@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "launcher/daemon/operator_files_on_disk.h"
+#include "launcher/daemon/ports/operator_files_on_disk.h"
 #include "tests/fakes/api/operator_files.h"
 #include "tests/unit/support/temp_dir.h"
 

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "launcher/daemon/user_secrets.h"
+#include "launcher/daemon/ports/user_secrets.h"
 #include "tests/fakes/api/clock_and_random.h"
 #include "tests/fakes/api/secrets.h"
 #include "tests/fakes/disk/faults.h"
