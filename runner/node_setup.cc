@@ -7,7 +7,8 @@
 
 #include <cerrno>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/rdma.h"
 #include "common/io/attempt/short_path.h"
 #include "common/io/beneath.h"
 #include "common/io/cgroups/attempt_cgroups.h"

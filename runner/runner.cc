@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/domain/why/all/convert.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/why.h"
 #include "common/io/files/disk_space.h"
 
 namespace lockstep::runner {

@@ -8,7 +8,8 @@
 #include <utility>
 
 #include "common/domain/why/all/convert.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/parts.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "common/io/programs/kernel_log.h"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "common/domain/why/all/convert.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/ranks.h"
 #include "common/io/attempt/short_path.h"
 #include "common/io/file_system.h"
 #include "common/io/files/disk_space.h"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "common/domain/why/all/convert.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/rdma.h"
 #include "runner/container/infiniband.h"
 #include "runner/fabric/rdma_obstacle.h"
 #include "runner/runner.h"

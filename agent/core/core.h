@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/domain/messages/agent_protocol.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/events.h"
 
 namespace lockstep::agent {
 

@@ -11,7 +11,7 @@
 #include "agent/inventory/disk.h"
 #include "agent/inventory/inventory.h"
 #include "agent/inventory/network.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/parts.h"
 #include "common/io/disk.h"
 #include "common/io/files/disk_space.h"
 #include "common/io/net/reach.h"

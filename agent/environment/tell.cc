@@ -3,7 +3,7 @@
 #include "agent/environment/build.h"
 #include "agent/environment/container_engine.h"
 #include "common/base/cut.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/parts.h"
 #include "common/wire/runners/runner_codec.h"
 
 namespace lockstep::agent {

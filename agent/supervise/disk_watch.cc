@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/domain/why/all/convert.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/parts.h"
 #include "common/io/attempt/working_place.h"
 #include "common/io/file_system.h"
 #include "common/io/files/held_files.h"

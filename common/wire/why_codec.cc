@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/domain/why/all/convert.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep::pb {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/domain/messages/client_limits.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/explain.h"
 #include "launcher/api/mapped_environments.h"
 #include "launcher/api/queries/asset_queries.h"
 #include "launcher/api/queries/compute_texts.h"

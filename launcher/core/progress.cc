@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/events.h"
 #include "launcher/core/attempts/elsewhere.h"
 #include "launcher/core/attempts/merging.h"
 #include "launcher/core/attempts/retry.h"

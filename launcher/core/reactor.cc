@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/losses.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/attempts/environment_locks.h"
 #include "launcher/core/attempts/fences.h"

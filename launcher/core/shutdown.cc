@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/orders.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/base/counted.h"
 #include "launcher/core/jobs/requests.h"

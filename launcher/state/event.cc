@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/events.h"
+#include "common/domain/why/jobs/orders.h"
 #include "launcher/state/state.h"
 
 namespace lockstep::launcher {

@@ -9,7 +9,7 @@
 
 #include "common/domain/job/spec.h"
 #include "common/domain/why/all/old_texts.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
 #include "launcher/state/facts/fact.h"
 #include "launcher/state/state.h"
 

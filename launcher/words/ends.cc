@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/base/cut.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
 #include "launcher/words/found.h"
 #include "launcher/words/jobs.h"
 #include "launcher/words/named_found.h"

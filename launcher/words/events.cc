@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/events.h"
 #include "launcher/words/ends.h"
 #include "launcher/words/found.h"
 #include "launcher/words/jobs.h"

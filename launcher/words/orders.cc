@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/bytes.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/orders.h"
 #include "launcher/words/jobs.h"
 #include "launcher/words/why.h"
 

@@ -14,7 +14,8 @@
 #include "common/domain/ranks/exit_report.h"
 #include "common/domain/ranks/native_stack.h"
 #include "common/domain/why/all/convert.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/ranks.h"
 #include "runner/steps/not_started.h"
 
 namespace lockstep::runner {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/domain/messages/runner_protocol.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/parts.h"
 
 namespace lockstep::runner {
 

@@ -10,7 +10,7 @@
 #include "common/base/cut.h"
 #include "common/base/printable.h"
 #include "common/base/trimmed.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/rdma.h"
 
 namespace lockstep::runner {
 namespace {

@@ -4,7 +4,8 @@
 
 #include <utility>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/parts.h"
 
 namespace lockstep::runner {
 namespace {

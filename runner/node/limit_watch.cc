@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/ranks.h"
 
 namespace lockstep::runner {
 namespace {

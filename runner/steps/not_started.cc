@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/ranks.h"
 
 namespace lockstep::runner {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
 #include "launcher/core/core.h"
 #include "launcher/state/state.h"
 #include "launcher/store/journal.h"

@@ -10,7 +10,7 @@
 #include <map>
 #include <sstream>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/why.h"
 #include "launcher/core/placement/placement.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/sqlite.h"

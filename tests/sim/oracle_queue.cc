@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/waits.h"
 #include "tests/sim/oracle.h"
 #include "tests/sim/plan.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/providers.h"
 #include "tests/sim/cluster.h"
 
 namespace lockstep::sim {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
-
 namespace lockstep {
 
 namespace {
@@ -37,16 +35,6 @@ Status validate(const LimitRequest& asked) {
                    std::to_string(kLeastPidsLimit) + " to " + with_commas(kMostPidsLimit));
   TRY(at_least("lockstep.limits.log", asked.log, kLeastLogLimit));
   return at_least("lockstep.limits.disk", asked.disk, kLeastDiskLimit);
-}
-
-Why beyond(const LimitRequest& asked, const LimitCaps& caps) {
-  if (asked.pids && caps.pids != 0 && *asked.pids > caps.pids)
-    return NodeAllowsFewerProcesses{caps.pids, *asked.pids};
-  if (asked.log && caps.log.count != 0 && *asked.log > caps.log)
-    return NodeAllowsLessLog{caps.log, *asked.log};
-  if (asked.disk && caps.disk.count != 0 && *asked.disk > caps.disk)
-    return NodeAllowsLessDisk{caps.disk, *asked.disk};
-  return {};
 }
 
 std::string with_commas(long long number) {

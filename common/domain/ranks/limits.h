@@ -9,7 +9,6 @@
 
 #include "common/base/bytes.h"
 #include "common/base/result.h"
-#include "common/domain/why/why.h"
 
 namespace lockstep {
 
@@ -51,9 +50,6 @@ Limits limits_of(const LimitRequest& asked, const LimitCaps& caps);
 
 // Errors begin with the key: "lockstep.limits.pids: ".
 Status validate(const LimitRequest& asked);
-
-// Why a node with these caps cannot take a job with this request; none when it can.
-Why beyond(const LimitRequest& asked, const LimitCaps& caps);
 
 // 4096 -> "4,096".
 std::string with_commas(long long number);

@@ -1,7 +1,7 @@
 #pragma once
 // A reason as a tree of named values: how it travels and is stored (common/wire, launcher/store),
-// and what stands beside its text in JSON. One description of each reason, LOCKSTEP_FIELDS, gives all
-// of them; a reason of a later version keeps its code and its values.
+// and what stands beside its text in JSON. One description of each reason, LOCKSTEP_FIELDS, gives
+// all of them; a reason of a later version keeps its code and its values.
 
 #include <cstdint>
 #include <string>

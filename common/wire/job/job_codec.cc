@@ -3,7 +3,7 @@
 #include "common/domain/job/pipeline.h"
 #include "common/domain/targets/node_labels.h"
 #include "common/domain/why/all/old_texts.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/why.h"
 #include "common/wire/job/environment_codec.h"
 #include "common/wire/job/found_codec.h"
 #include "common/wire/job/pipeline_codec.h"

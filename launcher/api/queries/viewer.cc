@@ -7,8 +7,8 @@
 
 #include "common/base/utf8.h"
 #include "common/domain/targets/provider_settings.h"
-#include "common/domain/why/all/reason.h"
 #include "common/domain/why/all/redact.h"
+#include "common/domain/why/why.h"
 #include "launcher/api/queries/compute_texts.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/jobs/children.h"

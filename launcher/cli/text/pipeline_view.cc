@@ -8,7 +8,7 @@
 
 #include "common/domain/job/pipeline.h"
 #include "common/domain/people/access.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/steps.h"
 #include "launcher/cli/terminal/labelled_lines.h"
 #include "launcher/cli/terminal/output.h"
 #include "launcher/cli/text/view_text.h"

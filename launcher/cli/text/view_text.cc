@@ -9,7 +9,7 @@
 #include <array>
 
 #include "common/domain/job/image_replacement.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
 #include "launcher/cli/terminal/output.h"
 #include "launcher/cli/text/environment_view.h"
 #include "launcher/cli/text/found_lines.h"

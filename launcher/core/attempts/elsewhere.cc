@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
 #include "launcher/core/placement/node_fit.h"
 
 namespace lockstep::launcher {

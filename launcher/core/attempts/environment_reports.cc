@@ -1,7 +1,7 @@
 #include "launcher/core/attempts/environment_reports.h"
 
 #include "common/base/cut.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/losses.h"
 #include "launcher/core/attempts/environment_locks.h"
 
 namespace lockstep::launcher {

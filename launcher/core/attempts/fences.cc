@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/losses.h"
 
 namespace lockstep::launcher {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/domain/data/data_reference.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/events.h"
 #include "launcher/core/names/asset_requests.h"
 
 namespace lockstep::launcher {

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/settings.h"
 
 namespace lockstep::launcher {
 

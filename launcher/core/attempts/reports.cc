@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/events.h"
+#include "common/domain/why/nodes/losses.h"
+#include "common/domain/why/ranks/parts.h"
 #include "launcher/core/attempts/environment_reports.h"
 #include "launcher/core/attempts/fences.h"
 #include "launcher/core/attempts/gang_findings.h"

@@ -7,7 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/orders.h"
 #include "launcher/core/attempts/environment_locks.h"
 #include "launcher/core/machines/life.h"
 #include "launcher/state/found_state.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep::launcher {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/explain.h"
 #include "launcher/core/explain/state_views.h"
 #include "launcher/core/nodes/size_check.h"
 #include "launcher/core/queue/reservation.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/explain.h"
 #include "launcher/state/jobs/step_key.h"
 
 namespace lockstep::launcher {

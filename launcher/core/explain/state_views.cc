@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "common/base/cut.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/waits.h"
+#include "common/domain/why/nodes/nodes.h"
 #include "launcher/core/attempts/environment_locks.h"
 #include "launcher/core/attempts/reports.h"
 #include "launcher/core/jobs/metadata.h"

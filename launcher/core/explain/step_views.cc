@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/steps.h"
 #include "launcher/core/explain/state_views.h"
 #include "launcher/core/pipelines/pipelines.h"
 

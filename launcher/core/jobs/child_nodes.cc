@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/machines.h"
 #include "launcher/core/jobs/target_choice.h"
 #include "launcher/core/placement/in_vain.h"
 #include "launcher/core/placement/node_fit.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/orders.h"
 #include "launcher/core/jobs/requests.h"
 
 namespace lockstep::launcher {

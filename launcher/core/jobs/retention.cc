@@ -5,7 +5,7 @@
 #include <array>
 
 #include "common/domain/messages/no_such_job.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/orders.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/jobs/children.h"
 #include "launcher/core/queue/quotas.h"

@@ -9,7 +9,8 @@
 
 #include "common/domain/job/image_replacement.h"
 #include "common/domain/job/pipeline.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/vain.h"
+#include "common/domain/why/nodes/placement.h"
 #include "launcher/core/jobs/step_names.h"
 #include "launcher/core/nodes/size_check.h"
 #include "launcher/core/placement/in_vain.h"

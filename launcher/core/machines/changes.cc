@@ -4,7 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/losses.h"
+#include "common/domain/why/nodes/providers.h"
 #include "launcher/core/nodes/nodes.h"
 
 namespace lockstep::launcher {

@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "common/base/nearest.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/losses.h"
+#include "common/domain/why/nodes/machines.h"
+#include "common/domain/why/nodes/placement.h"
+#include "common/domain/why/nodes/targets.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/base/next_fire.h"
 #include "launcher/core/machines/scaling.h"

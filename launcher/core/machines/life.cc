@@ -6,7 +6,9 @@
 #include <charconv>
 #include <vector>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/fit.h"
+#include "common/domain/why/nodes/losses.h"
+#include "common/domain/why/nodes/placement.h"
 #include "common/grammar/slurm_time.h"
 #include "launcher/core/nodes/preemption.h"
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/losses.h"
+#include "common/domain/why/nodes/machines.h"
+#include "common/domain/why/nodes/providers.h"
 #include "launcher/core/machines/changes.h"
 #include "launcher/core/machines/rules.h"
 #include "launcher/core/nodes/preemption.h"

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/losses.h"
+#include "common/domain/why/nodes/machines.h"
+#include "common/domain/why/nodes/providers.h"
 #include "launcher/core/machines/changes.h"
 #include "launcher/core/machines/instances.h"
 #include "launcher/core/machines/life.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/machines.h"
 #include "launcher/core/machines/changes.h"
 #include "launcher/core/machines/free_names.h"
 #include "launcher/core/machines/life.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/nodes.h"
 
 namespace lockstep::launcher {
 

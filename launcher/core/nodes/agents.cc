@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/base/utf8.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/losses.h"
 #include "launcher/core/attempts/fences.h"
 #include "launcher/core/attempts/reports.h"
 #include "launcher/core/memory/sessions.h"

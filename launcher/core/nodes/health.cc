@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/events.h"
+#include "common/domain/why/nodes/losses.h"
 #include "launcher/core/attempts/fences.h"
 #include "launcher/core/attempts/reports.h"
 

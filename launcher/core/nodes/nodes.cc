@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/losses.h"
+#include "common/domain/why/nodes/machines.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/attempts/fences.h"
 #include "launcher/core/base/counted.h"

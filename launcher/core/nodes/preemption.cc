@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/nodes/losses.h"
+#include "common/domain/why/nodes/machines.h"
 #include "launcher/core/machines/life.h"
 
 namespace lockstep::launcher {

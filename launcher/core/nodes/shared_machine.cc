@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/nodes.h"
 #include "launcher/core/nodes/size_check.h"
 
 namespace lockstep::launcher {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/nodes.h"
 #include "launcher/core/nodes/shared_machine.h"
 #include "launcher/core/placement/host_labels.h"
 #include "launcher/core/placement/rdma_fabric.h"

@@ -7,7 +7,8 @@
 #include <utility>
 #include <variant>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/orders.h"
+#include "common/domain/why/jobs/steps.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/attempts/merging.h"
 #include "launcher/core/attempts/verdict.h"

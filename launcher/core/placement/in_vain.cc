@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/vain.h"
+#include "common/domain/why/nodes/placement.h"
 #include "launcher/core/machines/instances.h"
 #include "launcher/core/machines/scaling.h"
 #include "launcher/core/placement/node_fit.h"

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/fit.h"
+#include "common/domain/why/nodes/limit_fit.h"
+#include "common/domain/why/nodes/nodes.h"
 #include "launcher/core/machines/life.h"
 #include "launcher/core/nodes/size_check.h"
 #include "launcher/core/placement/rdma_fabric.h"

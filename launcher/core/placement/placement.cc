@@ -10,7 +10,8 @@
 
 #include "common/base/check.h"
 #include "common/base/natural_order.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/vain.h"
+#include "common/domain/why/nodes/placement.h"
 #include "launcher/core/attempts/retry.h"
 #include "launcher/core/machines/instances.h"
 #include "launcher/core/machines/life.h"

@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/fit.h"
 
 namespace lockstep::launcher {
 

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/waits.h"
 #include "launcher/core/access/users.h"
 
 namespace lockstep::launcher {

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/waits.h"
 #include "launcher/core/queue/pass.h"
 
 namespace lockstep::launcher {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/waits.h"
 
 namespace lockstep::launcher {
 

@@ -4,7 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/waits.h"
+#include "common/domain/why/nodes/placement.h"
 #include "launcher/core/placement/node_fit.h"
 
 namespace lockstep::launcher {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/waits.h"
 
 namespace lockstep::launcher {
 

@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "common/base/nearest.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/machines.h"
+#include "common/domain/why/nodes/targets.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/base/counted.h"
 #include "launcher/core/machines/instances.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/parts.h"
 #include "launcher/state/state.h"
 
 namespace lockstep::launcher {

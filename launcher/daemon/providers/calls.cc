@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/providers.h"
 #include "common/io/programs/run_program.h"
 #include "launcher/words/why.h"
 

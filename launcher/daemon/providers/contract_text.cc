@@ -10,7 +10,7 @@
 #include "common/base/digest.h"
 #include "common/domain/messages/agent_protocol.h"
 #include "common/domain/targets/provider_settings.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/providers.h"
 #include "launcher/daemon/providers/target_log.h"
 
 namespace lockstep::launcher {

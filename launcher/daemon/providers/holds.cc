@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/why.h"
 #include "launcher/daemon/providers/calls.h"
 #include "launcher/words/why.h"
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/providers.h"
 
 namespace lockstep::launcher {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstdlib>
 
 #include "common/domain/targets/provider_settings.h"
-#include "common/domain/why/all/reason.h"
 #include "common/domain/why/all/redact.h"
+#include "common/domain/why/nodes/providers.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "launcher/daemon/providers/target_log.h"

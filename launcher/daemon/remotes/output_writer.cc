@@ -4,7 +4,7 @@
 
 #include "common/base/cut.h"
 #include "common/domain/data/outputs.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep::launcher {
 

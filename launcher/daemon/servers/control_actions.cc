@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/nodes.h"
 #include "launcher/api/reply_router.h"
 #include "launcher/daemon/servers/control_server.h"
 #include "launcher/state/state.h"

@@ -1,6 +1,6 @@
 #include "launcher/state/facts/fact.h"
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
 
 namespace lockstep::launcher {
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/machines.h"
+#include "common/domain/why/nodes/providers.h"
+#include "common/domain/why/nodes/targets.h"
 #include "launcher/state/targets/provider_event.h"
 
 namespace lockstep::launcher {

@@ -10,7 +10,7 @@
 
 #include "common/domain/messages/runner_protocol.h"
 #include "common/domain/messages/workspace_plan.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/why.h"
 #include "common/io/attempt/attempt_dir.h"
 #include "common/io/file_system.h"
 #include "tests/unit/runner/process_probe.h"

@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "common/domain/why/all/convert.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/why.h"
 #include "launcher/words/why.h"
 
 namespace lockstep {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/domain/why/all/convert.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/parts.h"
 #include "common/io/process.h"
 #include "tests/unit/agent/helpers.h"
 

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/named_found.h"
+#include "common/domain/why/jobs/steps.h"
 
 namespace lockstep {
 namespace {

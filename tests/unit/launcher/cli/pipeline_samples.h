@@ -2,7 +2,7 @@
 // Pipelines in the middle of their work, for tests of what people see.
 
 #include "common/domain/job/pipeline.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/steps.h"
 #include "tests/unit/launcher/cli/samples.h"
 
 namespace lockstep::cli {

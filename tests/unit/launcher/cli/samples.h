@@ -2,7 +2,7 @@
 // Views with every field filled, for golden tests.
 
 #include "common/domain/messages/views.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep::cli {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/why.h"
 #include "launcher/core/core.h"
 #include "launcher/state/state.h"
 #include "tests/unit/support/print_why.h"

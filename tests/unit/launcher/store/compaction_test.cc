@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/orders.h"
 #include "launcher/state/compact.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/journal_file.h"

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/orders.h"
 #include "launcher/state/state.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/sqlite.h"

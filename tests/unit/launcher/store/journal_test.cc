@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/orders.h"
 #include "launcher/store/sqlite.h"
 #include "tests/unit/common/wire/fill.h"
 #include "tests/unit/support/temp_dir.h"

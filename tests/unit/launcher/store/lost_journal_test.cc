@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/orders.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/journal_check.h"
 #include "tests/unit/support/temp_dir.h"

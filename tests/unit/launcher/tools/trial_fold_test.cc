@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/orders.h"
 
 namespace lockstep::launcher {
 namespace {

@@ -4,7 +4,13 @@
 
 #include <gmock/gmock.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/events.h"
+#include "common/domain/why/jobs/named_found.h"
+#include "common/domain/why/jobs/orders.h"
+#include "common/domain/why/nodes/losses.h"
+#include "common/domain/why/nodes/nodes.h"
+#include "common/domain/why/ranks/parts.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::words {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/domain/messages/views.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/explain.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::words {

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "common/domain/why/all/reason.h"
 #include "common/domain/why/all/redact.h"
+#include "common/domain/why/jobs/waits.h"
+#include "common/domain/why/nodes/fit.h"
+#include "common/domain/why/nodes/placement.h"
 
 namespace lockstep::words {
 namespace {

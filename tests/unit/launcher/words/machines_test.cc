@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "common/domain/why/all/reason.h"
 #include "common/domain/why/all/redact.h"
+#include "common/domain/why/nodes/machines.h"
+#include "common/domain/why/nodes/placement.h"
+#include "common/domain/why/nodes/providers.h"
+#include "common/domain/why/nodes/targets.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::words {

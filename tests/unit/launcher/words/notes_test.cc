@@ -5,7 +5,8 @@
 
 #include <gmock/gmock.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/rdma.h"
 #include "launcher/words/rdma.h"
 #include "launcher/words/why.h"
 

@@ -4,7 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/parts.h"
+#include "common/domain/why/ranks/ranks.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::words {

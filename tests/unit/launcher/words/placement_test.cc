@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/settings.h"
+#include "common/domain/why/nodes/fit.h"
+#include "common/domain/why/nodes/nodes.h"
+#include "common/domain/why/nodes/placement.h"
 #include "launcher/words/placement.h"
 #include "launcher/words/why.h"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/steps.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::words {

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/vain.h"
+#include "common/domain/why/nodes/fit.h"
+#include "common/domain/why/nodes/nodes.h"
+#include "common/domain/why/nodes/placement.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::words {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/domain/why/all/reason.h"
 #include "common/domain/why/all/redact.h"
+#include "common/domain/why/jobs/waits.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::words {

@@ -8,7 +8,8 @@
 #include <csignal>
 #include <memory>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/ranks.h"
 
 namespace lockstep::runner {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/rdma.h"
 
 namespace lockstep::runner::testing {
 namespace {

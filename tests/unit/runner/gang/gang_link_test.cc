@@ -14,7 +14,7 @@
 #include <list>
 #include <thread>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/parts.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 

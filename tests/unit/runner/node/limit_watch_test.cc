@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/ranks.h"
 
 namespace lockstep::runner::testing {
 namespace {

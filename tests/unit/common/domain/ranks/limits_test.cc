@@ -5,7 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "common/domain/job/spec.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/fit.h"
+#include "common/domain/why/nodes/limit_fit.h"
 
 namespace lockstep {
 namespace {

@@ -6,8 +6,9 @@
 
 #include <chrono>
 
-#include "common/domain/why/all/reason.h"
 #include "common/domain/why/all/redact.h"
+#include "common/domain/why/jobs/waits.h"
+#include "common/domain/why/nodes/fit.h"
 #include "common/wire/messages/control.h"
 #include "launcher/core/core.h"
 #include "launcher/words/why.h"

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "common/domain/why/all/convert.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/waits.h"
 #include "common/wire/messages/control.h"
 #include "launcher/api/queries/viewer.h"
 #include "launcher/core/core.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/settings.h"
 #include "launcher/core/placement/rdma_fabric.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 #include "tests/unit/support/print_why.h"

@@ -4,7 +4,8 @@
 #include "launcher/core/jobs/children.h"
 
 #include "common/domain/job/pipeline.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/orders.h"
+#include "common/domain/why/nodes/machines.h"
 #include "launcher/core/access/users.h"
 #include "launcher/words/why.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"

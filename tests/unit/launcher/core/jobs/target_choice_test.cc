@@ -1,6 +1,6 @@
 // The target of a job that names none.
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/placement.h"
 #include "launcher/words/why.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 #include "tests/unit/support/print_why.h"

@@ -1,7 +1,7 @@
 #pragma once
 // A launcher whose target "lab" has machines that a provider makes; the test plays the provider.
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/providers.h"
 #include "launcher/core/machines/changes.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 

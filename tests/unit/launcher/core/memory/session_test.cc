@@ -1,6 +1,8 @@
 // Who speaks for a node, and what a full report proves.
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/nodes/losses.h"
+#include "common/domain/why/nodes/nodes.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 #include "tests/unit/support/print_why.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/machines.h"
 #include "launcher/state/targets/computes.h"
 
 namespace lockstep::launcher {

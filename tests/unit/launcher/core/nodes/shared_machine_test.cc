@@ -1,6 +1,6 @@
 // Two agents of one machine: it is not sold twice.
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/nodes.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 #include "tests/unit/support/print_why.h"
 

@@ -1,7 +1,9 @@
 // Pipelines: when their steps begin, what they read, and how the whole ends.
 
 #include "common/domain/job/pipeline.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/explain.h"
+#include "common/domain/why/jobs/steps.h"
+#include "common/domain/why/jobs/vain.h"
 
 #include "common/domain/why/all/reason.h"
 #include "launcher/core/explain/reuse.h"

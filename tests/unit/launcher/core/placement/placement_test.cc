@@ -1,6 +1,9 @@
 // Where jobs are placed: resources, sharing, networks, and what stays over attempts.
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/placement.h"
+#include "common/domain/why/nodes/fit.h"
+#include "common/domain/why/nodes/nodes.h"
+#include "common/domain/why/ranks/parts.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 #include "tests/unit/support/print_why.h"
 

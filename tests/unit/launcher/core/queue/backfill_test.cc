@@ -1,6 +1,6 @@
 // What starts before the head of a queue, and what is kept for it.
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/jobs/waits.h"
 #include "launcher/core/queue/reservation.h"
 #include "launcher/words/why.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"

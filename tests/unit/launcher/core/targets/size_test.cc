@@ -1,7 +1,9 @@
 // Sizes: who defines them, how many machines of one are granted, and that a node has what its
 // target's size promises.
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/fit.h"
+#include "common/domain/why/nodes/nodes.h"
+#include "common/domain/why/nodes/placement.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 #include "tests/unit/support/print_why.h"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/targets/provider_settings.h"
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/providers.h"
 #include "launcher/words/why.h"
 #include "tests/unit/launcher/daemon/providers/provider_world.h"
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/providers.h"
 #include "tests/unit/launcher/daemon/providers/provider_world.h"
 
 namespace lockstep::launcher {

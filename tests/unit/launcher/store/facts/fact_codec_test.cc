@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/placement.h"
 #include "proto/journal.pb.h"
 #include "tests/unit/common/wire/fill.h"
 

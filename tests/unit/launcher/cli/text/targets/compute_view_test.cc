@@ -7,7 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/domain/why/all/reason.h"
+#include "common/domain/why/nodes/machines.h"
+#include "common/domain/why/nodes/providers.h"
 #include "launcher/api/json/compute.h"
 #include "launcher/cli/terminal/output.h"
 #include "launcher/cli/text/targets/compute_machines.h"
