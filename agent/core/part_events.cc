@@ -2,6 +2,7 @@
 
 #include "agent/core/impl.h"
 #include "common/base/check.h"
+#include "common/domain/why/ranks/parts.h"
 
 namespace lockstep::agent {
 

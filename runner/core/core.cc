@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/domain/why/ranks/ranks.h"
 #include "runner/core/impl.h"
 
 namespace lockstep::runner {

@@ -1,3 +1,4 @@
+#include "common/domain/why/ranks/ranks.h"
 #include "runner/core/ranks.h"
 
 #include <algorithm>

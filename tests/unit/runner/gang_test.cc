@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/domain/why/all/convert.h"
+#include "common/domain/why/ranks/parts.h"
 #include "tests/unit/runner/attempt.h"
 
 namespace lockstep::runner::testing {

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "common/domain/why/all/convert.h"
+#include "common/domain/why/ranks/notes.h"
 #include "common/wire/runners/runner_codec.h"
 #include "tests/unit/runner/attach/attach_talk.h"
 

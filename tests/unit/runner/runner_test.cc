@@ -9,6 +9,8 @@
 #include <sstream>
 
 #include "common/domain/why/all/convert.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/ranks.h"
 #include "runner/spawn/sweep.h"
 #include "tests/unit/runner/attempt.h"
 

@@ -1,6 +1,7 @@
 // The agent core, driven through inputs alone; every action must be consumed.
 #include <csignal>
 
+#include "common/domain/why/ranks/parts.h"
 #include "tests/unit/agent/core/fixture.h"
 
 namespace lockstep::agent {

@@ -1,4 +1,5 @@
 // Parts that may run only while the launcher knows of this node.
+#include "common/domain/why/ranks/parts.h"
 #include "tests/unit/agent/core/fixture.h"
 
 namespace lockstep::agent {

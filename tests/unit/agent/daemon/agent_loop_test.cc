@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "agent/supervise/recovery.h"
+#include "common/domain/why/ranks/parts.h"
 #include "common/wire/messages/bulk.h"
 #include "common/wire/messages/control.h"
 #include "common/wire/runners/runner_codec.h"

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/why/ranks/parts.h"
 #include "tests/unit/agent/environment/environment_support.h"
 
 namespace lockstep::agent {

@@ -1,5 +1,6 @@
 // How parts get their environments: solved and built once for all who wait, reused, and told.
 
+#include "common/domain/why/ranks/parts.h"
 #include "tests/unit/agent/environment/environment_support.h"
 
 #include <fmt/format.h>

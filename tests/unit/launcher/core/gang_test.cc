@@ -1,5 +1,8 @@
 // The life of an attempt, from placed to final.
 
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/waits.h"
+#include "common/domain/why/ranks/parts.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -334,8 +337,7 @@ TEST_F(Gang, ACompletedReportThatLacksRanksIsNotBelieved) {
   launcher.run_solo(n1, attempt(solo), node_exit({rank_exit(0)}));
   const ExitReport verdict = launcher.facts<AttemptEnded>().at(0).report;
   EXPECT_EQ(verdict.cause, Cause::start_failed);
-  EXPECT_EQ(verdict.why,
-            Why(NodeFailed{"n1", Cause::start_failed, IncompleteReport{1, 2}}));
+  EXPECT_EQ(verdict.why, Why(NodeFailed{"n1", Cause::start_failed, IncompleteReport{1, 2}}));
 }
 
 }  // namespace

@@ -1,5 +1,10 @@
 // What is told of a job: facts as events that survive a restart, and notes that do not.
 
+#include "common/domain/why/jobs/events.h"
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/orders.h"
+#include "common/domain/why/jobs/waits.h"
+#include "common/domain/why/ranks/notes.h"
 #include "launcher/state/event.h"
 
 #include "launcher/words/why.h"

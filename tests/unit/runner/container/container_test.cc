@@ -9,6 +9,8 @@
 #include <algorithm>
 
 #include "common/domain/why/all/convert.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/ranks.h"
 #include "common/io/process.h"
 #include "tests/unit/runner/container/container_fixture.h"
 

@@ -1,4 +1,5 @@
 // What the runner names as the cause, whatever order its signs arrive in.
+#include "common/domain/why/ranks/ranks.h"
 #include "tests/unit/runner/core/fixture.h"
 
 namespace lockstep::runner {

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/domain/why/jobs/ends.h"
 #include "launcher/api/json/asset.h"
 #include "launcher/api/json/cluster.h"
 #include "launcher/api/json/compute.h"

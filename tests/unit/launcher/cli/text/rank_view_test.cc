@@ -1,4 +1,5 @@
 #include "launcher/cli/text/rank_view.h"
+#include "common/domain/why/jobs/ends.h"
 
 #include <gtest/gtest.h>
 

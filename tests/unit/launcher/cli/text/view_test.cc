@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/nodes/losses.h"
 #include "launcher/api/json/cluster.h"
 #include "launcher/api/json/job.h"
 #include "launcher/cli/terminal/output.h"

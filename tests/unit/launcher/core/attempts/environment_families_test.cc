@@ -1,6 +1,7 @@
 // What jobs that attempts submit, and the nodes that they run on, can do to an account's locks.
 // Root of a node has the credentials of the attempts there.
 
+#include "common/domain/why/nodes/losses.h"
 #include "tests/unit/launcher/core/attempts/environment_fixture.h"
 
 namespace lockstep::launcher {

@@ -1,5 +1,7 @@
 // Attempts that must never run at the same time: leases, and what ends the wait for them.
 
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/waits.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {

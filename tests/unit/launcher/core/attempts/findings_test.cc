@@ -1,6 +1,7 @@
 // What a gang finds out about its ranks: in views at once, in the journal and among the events only
 // when it says something else.
 
+#include "common/domain/why/jobs/events.h"
 #include "launcher/core/attempts/gang_findings.h"
 
 #include "launcher/state/found_state.h"

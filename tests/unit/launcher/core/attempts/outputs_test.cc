@@ -1,5 +1,7 @@
 // What jobs leave behind, as the launcher hears of it.
 
+#include "common/domain/why/jobs/events.h"
+#include "common/domain/why/jobs/waits.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {

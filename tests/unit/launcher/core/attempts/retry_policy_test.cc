@@ -1,5 +1,7 @@
 // What a job asks to be tried again, and how long it waits before that.
 
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/waits.h"
 #include "launcher/core/attempts/retry.h"
 
 #include "tests/unit/launcher/core/launcher_fixture.h"

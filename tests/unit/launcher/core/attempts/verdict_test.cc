@@ -1,6 +1,10 @@
 // What the ends of ranks mean: cause, exit code, reason.
 
 #include "launcher/core/attempts/verdict.h"
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/waits.h"
+#include "common/domain/why/ranks/parts.h"
+#include "common/domain/why/ranks/ranks.h"
 
 #include "tests/unit/launcher/core/launcher_fixture.h"
 

@@ -1,5 +1,6 @@
 // The pictures for people.
 
+#include "common/domain/why/jobs/waits.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {

@@ -1,5 +1,9 @@
 // Cancel: at every point of a job's life, once or often.
 
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/events.h"
+#include "common/domain/why/jobs/orders.h"
+#include "common/domain/why/jobs/waits.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {

@@ -1,6 +1,7 @@
 // Jobs that are deleted, by people and by the limits of what is kept, and what is remembered of
 // them.
 
+#include "common/domain/why/jobs/orders.h"
 #include "launcher/state/roots.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 

@@ -1,5 +1,6 @@
 // Targets of type amlcompute: how many machines there are, and why.
 
+#include "common/domain/why/nodes/machines.h"
 #include "launcher/core/machines/scaling.h"
 
 #include <fmt/format.h>

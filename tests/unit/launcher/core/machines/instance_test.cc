@@ -1,5 +1,7 @@
 // Targets of type computeinstance: who and what starts and stops them, and what jobs wait for.
 
+#include "common/domain/why/nodes/machines.h"
+#include "common/domain/why/nodes/targets.h"
 #include "launcher/core/machines/instances.h"
 
 #include "common/io/zones/machine_zones.h"

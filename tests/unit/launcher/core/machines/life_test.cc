@@ -2,6 +2,9 @@
 // is tried again a bounded number of times.
 
 #include "launcher/core/machines/life.h"
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/nodes/losses.h"
+#include "common/domain/why/ranks/parts.h"
 
 #include "launcher/core/attempts/retry.h"
 

@@ -1,5 +1,8 @@
 // The clocks of nodes: measured with heartbeats, and what follows for who failed first.
 
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/ranks/parts.h"
+#include "common/domain/why/ranks/ranks.h"
 #include "launcher/core/memory/clock_meter.h"
 
 #include "tests/unit/launcher/core/launcher_fixture.h"

@@ -1,5 +1,7 @@
 // What is kept of the life of a node, and what the launcher's log is told of it.
 
+#include "common/domain/why/jobs/events.h"
+#include "common/domain/why/nodes/losses.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {

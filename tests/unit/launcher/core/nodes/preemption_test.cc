@@ -1,6 +1,8 @@
 // A machine that is taken away with notice: nothing new is placed there, what runs is stopped with
 // grace, and is queued again.
 
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/ranks/parts.h"
 #include "launcher/core/attempts/retry.h"
 
 #include "tests/unit/launcher/core/launcher_fixture.h"

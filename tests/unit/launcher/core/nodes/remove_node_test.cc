@@ -1,6 +1,8 @@
 // A node that is removed: for good, refused while it may run something, and told so when it comes
 // back.
 
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/nodes/losses.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {

@@ -1,6 +1,8 @@
 // Machines of a target with the node source ssh: which calls of the provider are due, and what
 // follows from what it says.
 
+#include "common/domain/why/nodes/machines.h"
+#include "common/domain/why/nodes/targets.h"
 #include "launcher/core/attempts/desired.h"
 #include "tests/unit/launcher/core/machines/machine_fixture.h"
 

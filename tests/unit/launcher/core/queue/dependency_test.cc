@@ -1,5 +1,6 @@
 // Jobs that wait for other jobs, or for a time.
 
+#include "common/domain/why/jobs/waits.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {

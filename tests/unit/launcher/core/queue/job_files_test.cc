@@ -1,6 +1,7 @@
 // How much the logs, outputs, checkpoints and sources of a user's jobs may take on the launcher,
 // and how many ended jobs of theirs are kept.
 
+#include "common/domain/why/jobs/orders.h"
 #include "launcher/core/queue/quotas.h"
 
 #include "tests/unit/launcher/core/launcher_fixture.h"

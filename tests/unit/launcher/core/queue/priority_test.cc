@@ -1,5 +1,6 @@
 // Which job goes first: priority, then the user with the least share, then order of submission.
 
+#include "common/domain/why/jobs/waits.h"
 #include "launcher/state/people/fair_share.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 

@@ -1,5 +1,6 @@
 // Submission and the order of the queue.
 
+#include "common/domain/why/jobs/waits.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {

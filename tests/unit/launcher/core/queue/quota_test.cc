@@ -1,5 +1,6 @@
 // Quotas of users and projects: what is refused, what waits and says why, and whom that blocks.
 
+#include "common/domain/why/jobs/waits.h"
 #include "launcher/core/queue/quotas.h"
 
 #include "launcher/core/queue/quota_queue.h"
