@@ -20,10 +20,10 @@
 
 #include "agent/daemon/agent.h"
 #include "agent/daemon/doctor.h"
-#include "agent/daemon/moved_file.h"
+#include "agent/daemon/links/moved_file.h"
 #include "agent/daemon/notice_file.h"
 #include "agent/daemon/offer.h"
-#include "agent/daemon/stage.h"
+#include "agent/daemon/staging/stage.h"
 #include "agent/inventory/inventory.h"
 #include "agent/inventory/machine.h"
 #include "agent/workspace/cache_limit.h"
@@ -31,8 +31,8 @@
 #include "common/base/size_flag.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
+#include "common/io/files/places.h"
 #include "common/io/log_sink.h"
-#include "common/io/places.h"
 #include "common/io/process.h"
 #include "common/wire/findings.h"
 

@@ -17,7 +17,7 @@
 
 #include "common/base/cut.h"
 #include "common/base/time.h"
-#include "common/domain/environment.h"
+#include "common/domain/environment/definition.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/environment.h"
+#include "common/domain/environment/definition.h"
 #include "envs/lock.h"
 #include "envs/toolbox.h"
 

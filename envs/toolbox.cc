@@ -17,7 +17,7 @@
 
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
-#include "common/io/process_table.h"
+#include "common/io/programs/process_table.h"
 
 namespace lockstep::envs {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "common/io/log_sink.h"
 #include "launcher/daemon/daemon.h"
-#include "launcher/tools/tools.h"
+#include "launcher/tools/commands.h"
 
 int main(int argc, char** argv) {
   using namespace lockstep::launcher;

@@ -23,13 +23,13 @@
 #include <vector>
 
 #include "common/base/digest.h"
+#include "common/io/cgroups/nursery.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
-#include "common/io/fork_server.h"
 #include "common/io/log_sink.h"
-#include "common/io/nursery.h"
 #include "common/io/process.h"
-#include "common/wire/runner.h"
+#include "common/io/programs/fork_server.h"
+#include "common/wire/runners/runner_codec.h"
 #include "runner/pmix/client.h"
 #include "runner/runner.h"
 

@@ -7,12 +7,14 @@
 
 #include <cerrno>
 
-#include "common/io/attempt_cgroups.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/rdma.h"
+#include "common/io/attempt/short_path.h"
 #include "common/io/beneath.h"
+#include "common/io/cgroups/attempt_cgroups.h"
 #include "common/io/file_system.h"
-#include "common/io/open_place.h"
-#include "common/io/short_path.h"
-#include "common/wire/runner.h"
+#include "common/io/files/open_place.h"
+#include "common/wire/runners/runner_codec.h"
 #include "runner/container/infiniband.h"
 
 namespace lockstep::runner {
@@ -86,20 +88,14 @@ std::vector<std::string> rdma_devices_for(const Container& container) {
 
 // Without it, RDMA would fail in the ranks with words that name neither the engine nor the limit.
 void note_rdma_limits(const Orders& orders, const std::vector<std::string>& devices,
-                      std::vector<std::string>& notes) {
+                      std::vector<Why>& notes) {
   const ResourceRequest& resources = orders.assignment.spec.resources;
   if (resources.rdma == Rdma::off || orders.assignment.nodes() == 1) return;
   const Container& container = *orders.container();
   if (devices.empty() && !infiniband_devices().empty())
-    notes.push_back(fmt::format(
-        "its container has no RDMA device: the agent's user may not open /dev/infiniband/uverbs*, "
-        "so the rootless engine {} cannot pass them",
-        container.engine));
+    notes.emplace_back(ContainerLacksRdma{container.engine});
   if (!devices.empty() && !container.memlock_is_unlimited)
-    notes.push_back(fmt::format(
-        "locked memory is limited in its container, and RDMA may need more: set "
-        "LimitMEMLOCK=infinity for the service of {}{}, and start the agent again",
-        container.engine, container.is_rootless ? " (here: for the agent's user)" : ""));
+    notes.emplace_back(ContainerLocksLittle{container.engine, container.is_rootless});
 }
 
 Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
@@ -109,10 +105,13 @@ Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, con
   setup->directory = directory_inside(orders.workspace, directory);
   setup->attempt_directory = io::short_path_in_container(directory);
   if (orders.assignment.spec.resources.memory && !orders.container()->limits_memory)
-    setup->isolation.for_job.push_back(
-        memory_not_limited(*orders.assignment.spec.resources.memory,
-                           orders.container()->engine + " cannot limit the memory of containers"));
-  TRY(allow(orders.assignment.spec.limits, setup->isolation.for_job));
+    setup->isolation.for_job.emplace_back(
+        MemoryIsNotLimited{*orders.assignment.spec.resources.memory,
+                           EngineLimitsNoMemory{orders.container()->engine}});
+  if (Why why = forbidden(orders.assignment.spec.limits, setup->isolation.for_job)) {
+    setup->error = SetupError{Cause::start_failed, std::move(why)};
+    return {};
+  }
   const std::vector<std::string> devices = rdma_devices_for(*orders.container());
   note_rdma_limits(orders, devices, setup->isolation.for_job);
   TRY_ASSIGN(ContainerPlan plan, plan_container({directory, orders.assignment, orders.workspace,
@@ -146,10 +145,7 @@ void take_place(const io::AttemptDir& directory, const Orders& orders, NodeSetup
     break;
   }
   if (setup->place && setup->directory == common) return;
-  setup->isolation.for_job.push_back(fmt::format(
-      "its folder is {} on this node, {}: this node can make no mount namespace, and {}",
-      setup->directory,
-      setup->place ? "and another one on other nodes" : "and another one in each attempt", why));
+  setup->isolation.for_job.emplace_back(FolderDiffers{setup->directory, !setup->place, why});
 }
 
 }  // namespace
@@ -172,7 +168,7 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
                       ContainerProcess::Events container_events) {
   NodeSetup setup;
   const auto fail = [&](Cause cause, const Error& error) {
-    setup.error = SetupError{cause, error.message};
+    setup.error = SetupError{cause, told(error.message)};
     return std::move(setup);
   };
   auto user = find_run_as(orders.assignment.spec.run_as);
@@ -199,6 +195,7 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
     const Status started = start_container(loop, directory, orders, *spawn, limits.limits,
                                            std::move(container_events), &setup);
     if (!started) return fail(Cause::start_failed, started.error());
+    if (setup.error) return setup;
     setup.isolation.spawn = spawn::Client::expect(loop, std::move(events));
     return setup;
   }
@@ -206,9 +203,12 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
   const IsolationRequest request{cgroup_request(directory, orders.assignment, limits), *spawn,
                                  &*workspace, orders.assignment.spec.limits, &memory};
   auto isolation = isolate(loop, request, std::move(events));
-  if (!isolation)
-    return fail(workspace->must_mount() ? Cause::workspace_failed : Cause::start_failed,
-                isolation.error());
+  const Cause cause = workspace->must_mount() ? Cause::workspace_failed : Cause::start_failed;
+  if (!isolation) return fail(cause, isolation.error());
+  if (isolation->refused) {
+    setup.error = SetupError{cause, isolation->refused};
+    return setup;
+  }
   setup.isolation = *std::move(isolation);
   setup.directory = workspace->directory(setup.isolation.mounted);
   setup.attempt_directory = workspace->attempt_directory(setup.isolation.mounted);

@@ -8,13 +8,13 @@
 #include <optional>
 #include <string>
 
-#include "common/domain/assignment.h"
-#include "common/io/attempt_dir.h"
+#include "common/domain/messages/assignment.h"
+#include "common/io/attempt/attempt_dir.h"
+#include "common/io/attempt/working_place.h"
 #include "common/io/process.h"
-#include "common/io/working_place.h"
 #include "runner/container/container.h"
+#include "runner/node/containment.h"
 #include "runner/pmix/client.h"
-#include "runner/steps/isolation.h"
 
 namespace lockstep::runner {
 
@@ -34,7 +34,7 @@ Result<Orders> read_orders(const io::AttemptDir& directory);
 
 struct SetupError {
   Cause cause = Cause::start_failed;
-  std::string why;
+  Why why;
 };
 
 struct NodeSetup {
@@ -52,7 +52,7 @@ struct NodeSetup {
 // The limits of the ranks here, and the cgroup in which they start.
 struct NodeLimits {
   Limits limits;
-  std::string nursery = {};  // the nursery of this process: common/io/nursery.h; "": none
+  std::string nursery = {};  // the nursery of this process: common/io/cgroups/nursery.h; "": none
 };
 
 // Errors are returned in NodeSetup::error, so that the core decides about them.

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/io/disk_space.h"
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/why.h"
+#include "common/io/files/disk_space.h"
 
 namespace lockstep::runner {
 namespace {
@@ -61,9 +63,9 @@ Status Runner::run() {
                        container_events());
   if (setup_.pmix) pmix_pid_ = setup_.pmix->pid();
   for (const auto& note : setup_.isolation.notes) spdlog::info("{}", note);
-  for (const auto& note : setup_.isolation.for_job) spdlog::warn("{}", note);
+  for (const Why& note : setup_.isolation.for_job) spdlog::warn("{}", log_text(note));
   if (setup_.error) {
-    spdlog::error("setup failed: {}", setup_.error->why);
+    spdlog::error("setup failed: {}", log_text(setup_.error->why));
     feed(SetupFailed{setup_.error->cause, setup_.error->why});
   } else {
     spdlog::info("ranks run as {} in {} under {}", setup_.run_as.name, setup_.directory,
@@ -181,7 +183,7 @@ ContainerProcess::Events Runner::container_events() {
       [this](Cause cause, const std::string& why) {
         spdlog::error("{}", why);
         spawner_ = Spawner::gone;
-        feed(SetupFailed{cause, why});
+        feed(SetupFailed{cause, told(why)});
         feed(SpawnLost{});  // ranks that were ordered never start
       },
   };
@@ -189,10 +191,10 @@ ContainerProcess::Events Runner::container_events() {
 
 // The ranks are ended as after a failure of theirs; a part that ends already just goes on with it.
 void Runner::end(const EndPart& order) {
-  spdlog::error("the agent ends the part: {}", order.message);
-  limit_watch_.ended(order.message);
+  spdlog::error("the agent ends the part: {}", log_text(order.why));
+  limit_watch_.ended(order.why);
   if (order.cause == Cause::disk_limit) logs_.give_up_on_disk();
-  feed(SetupFailed{order.cause, order.message});
+  feed(SetupFailed{order.cause, order.why});
 }
 
 LimitCounts Runner::count_limits() const {
@@ -228,13 +230,12 @@ void Runner::look_at_limits(bool final) {
 // A rank that could not fork seldom says so itself.
 void Runner::tell_limits() {
   look_at_limits(true);
-  final_report_->limits = limit_watch_.lines();
+  final_report_->limits = limit_watch_.reached();
   if (!final_report_->first_failed_rank) return;
   const LimitCounts counts = count_limits();
   for (RankExit& exit : final_report_->ranks)
-    if (exit.rank == *final_report_->first_failed_rank && exit.detail.empty())
-      if (const std::string why = limit_watch_.refusal_of(exit.rank, counts); !why.empty())
-        exit.detail = "it " + why;
+    if (exit.rank == *final_report_->first_failed_rank && !exit.why)
+      exit.why = limit_watch_.refusal_of(exit.rank, counts);
 }
 
 // It leaves once its report is on disk, which was ordered before.

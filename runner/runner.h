@@ -13,28 +13,28 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/rank_standing.h"
-#include "common/io/attempt_dir.h"
+#include "common/domain/ranks/standing.h"
+#include "common/io/attempt/attempt_dir.h"
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
-#include "common/io/port_lease.h"
+#include "common/io/net/port_lease.h"
 #include "runner/attach/attachments.h"
 #include "runner/attach/core_files.h"
 #include "runner/attach/kept_stacks.h"
 #include "runner/bootstrap/bootstrap.h"
-#include "runner/bootstrap/gang_link.h"
 #include "runner/core/core.h"
+#include "runner/fabric/probe/gang_probe.h"
+#include "runner/fabric/probe/parent_check.h"
+#include "runner/fabric/rdma/transport_watch.h"
+#include "runner/gang/gang_link.h"
+#include "runner/logs/log_capture.h"
+#include "runner/node/cgroup_joiner.h"
+#include "runner/node/limit_watch.h"
 #include "runner/node_setup.h"
-#include "runner/probe/gang_probe.h"
-#include "runner/probe/parent_check.h"
-#include "runner/rdma/transport_watch.h"
 #include "runner/runner_server.h"
-#include "runner/steps/cgroup_joiner.h"
-#include "runner/steps/limit_watch.h"
-#include "runner/steps/log_capture.h"
 #include "runner/steps/step.h"
 #include "runner/usage/rank_sampler.h"
-#include "runner/watch/gang_watch.h"
+#include "runner/watch/compare/gang_watch.h"
 #include "runner/watch/node_watch.h"
 
 namespace lockstep::runner {
@@ -43,9 +43,9 @@ namespace lockstep::runner {
 struct NodeBounds {
   Bytes log_spool = kDefaultLogSpool;  // see LogCapture
   LimitCaps caps;
-  std::string nursery = {};  // the nursery of this process: common/io/nursery.h; "": none
+  std::string nursery = {};  // the nursery of this process: common/io/cgroups/nursery.h; "": none
   Duration sample_every = kSampleEvery;  // what the ranks use; zero: never
-  std::string probe_cache = {};          // folder: see runner/probe/cache.h; "": none
+  std::string probe_cache = {};          // folder: see fabric/probe/earlier_probes.h; "": none
   bool probes = true;                    // the networks of gangs of which this is the first node
 };
 
@@ -152,13 +152,13 @@ class Runner {
   void note_network();
   Status bind_ranks_here();
   BootstrapEvents bootstrap_events();
-  void bootstrap_lost(const std::string& why);
+  void bootstrap_lost(const std::string& said);
   void prepare_start(const StartRank& action);
   void start_prepared(const StartRank& action, Result<Bootstrap::RankVariables> variables);
   Status start_rank(const StartRank& action, Bootstrap::RankVariables variables);
-  void refuse_starts(const std::string& why);
-  void give_up_starts(const std::string& why);
-  void fail_start(int rank, const std::string& why);
+  void refuse_starts(const Why& why);
+  void give_up_starts(const Why& why);
+  void fail_start(int rank, const Why& why);
 
   // runner_attach.cc: attachments to ranks
   class AttachDoor;
@@ -178,7 +178,7 @@ class Runner {
   void watch_transport();
   void note_standings(const RankStandings& standings);
   void look_at_transport(bool final);
-  std::vector<std::string> notes() const;
+  std::vector<Why> notes() const;
 
   // runner_watch.cc: what the ranks of the gang do, compared
   bool is_watched() const { return orders_.assignment.spec.hang.after > Duration::zero(); }
@@ -270,7 +270,7 @@ class Runner {
   Spawner spawner_ = Spawner::serves;
   Instant sweep_at_ = Instant::never(), sweep_until_;  // while sweeping
   Launching launching_ = Launching::not_begun;
-  std::string refusal_;
+  Why refusal_;
   std::map<int, StartRank> pending_;  // by rank: StartRank actions not yet carried out
   Stage stage_;
   Instant noted_start_;
@@ -289,7 +289,7 @@ class Runner {
   std::map<int, long long> killed_beside_;  // for memory, of what was attached to a rank
   std::unique_ptr<MainStreams> main_;  // of rank 0, if the job has a terminal; see drain_main()
   std::optional<TransportWatch> transport_;  // of a gang that wants RDMA
-  std::vector<std::string> transport_notes_;
+  std::vector<Why> transport_notes_;
   bool cannot_use_rdma_ = false;  // of these notes: nobody need look at the ranks
   std::int64_t peer_bytes_ = 0;   // by TCP, of the newest sample of the ranks
   bool all_in_mpi_ = false;       // by the same

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "common/domain/container_places.h"
+#include "common/domain/environment/container_places.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "runner/runner.h"

@@ -66,12 +66,12 @@ void Runner::look_at_cores() {
 void Runner::tell_cores() {
   if (!cores_) return;
   for (const auto& [rank, result] : cores_->results()) {
-    if (!result.note.empty() && final_report_->notes.size() < kMaxNoteLines)
+    if (result.note && final_report_->notes.size() < kMaxNoteLines)
       final_report_->notes.push_back(result.note);
     for (RankExit& exit : final_report_->ranks) {
       if (exit.rank != rank) continue;
       exit.backtrace = result.backtrace;
-      if (exit.detail.empty()) exit.detail = result.place;
+      if (!exit.why) exit.why = result.place;
     }
   }
 }

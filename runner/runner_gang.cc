@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "common/domain/why/all/convert.h"
 #include "runner/runner.h"
 
 namespace lockstep::runner {
@@ -53,7 +54,7 @@ void Runner::gang_received(int from, GangMessage message) {
   if (take_watched(from, message)) return;
   if (auto* abort = std::get_if<GangAbort>(&message)) {
     end_watch();
-    spdlog::info("node rank {} ended the gang: {}", abort->node_rank, abort->message);
+    spdlog::info("node rank {} ended the gang: {}", abort->node_rank, log_text(abort->why));
     feed(AbortFromPeer{std::move(*abort)});
   } else if (const auto* drained = std::get_if<GangDrained>(&message)) {
     spdlog::debug("the ranks of node rank {} are done", from);

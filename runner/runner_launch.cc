@@ -10,7 +10,11 @@
 #include <utility>
 
 #include "common/base/cut.h"
-#include "common/domain/container_places.h"
+#include "common/domain/environment/container_places.h"
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/parts.h"
+#include "common/domain/why/ranks/ranks.h"
 #include "common/fabric/settings.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
@@ -28,7 +32,7 @@ static_assert(kRankConnectionFd == spawn::kConnectionFd);
 // Every order is answered.
 void Runner::perform(const StartRank& action) {
   if (action.local_rank == 0 && master_port_ && master_port_->taken()) {
-    refuse_starts("MASTER_PORT was taken");
+    refuse_starts(PortWasTaken{master_port_->port()});
     feed(MasterPortTaken{});
   }
   pending_[action.rank] = action;
@@ -53,12 +57,13 @@ std::string client_folder(bool in_container) {
 
 void Runner::begin_launching() {
   launching_ = Launching::preparing;
-  if (!setup_.isolation.spawn || spawner_is_lost()) return refuse_starts("lockstep-spawn is gone");
+  if (!setup_.isolation.spawn || spawner_is_lost()) return refuse_starts(SpawnIsGone{});
   if (const Status described = describe_gang(); !described)
-    return refuse_starts(described.error().message);
+    return refuse_starts(told(described.error().message));
   watch_transport();
   const Assignment& assignment = orders_.assignment;
-  if (const Status bound = bind_ranks_here(); !bound) return refuse_starts(bound.error().message);
+  if (const Status bound = bind_ranks_here(); !bound)
+    return refuse_starts(told(bound.error().message));
   launch_.gang = gang_.get();
   launch_.directory = setup_.directory;
   launch_.inputs = input_values(assignment.spec.data, setup_.directory);
@@ -90,7 +95,7 @@ Status Runner::bind_ranks_here() {
 
 void Runner::bootstrap_begun(const Status& begun) {
   if (launching_ != Launching::preparing) return;
-  if (!begun) return refuse_starts(begun.error().message);
+  if (!begun) return refuse_starts(told(begun.error().message));
   launching_ = Launching::ready;
   for (const GangMessage& message : std::exchange(early_, {})) bootstrap_->receive(message);
   const auto ordered = pending_;
@@ -131,14 +136,20 @@ Status Runner::describe_gang() {
 // What looks like a mistake is said beside what this node cannot do.
 void Runner::note_network() {
   constexpr std::size_t kMostNoteBytes = 400;
-  std::vector<std::string>& notes = setup_.isolation.for_job;
-  const auto note = [&](const std::string& text) {
-    if (notes.size() < kMaxNoteLines) notes.push_back(cut(text, kMostNoteBytes));
+  constexpr std::size_t kMostVariables = 16;
+  std::vector<Why>& notes = setup_.isolation.for_job;
+  const auto note = [&](Why why) {
+    if (notes.size() < kMaxNoteLines) notes.push_back(std::move(why));
   };
   const OperatorSettings& operators = orders_.assignment.operator_settings;
-  if (!operators.trouble.empty()) note(operators.trouble);
+  if (!operators.trouble.empty()) note(told(cut(operators.trouble, kMostNoteBytes)));
   if (gang_->network.empty()) return;
-  for (const std::string& text : notes_of_mistakes(gang_->network.front())) note(text);
+  for (SettingIsMistaken& one : notes_of_mistakes(gang_->network.front())) {
+    if (one.variables.size() > kMostVariables) one.variables.resize(kMostVariables);
+    one.set_for = cut(one.set_for, kMostNoteBytes);
+    one.said = cut(one.said, kMostNoteBytes);
+    note(std::move(one));
+  }
 }
 
 BootstrapEvents Runner::bootstrap_events() {
@@ -155,7 +166,7 @@ BootstrapEvents Runner::bootstrap_events() {
         feed(RankAborted{rank, code, std::move(message)});
       },
       [this](GangMessage message) { send_to_gang(message); },
-      [this](const std::string& why) { bootstrap_lost(why); },
+      [this](const std::string& said) { bootstrap_lost(said); },
       [this](bool entered) {
         if (!node_watch_) return;
         entered ? node_watch_->fence_entered() : node_watch_->fence_over();
@@ -164,9 +175,9 @@ BootstrapEvents Runner::bootstrap_events() {
 }
 
 // It is also killed when what lockstep-spawn left is swept away: then the ranks are gone anyway.
-void Runner::bootstrap_lost(const std::string& why) {
-  spdlog::error("{}", why);
-  if (!spawner_is_lost()) feed(BootstrapLost{why});
+void Runner::bootstrap_lost(const std::string& said) {
+  spdlog::error("{}", said);
+  if (!spawner_is_lost()) feed(BootstrapLost{said});
 }
 
 void Runner::prepare_start(const StartRank& action) {
@@ -178,13 +189,13 @@ void Runner::prepare_start(const StartRank& action) {
 
 void Runner::start_prepared(const StartRank& action, Result<Bootstrap::RankVariables> variables) {
   if (pending_.erase(action.rank) == 0) return;  // it was given up meanwhile
+  if (variables && (!setup_.isolation.spawn || spawner_is_lost()))
+    return fail_start(action.rank, SpawnIsGone{});
   const Status started = variables ? start_rank(action, *std::move(variables)) : variables.error();
-  if (!started) fail_start(action.rank, started.error().message);
+  if (!started) fail_start(action.rank, told(started.error().message));
 }
 
 Status Runner::start_rank(const StartRank& action, Bootstrap::RankVariables variables) {
-  if (!setup_.isolation.spawn || spawner_is_lost())
-    return make_error(ErrorCode::unavailable, "lockstep-spawn is gone");
   RankLaunch launch;
   launch.rank = action.rank;
   launch.local_rank = action.local_rank;
@@ -204,19 +215,19 @@ Status Runner::start_rank(const StartRank& action, Bootstrap::RankVariables vari
   return {};
 }
 
-void Runner::refuse_starts(const std::string& why) {
+void Runner::refuse_starts(const Why& why) {
   launching_ = Launching::refused;
   refusal_ = why;
   give_up_starts(why);
 }
 
-void Runner::give_up_starts(const std::string& why) {
+void Runner::give_up_starts(const Why& why) {
   const auto given_up = std::exchange(pending_, {});
   for (const auto& [rank, action] : given_up) fail_start(rank, why);
 }
 
-void Runner::fail_start(int rank, const std::string& why) {
-  spdlog::error("rank {}: {}", rank, why);
+void Runner::fail_start(int rank, const Why& why) {
+  spdlog::error("rank {}: {}", rank, log_text(why));
   feed(RankStartFailed{rank, 125, why});
 }
 

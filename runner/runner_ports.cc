@@ -37,7 +37,7 @@ void Runner::lease_ports() {
     if (before.empty()) wait_for_ports_until_ = now + kWaitsForPorts;
     if (before.empty()) spdlog::warn("{}", why_no_port_);
     if (now >= wait_for_ports_until_)
-      return feed(SetupFailed{Cause::port_taken, leased.error().message});
+      return feed(SetupFailed{Cause::port_taken, told(leased.error().message)});
     lease_again_at_ = now + kLeaseAgainAfter;
     if (before != why_no_port_) perform(Report{core_.report()});
     return;
@@ -68,7 +68,7 @@ Status Runner::lease_rest() {
                                                gang_received(from, std::move(message));
                                              },
                                              [this](int node_rank) { neighbour_lost(node_rank); },
-                                             [this](const std::string& why) {
+                                             [this](const Why& why) {
                                                feed(SetupFailed{Cause::start_failed, why});
                                              }}));
   return {};

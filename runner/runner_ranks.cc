@@ -7,12 +7,16 @@
 #include <cerrno>
 #include <utility>
 
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/parts.h"
 #include "common/io/file_system.h"
-#include "common/io/kernel_log.h"
 #include "common/io/process.h"
+#include "common/io/programs/kernel_log.h"
 #include "runner/runner.h"
 #include "runner/spawn/start_failure.h"
 #include "runner/spawn/sweep.h"
+#include "runner/steps/not_started.h"
 
 namespace lockstep::runner {
 namespace {
@@ -43,18 +47,17 @@ void Runner::rank_started(int rank, int pid) {
 }
 
 void Runner::look_at_memory_limit(int rank, int pid) {
-  auto& lines = setup_.isolation.for_job;
+  std::vector<Why>& notes = setup_.isolation.for_job;
   const Assignment& assignment = orders_.assignment;
   const bool holds =
       setup_.isolation.cgroups->limits_memory_of(pid, rank - assignment.first_rank());
-  if (holds || !lines.empty()) return;
+  if (holds || !notes.empty()) return;
   const auto who = io::identify(pid);
   if (!who || !io::is_alive(*who)) return;  // it has ended, and is in no cgroup any more
-  lines.push_back(memory_not_limited(assignment.allotment.memory,
-                                     fmt::format("rank {} is not in its cgroup", rank)));
-  spdlog::warn("{}", lines.back());
-  if (const Status allowed = allow(assignment.spec.limits, lines); !allowed)
-    feed(SetupFailed{Cause::start_failed, allowed.error().message});
+  notes.emplace_back(MemoryIsNotLimited{assignment.allotment.memory, RankIsOutsideCgroup{rank}});
+  spdlog::warn("{}", log_text(notes.back()));
+  if (const Why why = forbidden(assignment.spec.limits, notes))
+    feed(SetupFailed{Cause::start_failed, why});
 }
 
 // Those that have ended by now need none.
@@ -96,9 +99,8 @@ void Runner::record_started() {
 
 void Runner::rank_failed(int rank, int error, spawn::SpawnStage stage) {
   const int code = spawn::exit_code_of(error, stage);
-  const std::string why =
-      spawn::why_not_started(program_of(orders_.assignment.spec.command), error, stage);
-  spdlog::error("rank {} did not start: {}", rank, why);
+  const Why why = start_failure_of(program_of(orders_.assignment.spec.command), error, stage);
+  spdlog::error("rank {} did not start: {}", rank, log_text(why));
   ranks_here_[rank].lives = false;
   feed(RankStartFailed{rank, code, why});
 }
@@ -211,7 +213,7 @@ void Runner::frozen_removed() {
   if (cores_) cores_->give_up();
   if (attachments_) attachments_->spawn_lost();
   if (node_watch_) node_watch_->spawn_lost();
-  feed(SpawnLost{"the container had to be removed"});
+  feed(SpawnLost{SpawnEnd::container_removed});
 }
 
 // Its ranks died with it; what they had forked came back to us, or is in the cgroup.
@@ -246,7 +248,7 @@ void Runner::sweep() {
 void Runner::container_lost() {
   spawner_ = Spawner::removing;
   setup_.container->remove([this] { spawner_ = Spawner::gone; });
-  feed(SpawnLost{"the container was stopped or removed from outside"});
+  feed(SpawnLost{SpawnEnd::container_gone});
 }
 
 void Runner::perform(const ReadStderrTail& action) {

@@ -8,10 +8,12 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/io/disk_space.h"
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/ranks/ranks.h"
+#include "common/io/attempt/short_path.h"
 #include "common/io/file_system.h"
-#include "common/io/short_path.h"
-#include "common/wire/runner.h"
+#include "common/io/files/disk_space.h"
+#include "common/wire/runners/runner_codec.h"
 #include "runner/runner.h"
 
 namespace lockstep::runner {
@@ -52,8 +54,7 @@ void follow_wall_clock(NodeExitReport& report, Duration set_by) {
 
 void Runner::perform(const Report& action) {
   // The core has begun to end the ranks: what is not started yet never is.
-  if (action.report.state == PartState::stopping)
-    give_up_starts("it was not started, because the ranks of this node were being ended");
+  if (action.report.state == PartState::stopping) give_up_starts(StartsGivenUp{});
   if (final_report_ && stage_ != Stage::reported) return;  // told when it is on disk
   blocked_shown_ = logs_.blocked_reason();
   ended_told_ = action.report.ended.size();
@@ -72,7 +73,7 @@ PartReport Runner::shown(PartReport report) const {
   }
   if (!why_no_port_.empty()) report.progress = why_no_port_;
   if (!logs_.blocked_reason().empty()) report.progress = logs_.blocked_reason();
-  report.limits = limit_watch_.lines();
+  report.limits = limit_watch_.reached();
   report.notes = notes();
   if (gang_ && report.state >= PartState::running) tell_network(report);
   if (gang_watch_ && stage_ != Stage::reported) report.found = gang_watch_->found();
@@ -109,7 +110,7 @@ void Runner::perform(const WriteFinalReport& action) {
     linger();
   }
   spdlog::info("the end: {}{}", to_string(action.report.cause),
-               action.report.message.empty() ? "" : ": " + action.report.message);
+               action.report.why ? ": " + log_text(action.report.why) : "");
   write_final_report();
 }
 
@@ -130,7 +131,7 @@ void Runner::tell_environment_log() {
                                          final_report_->cause == Cause::environment_failed);
   std::string text;
   if (never_started && setup_.container) text += setup_.container->said();
-  if (never_started) text += "failed: " + final_report_->message + "\n";
+  if (never_started) text += "failed: " + log_text(final_report_->why) + "\n";
   if (setup_.container && !setup_.container->why_left().empty())
     text += setup_.container->why_left() + "\n";
   if (text.empty()) return;

@@ -3,7 +3,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include "common/wire/runner.h"
+#include "common/wire/runners/runner_codec.h"
 
 namespace lockstep::runner {
 namespace {

@@ -9,9 +9,9 @@
 #include <memory>
 #include <string>
 
-#include "common/domain/runner_messages.h"
+#include "common/domain/messages/runner_protocol.h"
 #include "common/io/event_loop.h"
-#include "common/io/framed_socket.h"
+#include "common/io/net/framed_socket.h"
 
 namespace lockstep::runner {
 

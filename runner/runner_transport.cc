@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/ranks/rdma.h"
 #include "runner/container/infiniband.h"
 #include "runner/fabric/rdma_obstacle.h"
 #include "runner/runner.h"
@@ -34,13 +36,9 @@ void add_settings(const NetworkSettings& settings, TransportFacts& facts) {
   for (const NetworkSetting& one : settings) {
     facts.variables.emplace(one.name, one.value);
     if (one.source == SettingSource::user) continue;
-    const bool is_operators = one.source == SettingSource::operator_file;
-    facts.reasons[one.name] =
-        (is_operators ? "the operator set it: " : "Lockstep set it: ") + one.reason;
+    facts.set_by[one.name] = {one.source, one.reason};
   }
 }
-
-std::string wish(Rdma rdma) { return "RDMA is " + std::string(to_string(rdma)) + ", but "; }
 
 }  // namespace
 
@@ -60,14 +58,14 @@ void Runner::check_rdma() {
   request.variables = assignment.spec.environment_variables;
   const auto obstacle = rdma_obstacle(fabric, request);
   if (!obstacle) return;
-  const std::string found = obstacle_in_words(*obstacle), why = wish(wanted) + found;
-  spdlog::warn("{}", why);
+  RdmaIsNotUsed why{wanted, *obstacle};
+  spdlog::warn("{}", log_text(why));
   if (wanted == Rdma::required)
-    return obstacle->is_of_job() ? feed(SetupFailed{Cause::no_rdma, found})
-                                 : feed(SetupFailed{Cause::start_failed, why});
+    return is_of_job(*obstacle) ? feed(SetupFailed{Cause::no_rdma, *obstacle})
+                                : feed(SetupFailed{Cause::start_failed, why});
   if (request.alone) return;
-  cannot_use_rdma_ = obstacle->leaves_tcp_alone();
-  transport_notes_ = {cannot_use_rdma_ ? why + "; its ranks use TCP" : why};
+  why.uses_tcp = cannot_use_rdma_ = leaves_tcp_alone(*obstacle);
+  transport_notes_ = {why};
 }
 
 // Ranks of one host need no network, and where RDMA cannot be used that was said.
@@ -104,29 +102,29 @@ void Runner::look_at_transport(bool final) {
   if (!transport_) return;
   const TransportFinding finding =
       transport_->look(clock_.now(), {spawn_pid(), peer_bytes_, all_in_mpi_});
-  const std::string text = transport_in_words(finding);
-  if (finding.transport == Transport::unknown && text.empty()) return;
+  const Why why = why_no_rdma(finding);
+  if (finding.transport == Transport::unknown && !why) return;
   const Rdma wanted = orders_.assignment.spec.resources.rdma;
   const bool is_fallback = finding.transport == Transport::sockets && finding.is_certain;
   if (wanted == Rdma::required && is_fallback && !final) {
-    spdlog::error("{}", text);
+    spdlog::error("{}", log_text(why));
     transport_.reset();
-    return feed(SetupFailed{Cause::no_rdma, text});
+    return feed(SetupFailed{Cause::no_rdma, why});
   }
-  std::vector<std::string> notes;
+  std::vector<Why> notes;
   if (finding.has_failed)
-    notes.push_back(text);
-  else if (!text.empty())
-    notes.push_back(wish(wanted) + text);
+    notes.push_back(why);
+  else if (why)
+    notes.emplace_back(RdmaIsNotUsed{wanted, why});
   if (notes == transport_notes_) return;
   transport_notes_ = std::move(notes);
-  spdlog::info("{}: {}", to_string(finding.transport), text);
+  spdlog::info("{}: {}", to_string(finding.transport), log_text(why));
   if (!final) perform(Report{core_.report()});
 }
 
-std::vector<std::string> Runner::notes() const {
-  std::vector<std::string> all = setup_.isolation.for_job;
-  for (const std::string& note : transport_notes_)
+std::vector<Why> Runner::notes() const {
+  std::vector<Why> all = setup_.isolation.for_job;
+  for (const Why& note : transport_notes_)
     if (all.size() < kMaxNoteLines) all.push_back(note);
   return all;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runner/bootstrap/nccl_watch.h"
+#include "runner/core/ranks.h"
 #include "runner/runner.h"
 
 namespace lockstep::runner {
@@ -246,7 +247,7 @@ void Runner::gang_hangs(const Found& found) {
 // have told them.
 void Runner::end_gang_for(const Found& found) {
   final_report_->cause = Cause::hang;
-  final_report_->message = kinds_of({found});
+  final_report_->why = gang_hung(found);
   final_report_->hang = found;
   forget_probe_of(*final_report_);
   RankExit first;
@@ -254,8 +255,7 @@ void Runner::end_gang_for(const Found& found) {
   first.rank = orders_.assignment.first_rank();
   first.started = false;
   first.time = clock_.now();
-  if (link_)
-    link_->broadcast(GangAbort{orders_.assignment.node_rank, first, final_report_->message});
+  if (link_) link_->broadcast(GangAbort{orders_.assignment.node_rank, first, final_report_->why});
   end_watch();
 }
 

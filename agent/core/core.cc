@@ -2,6 +2,7 @@
 
 #include "agent/core/impl.h"
 #include "common/base/check.h"
+#include "common/domain/why/ranks/parts.h"
 
 namespace lockstep::agent {
 
@@ -11,9 +12,9 @@ using Stage = Part::Stage;
 
 namespace {
 
-constexpr int kMostPatience = 4;  // doublings of launcher_silent_after
-constexpr int kMostOpenings = 2;  // doublings of the time between two
-constexpr int kPatienceOfSpread = 3;
+constexpr int kMostDoublings = 4;  // doublings of launcher_silent_after
+constexpr int kMostOpenings = 2;   // doublings of the time between two
+constexpr int kReconnectSpreads = 3;
 
 // 0 to 1, another for each agent start and attempt: splitmix64's finalizer.
 double share_of(SessionId session, int attempt) {
@@ -27,10 +28,10 @@ double share_of(SessionId session, int attempt) {
 
 // A launcher that is slow because of thousands of nodes is not helped by new handshakes. Meanwhile
 // the kernel finds out whether the connection is dead: heartbeats go unacknowledged.
-Duration Core::Impl::patience() const {
+Duration Core::Impl::silence_limit() const {
   const Duration least =
-      std::max(config.launcher_silent_after * (1 << std::min(unanswered, kMostPatience)),
-               reconnect_within * kPatienceOfSpread);
+      std::max(config.launcher_silent_after * (1 << std::min(unanswered, kMostDoublings)),
+               reconnect_within * kReconnectSpreads);
   const auto spread = static_cast<double>(reconnect_within.count());
   return least + Duration(static_cast<std::int64_t>(spread * share_of(config.session, unanswered)));
 }
@@ -101,7 +102,7 @@ void Core::Impl::hear(const SessionLost& message) {
 
 void Core::Impl::run_link_timers() {
   if (link == Link::none || link == Link::refused) return;
-  if (now - last_word >= patience()) {
+  if (now - last_word >= silence_limit()) {
     link = Link::none;
     ++unanswered;
     out.push_back(Reconnect{});
@@ -168,10 +169,8 @@ void Core::Impl::want(const Assignment& assignment) {
   auto& held = parts.emplace(assignment.attempt, std::move(part)).first->second;
   changed(held, now);
   if (full)
-    end(held, unreported_exit(Cause::start_failed,
-                              "the node already holds " + std::to_string(kMaxHeldParts) +
-                                  " parts; it accepts new ones after old ones are released",
-                              now));
+    end(held,
+        unreported_exit(Cause::start_failed, HoldsMostParts{static_cast<int>(kMaxHeldParts)}, now));
 }
 
 void Core::Impl::converge(Part& part) {
@@ -180,8 +179,7 @@ void Core::Impl::converge(Part& part) {
     case Stage::found:
       if (!part.wanted) return remove(part);
       if (part.assignment.phase == WantedPhase::stop)
-        return end(part, unreported_exit(Cause::canceled,
-                                         "stopped before its working directory was made", now));
+        return end(part, unreported_exit(Cause::canceled, StoppedEarly{false}, now));
       part.stage = Stage::staging;
       out.push_back(StageWorkspace{part.assignment});
       return;
@@ -189,8 +187,7 @@ void Core::Impl::converge(Part& part) {
     case Stage::staged:
     case Stage::equipping:
       if (part.wanted && part.assignment.phase != WantedPhase::stop) return;
-      return end(part,
-                 unreported_exit(Cause::canceled, "stopped before its runner was started", now));
+      return end(part, unreported_exit(Cause::canceled, StoppedEarly{true}, now));
     case Stage::discarding:
     case Stage::starting:
     case Stage::removing: return;  // what is at work answers first
@@ -270,7 +267,7 @@ Instant Core::next_deadline() const {
     }
   }
   if (impl.link == Link::none || impl.link == Link::refused) return next;
-  next = std::min({next, impl.next_beat, impl.last_word + impl.patience()});
+  next = std::min({next, impl.next_beat, impl.last_word + impl.silence_limit()});
   if (impl.link == Link::open && !impl.unacked.empty()) next = std::min(next, impl.observe_at);
   return next;
 }

@@ -9,7 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "common/domain/agent_messages.h"
+#include "common/domain/messages/agent_protocol.h"
+#include "common/domain/why/jobs/events.h"
 
 namespace lockstep::agent {
 
@@ -59,6 +60,7 @@ struct EnvironmentFailed {
   Error error;
   Cause cause = Cause::environment_failed;  // or start_failed: may be temporary
   std::uint64_t log_bytes = 0;
+  Why why = {};  // if there is more to tell than the error
 };
 struct RunnerStarted {
   AttemptId attempt;
@@ -74,8 +76,9 @@ struct RunnerGone {
   AttemptId attempt;
   std::vector<LogSize> logs = {};
   std::string last_words = {};
-  Instant started = {};  // start of its first rank; ns = 0: unknown
-  Bytes log_times = {};  // what the times of `logs` take
+  Instant started = {};                // start of its first rank; ns = 0: unknown
+  Bytes log_times = {};                // what the times of `logs` take
+  std::string removed_directory = {};  // the attempt's, if somebody removed it
 };
 struct OutputsProgress {  // there are outputs to collect; `text` says how far collecting is
   AttemptId attempt;

@@ -93,7 +93,7 @@ struct Core::Impl {
 
   Part* find(const AttemptId& attempt);
   void open_session();
-  Duration patience() const;
+  Duration silence_limit() const;
   void leave_when_empty();
   std::optional<PreemptionNotice> notice() const;
   void hear_of_notice(const HeartbeatAck& message);

@@ -2,6 +2,7 @@
 
 #include "agent/core/impl.h"
 #include "common/base/check.h"
+#include "common/domain/why/ranks/parts.h"
 
 namespace lockstep::agent {
 
@@ -12,10 +13,6 @@ namespace {
 // A checkpoint that is written to all the time is taken all the same after this.
 constexpr Duration kWritingTimeout = seconds(20);
 constexpr Duration kLookAgainAfter = seconds(1);
-
-std::string with_last_words(std::string message, const std::string& last_words) {
-  return last_words.empty() ? message : std::move(message) + "; the end of its log: " + last_words;
-}
 
 // True while a runner that was told `phase` has not shown that it follows.
 bool lags(PartState state, WantedPhase phase) {
@@ -70,8 +67,7 @@ void Core::Impl::recover(const FoundPart& found) {
   part.report.state = PartState::collecting;
   if (found.runner == Runner::finished && found.exit) return collect(part, *found.exit);
   out.push_back(KillRunner{attempt});
-  const std::string why = "the runner died without a final report while no agent watched";
-  collect(part, unreported_exit(Cause::runner_lost, with_last_words(why, found.last_words), now,
+  collect(part, unreported_exit(Cause::runner_lost, RunnerDied{true, "", found.last_words}, now,
                                 found.logs, found.log_times));
 }
 
@@ -89,7 +85,7 @@ void Core::Impl::on(const WorkspaceStaged& input) {
   part->stage = discarded ? Stage::ended : Stage::starting;
   if (discarded) return converge(*part);
   if (!input.result) {
-    NodeExitReport exit = unreported_exit(input.cause, input.result.error().message, now);
+    NodeExitReport exit = unreported_exit(input.cause, told(input.result.error().message), now);
     exit.hopeless = input.result.error().code == ErrorCode::invalid_argument;
     exit.absent = input.result.error().code == ErrorCode::unsatisfiable;
     return end(*part, std::move(exit));
@@ -130,7 +126,7 @@ void Core::Impl::on(const EnvironmentFailed& input) {
   auto* part = find(input.attempt);
   if (part == nullptr || part->stage != Stage::equipping) return;
   part->environment_log_bytes = input.log_bytes;
-  end(*part, unreported_exit(input.cause, input.error.message, now));
+  end(*part, unreported_exit(input.cause, input.why ? input.why : told(input.error.message), now));
 }
 
 void Core::Impl::start(Part& part) {
@@ -156,7 +152,7 @@ void Core::Impl::on(const RunnerStarted& input) {
   if (part == nullptr || part->stage != Stage::starting) return;
   if (input.result) return attach(*part);
   out.push_back(KillRunner{input.attempt});  // it may have got half way
-  end(*part, unreported_exit(Cause::start_failed, input.result.error().message, now));
+  end(*part, unreported_exit(Cause::start_failed, told(input.result.error().message), now));
 }
 
 void Core::Impl::on(const RunnerReported& input) {
@@ -168,8 +164,8 @@ void Core::Impl::on(const RunnerReported& input) {
   if (part->stage != Stage::alive) attach(*part);
   if (input.report.state < part->report.state) return;
   if (input.report.state == PartState::finished) {
-    auto exit = input.report.exit.value_or(unreported_exit(
-        Cause::runner_lost, "the runner finished without reporting how its ranks ended", now));
+    auto exit =
+        input.report.exit.value_or(unreported_exit(Cause::runner_lost, RunnerToldNoEnd{}, now));
     const PartState shown = part->report.state;
     auto environment = std::move(part->report.environment);
     part->report = input.report;
@@ -201,17 +197,12 @@ void Core::Impl::on(const RunnerGone& input) {
   if (part == nullptr || (part->stage != Stage::alive && part->stage != Stage::starting)) return;
   if (part->report.started.ns == 0) part->report.started = input.started;
   out.push_back(KillRunner{input.attempt});  // what it may have left
-  if (part->killed == Part::Killed::lease_over) {
-    const std::string lease = format_duration(part->assignment.lease);
-    return collect(*part, unreported_exit(Cause::node_lost,
-                                          "no message from the launcher for " + lease +
-                                              ": its lease ran out (on_lost: after_fence)",
+  if (part->killed == Part::Killed::lease_over)
+    return collect(*part, unreported_exit(Cause::node_lost, LeaseRanOut{part->assignment.lease},
                                           now, input.logs, input.log_times));
-  }
-  const std::string why =
-      part->killed != Part::Killed::no
-          ? "the runner did not stop in time and was killed"
-          : with_last_words("the runner died without a final report", input.last_words);
+  const Why why = part->killed != Part::Killed::no
+                      ? Why(RunnerWasKilled{})
+                      : RunnerDied{false, input.removed_directory, input.last_words};
   collect(*part, unreported_exit(Cause::runner_lost, why, now, input.logs, input.log_times));
 }
 

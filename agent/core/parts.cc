@@ -54,11 +54,11 @@ Observed Unacknowledged::next(const std::map<AttemptId, Part>& parts) {
   return observed;
 }
 
-NodeExitReport unreported_exit(Cause cause, std::string message, Instant now,
-                               std::vector<LogSize> logs, Bytes log_times) {
+NodeExitReport unreported_exit(Cause cause, Why why, Instant now, std::vector<LogSize> logs,
+                               Bytes log_times) {
   NodeExitReport exit;
   exit.cause = cause;
-  exit.message = std::move(message);
+  exit.why = std::move(why);
   exit.ended = now;
   exit.logs = std::move(logs);
   exit.log_times = log_times;

@@ -98,8 +98,8 @@ class Unacknowledged {
 };
 
 // The exit report of a part whose runner reported none.
-NodeExitReport unreported_exit(Cause cause, std::string message, Instant now,
-                               std::vector<LogSize> logs = {}, Bytes log_times = {});
+NodeExitReport unreported_exit(Cause cause, Why why, Instant now, std::vector<LogSize> logs = {},
+                               Bytes log_times = {});
 
 // Records whether the launcher has space for the part's outputs.
 void hear_of_space(Part& part, bool no_space, Instant now);

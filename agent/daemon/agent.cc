@@ -11,11 +11,12 @@
 #include "agent/inventory/disk.h"
 #include "agent/inventory/inventory.h"
 #include "agent/inventory/network.h"
+#include "common/domain/why/ranks/parts.h"
 #include "common/io/disk.h"
-#include "common/io/disk_space.h"
-#include "common/io/reach.h"
-#include "common/wire/control.h"
-#include "common/wire/runner.h"
+#include "common/io/files/disk_space.h"
+#include "common/io/net/reach.h"
+#include "common/wire/messages/control.h"
+#include "common/wire/runners/runner_codec.h"
 
 namespace lockstep::agent {
 namespace {
@@ -420,23 +421,22 @@ void Agent::tell_trouble() {
     emit(StagingProgress{attempt, "its node waits for files: " + told_trouble_});
 }
 
-// In words that stay the same while it lasts.
-std::string Agent::low_disk() const {
-  if (!bulk_.trouble().empty()) return bulk_.trouble();
+// It stays the same while it lasts.
+Why Agent::low_disk() const {
+  if (!bulk_.trouble().empty()) return told(bulk_.trouble());
   const auto space = io::disk_space(config_.home.attempts());
-  if (!space) return space.error().message;
+  if (!space) return told(space.error().message);
   const Bytes low =
       config_.low_space.count != 0 ? config_.low_space : io::default_low_space(space->total);
-  if (space->free >= low) return "";
-  return "its disk is low: less than " + to_string(low) + " are free in " +
-         config_.home.attempts() +
-         " (lockstep-agent --low-space); `lockstep environment prune --unused-for 0s` removes "
-         "unused environments";
+  if (space->free >= low) return {};
+  return DiskIsLow{low, config_.home.attempts()};
 }
 
-std::string Agent::why_no_new_part() const {
-  std::string why = low_disk();
-  return why.empty() ? pids_of_jobs_.shortage() : why;
+Why Agent::why_no_new_part() const {
+  Why why = low_disk();
+  if (why) return why;
+  const auto scarce = pids_of_jobs_.shortage();
+  return scarce ? Why(ProcessesAreScarce{scarce->limit, scarce->cgroup}) : Why();
 }
 
 void Agent::perform(SendHeartbeat& action) {

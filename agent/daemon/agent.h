@@ -11,15 +11,15 @@
 #include <string>
 
 #include "agent/core/core.h"
-#include "agent/daemon/attach_relay.h"
-#include "agent/daemon/bulk_link.h"
-#include "agent/daemon/collections.h"
-#include "agent/daemon/identity.h"
-#include "agent/daemon/launcher_addresses.h"
-#include "agent/daemon/launcher_link.h"
-#include "agent/daemon/moved_file.h"
+#include "agent/daemon/links/attach_relay.h"
+#include "agent/daemon/links/bulk_link.h"
+#include "agent/daemon/links/identity.h"
+#include "agent/daemon/links/launcher_addresses.h"
+#include "agent/daemon/links/launcher_link.h"
+#include "agent/daemon/links/moved_file.h"
 #include "agent/daemon/network_watch.h"
 #include "agent/daemon/notice_file.h"
+#include "agent/daemon/outputs/collections.h"
 #include "agent/environment/environments.h"
 #include "agent/supervise/agent_home.h"
 #include "agent/supervise/disk_watch.h"
@@ -28,9 +28,9 @@
 #include "agent/usage/gpu_sampler.h"
 #include "agent/usage/node_sampler.h"
 #include "common/base/growing_pauses.h"
-#include "common/domain/workspace_plan.h"
+#include "common/domain/messages/workspace_plan.h"
+#include "common/io/cgroups/pids_of_jobs.h"
 #include "common/io/clock.h"
-#include "common/io/pids_of_jobs.h"
 
 namespace lockstep::agent {
 
@@ -50,7 +50,7 @@ struct AgentConfig {
   Inventory inventory;
   MachinePart machine = {};
   std::string runner_program;
-  Bytes log_spool = gibibytes(1);  // per attempt on this node: see runner/steps/log_capture.h
+  Bytes log_spool = gibibytes(1);  // per attempt on this node: see runner/logs/log_capture.h
   Bytes low_space = {};            // with less free, take no new part; 0: io::default_low_space
   LimitCaps caps = {};
   Duration sample_every = kSampleEvery;  // what the node and its ranks use; zero: never
@@ -108,8 +108,8 @@ class Agent {
   void network_changed(const Inventory& now);
 
   void perform(SendSession& action);
-  std::string low_disk() const;
-  std::string why_no_new_part() const;
+  Why low_disk() const;
+  Why why_no_new_part() const;
   void perform(SendHeartbeat& action);
   void perform(SendObserved& action) { observed_ = std::move(action.observed); }
   void perform(StageWorkspace& action);

@@ -16,7 +16,7 @@
 #include <cstdlib>
 #include <functional>
 
-#include "agent/daemon/identity.h"
+#include "agent/daemon/links/identity.h"
 #include "agent/inventory/disk.h"
 #include "agent/inventory/gpu.h"
 #include "agent/inventory/isolation.h"
@@ -25,10 +25,10 @@
 #include "agent/supervise/agent_home.h"
 #include "common/base/bytes.h"
 #include "common/io/file_system.h"
-#include "common/io/port_lease.h"
+#include "common/io/net/port_lease.h"
+#include "common/io/net/reach.h"
 #include "common/io/process.h"
-#include "common/io/reach.h"
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 
 namespace lockstep::agent {
 namespace {

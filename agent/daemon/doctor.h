@@ -5,7 +5,7 @@
 #include <string>
 
 #include "agent/inventory/isolation.h"
-#include "common/domain/finding.h"
+#include "common/domain/targets/finding.h"
 
 namespace lockstep::agent {
 

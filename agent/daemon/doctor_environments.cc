@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "agent/daemon/doctor.h"
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 #include "envs/docker/info.h"
 
 namespace lockstep::agent {

@@ -9,7 +9,7 @@
 
 #include "agent/supervise/workers.h"
 #include "common/base/time.h"
-#include "common/domain/node.h"
+#include "common/domain/targets/node.h"
 #include "common/io/event_loop.h"
 
 namespace lockstep::agent {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/utf8.h"
-#include "common/domain/agent_messages.h"
+#include "common/domain/messages/agent_protocol.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::agent {

@@ -13,7 +13,7 @@
 #include "common/base/utf8.h"
 #include "common/io/clock.h"
 #include "common/io/disk.h"
-#include "common/io/disk_space.h"
+#include "common/io/files/disk_space.h"
 #include "envs/env_process.h"
 
 namespace lockstep::agent {

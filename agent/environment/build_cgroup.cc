@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/base/digest.h"
-#include "common/io/attempt_cgroups.h"
+#include "common/io/cgroups/attempt_cgroups.h"
 
 namespace lockstep::agent {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "agent/environment/cache.h"
 #include "common/base/result.h"
-#include "common/io/cgroups.h"
+#include "common/io/cgroups/cgroups.h"
 
 namespace lockstep::agent {
 

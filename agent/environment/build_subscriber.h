@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/domain/assignment.h"
-#include "common/io/attempt_dir.h"
+#include "common/domain/messages/assignment.h"
+#include "common/io/attempt/attempt_dir.h"
 
 namespace lockstep::agent {
 

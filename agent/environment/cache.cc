@@ -11,9 +11,9 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
-#include "common/io/attempt_cgroups.h"
+#include "common/io/cgroups/attempt_cgroups.h"
 #include "common/io/disk.h"
-#include "common/snapshot/disk_usage.h"
+#include "common/snapshot/content/disk_usage.h"
 #include "envs/order.h"
 
 namespace lockstep::agent {

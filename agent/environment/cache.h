@@ -42,7 +42,7 @@
 #include "common/base/digest.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
-#include "common/domain/environment.h"
+#include "common/domain/environment/definition.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "envs/docker/record.h"

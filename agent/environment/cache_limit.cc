@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "agent/environment/container_engine.h"
-#include "common/io/attempt_dir.h"
+#include "common/io/attempt/attempt_dir.h"
 
 namespace lockstep::agent {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 #include "envs/docker/failure.h"
 
 namespace lockstep::agent {

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "agent/environment/container_sweep.h"
-#include "common/io/attempt_cgroups.h"
+#include "common/io/cgroups/attempt_cgroups.h"
 #include "common/io/clock.h"
 #include "envs/env_process.h"
 

@@ -3,7 +3,8 @@
 #include "agent/environment/build.h"
 #include "agent/environment/container_engine.h"
 #include "common/base/cut.h"
-#include "common/wire/runner.h"
+#include "common/domain/why/ranks/parts.h"
+#include "common/wire/runners/runner_codec.h"
 
 namespace lockstep::agent {
 namespace {
@@ -99,12 +100,15 @@ void tell_failed(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>
 
 void tell_failed_before(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                         const EnvironmentTarget& target, const RememberedFailure& failure) {
-  Error error = failure.error;
-  error.message = fmt::format(
-      "the {} failed before, on {} for job {}, and is not tried again unchanged: change the "
-      "definition, or submit the job with --rebuild. {}",
-      described(target), for_people(failure.at), failure.job, failure.error.message);
-  tell_failed(parts, subscriber, error, Cause::environment_failed);
+  subscriber->say(fmt::format(
+      "failed: the {} failed before, on {} for job {}, and is not tried again unchanged: change "
+      "the definition, or submit the job with --rebuild. {}",
+      described(target), for_people(failure.at), failure.job, failure.error.message));
+  parts.tell(subscriber,
+             EnvironmentFailed{subscriber->wanted().attempt, failure.error,
+                               Cause::environment_failed, subscriber->log_bytes(),
+                               EnvironmentFailedBefore{described(target), failure.at,
+                                                       JobId(failure.job), failure.error.message}});
 }
 
 void tell_reused(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
@@ -131,7 +135,7 @@ void tell_cannot_solve(const BuildParts& parts, const std::shared_ptr<BuildSubsc
   subscriber->say("this node cannot solve the environment; another node of the job tries: " +
                   error.message);
   EnvironmentReport report = report_of(EnvironmentReport::Step::not_solved, target);
-  report.how = cut(error.message, kMaxNotSolvedBytes);
+  report.why = told(cut(error.message, kMaxNotSolvedBytes));
   subscriber->record_not_solved(report);
   tell_not_solved(parts, subscriber, report);
 }

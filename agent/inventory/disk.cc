@@ -1,6 +1,6 @@
 #include "agent/inventory/disk.h"
 
-#include "common/io/disk_space.h"
+#include "common/io/files/disk_space.h"
 
 namespace lockstep::agent {
 

@@ -13,7 +13,7 @@
 #include "agent/inventory/fabric_rdma.h"
 #include "agent/inventory/fabric_versions.h"
 #include "agent/inventory/pci.h"
-#include "common/domain/ip_network.h"
+#include "common/grammar/ip_network.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::agent {

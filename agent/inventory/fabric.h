@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "agent/inventory/links.h"
-#include "common/domain/fabric.h"
-#include "common/domain/node.h"
+#include "common/domain/targets/fabric.h"
+#include "common/domain/targets/node.h"
 
 namespace lockstep::agent {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/fabric.h"
-#include "common/domain/node.h"
+#include "common/domain/targets/fabric.h"
+#include "common/domain/targets/node.h"
 
 namespace lockstep::agent {
 

@@ -7,7 +7,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/result.h"
-#include "common/domain/node.h"
+#include "common/domain/targets/node.h"
 
 namespace lockstep::agent {
 

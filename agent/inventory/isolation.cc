@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "agent/inventory/cgroup_path.h"
-#include "common/io/cgroups.h"
+#include "common/io/cgroups/cgroups.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"

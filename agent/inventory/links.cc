@@ -183,8 +183,8 @@ void take_route(const nlmsghdr& message, Links* links) {
 Result<std::vector<NetworkLink>> read_links() {
   const io::Fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   if (!socket) return errno_error(errno, "open a netlink socket");
-  const timeval patience{kAnswerSeconds, 0};
-  (void)::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const timeval time_limit{kAnswerSeconds, 0};
+  (void)::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &time_limit, sizeof time_limit);
   Links links;
   TRY(dump(socket.get(), RTM_GETLINK, AF_UNSPEC,
            [&](const nlmsghdr& message) { take_link(message, &links); }));

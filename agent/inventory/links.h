@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/fabric.h"
+#include "common/domain/targets/fabric.h"
 
 namespace lockstep::agent {
 

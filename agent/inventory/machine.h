@@ -2,7 +2,7 @@
 // Which machine this is, and whether the node is said to be a part of it.
 
 #include "agent/inventory/inventory.h"
-#include "common/domain/machine_part.h"
+#include "common/domain/targets/machine_part.h"
 
 namespace lockstep::agent {
 

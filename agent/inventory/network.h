@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/node.h"
+#include "common/domain/targets/node.h"
 
 namespace lockstep::agent {
 

@@ -8,23 +8,23 @@
 //     identity.json         node id, launcher's key and endpoints, 0600; written by joining, and
 //     when
 //                           the launcher moves
-//     moved                 a token that says where the launcher is now: agent/daemon/moved_file.h
+//     moved                 a token that says where the launcher is now: daemon/links/moved_file.h
 //     link                  "pid ENDPOINT" while the launcher has accepted the session of that
 //     agent offer.json            which share of the machine the node offers: agent/daemon/offer.h
 //     notice.json           the machine will be taken away: agent/daemon/notice_file.h
 //     boot                  the boot in which the runners below were started
 //     jobs/<job>            the working directory of an attempt whose ranks run, where runners can
-//                           have no mounts of their own: common/io/working_place.h
-//     attempts/<job>.<n>/   one part: common/io/attempt_dir.h
+//                           have no mounts of their own: common/io/attempt/working_place.h
+//     attempts/<job>.<n>/   one part: common/io/attempt/attempt_dir.h
 //     quarantine/           0700: attempts that could not be removed (agent/supervise/quarantine.h)
 //     environments/         the environments built for jobs: agent/environment/cache.h
 //     cache/                blobs and materialised trees: agent/workspace
-//     probes/               0700: what probes of networks found: runner/probe/cache.h
+//     probes/               0700: what probes of networks found: fabric/probe/earlier_probes.h
 
 #include <string>
 #include <utility>
 
-#include "common/io/attempt_dir.h"
+#include "common/io/attempt/attempt_dir.h"
 
 namespace lockstep::agent {
 

@@ -9,13 +9,13 @@
 #include <optional>
 #include <vector>
 
-#include "common/io/attempt_cgroups.h"
+#include "common/io/attempt/short_path.h"
+#include "common/io/attempt/working_place.h"
 #include "common/io/beneath.h"
+#include "common/io/cgroups/attempt_cgroups.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
-#include "common/io/mount_table.h"
-#include "common/io/short_path.h"
-#include "common/io/working_place.h"
+#include "common/io/files/mount_table.h"
 
 namespace lockstep::agent {
 namespace {

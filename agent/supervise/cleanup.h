@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "common/io/attempt_dir.h"
+#include "common/io/attempt/attempt_dir.h"
 
 namespace lockstep::agent {
 

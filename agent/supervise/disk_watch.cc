@@ -1,17 +1,18 @@
 #include "agent/supervise/disk_watch.h"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/ranks/parts.h"
+#include "common/io/attempt/working_place.h"
 #include "common/io/file_system.h"
-#include "common/io/held_files.h"
+#include "common/io/files/held_files.h"
+#include "common/io/files/tree_size.h"
 #include "common/io/process.h"
-#include "common/io/process_table.h"
-#include "common/io/tree_size.h"
-#include "common/io/working_place.h"
+#include "common/io/programs/process_table.h"
 
 namespace lockstep::agent {
 namespace {
@@ -21,15 +22,8 @@ constexpr Duration kMeasureEvery = seconds(5);    // those with a limit
 constexpr Duration kMeasureAtMost = seconds(20);  // one attempt; then what was found so far counts
 constexpr Duration kHeldAtMost = seconds(5);      // the open files of one attempt, each look
 constexpr int kShareOfTime = 20;
-constexpr Bytes kWorthSaying = mebibytes(1);
 
 Bytes critical(Bytes low) { return Bytes{low.count / 4}; }
-
-std::string taken(const AttemptDisk& disk) {
-  if (disk.removed < kWorthSaying) return to_string(disk.used);
-  return fmt::format("{} ({} of it in files that were removed and are still open)",
-                     to_string(disk.used), to_string(disk.removed));
-}
 
 // The runner's descendants, and of a container what descends from its first process.
 std::set<int> processes_of(const io::AttemptDir& directory) {
@@ -67,21 +61,14 @@ std::optional<MustEnd> who_must_end(const std::vector<AttemptDisk>& attempts,
                                     const io::DiskSpace& space, Bytes low) {
   for (const AttemptDisk& each : attempts)
     if (each.limit.count != 0 && each.used > each.limit)
-      return MustEnd{
-          each.attempt,
-          fmt::format("its files take {} of this node's disk, but its limit is {} (--disk-limit)",
-                      taken(each), to_string(each.limit))};
+      return MustEnd{each.attempt, DiskLimitReached{each.used, each.removed, each.limit}};
   if (space.free >= critical(low)) return std::nullopt;
   const auto most =
       std::max_element(attempts.begin(), attempts.end(),
                        [](const AttemptDisk& a, const AttemptDisk& b) { return a.used < b.used; });
   if (most == attempts.end() || space.free.count + most->used.count < low.count)
     return std::nullopt;
-  return MustEnd{
-      most->attempt,
-      fmt::format("this node's disk is full ({} of {} are free), and of all jobs here this job "
-                  "takes the most space, {}; write less, or ask for a node with more disk",
-                  to_string(space.free), to_string(space.total), taken(*most))};
+  return MustEnd{most->attempt, DiskIsFull{space.free, space.total, most->used, most->removed}};
 }
 
 DiskWatch::DiskWatch(io::EventLoop& loop, io::Clock& clock, Workers& workers, AgentHome home,
@@ -145,7 +132,7 @@ void DiskWatch::measured(const std::vector<AttemptDisk>& attempts, Instant began
   if (!ended_.empty()) low = {};  // limits alone count until their space is back
   const auto found = who_must_end(attempts, *space, low);
   if (!found || !events_.is_running(found->attempt)) return;
-  spdlog::warn("ending {}: {}", to_string(found->attempt), found->why);
+  spdlog::warn("ending {}: {}", to_string(found->attempt), log_text(found->why));
   ended_.insert(found->attempt);
   events_.end(*found);
 }

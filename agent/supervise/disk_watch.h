@@ -15,10 +15,11 @@
 
 #include "agent/supervise/agent_home.h"
 #include "agent/supervise/workers.h"
-#include "common/domain/limits.h"
+#include "common/domain/ranks/limits.h"
+#include "common/domain/why/why.h"
 #include "common/io/clock.h"
-#include "common/io/disk_space.h"
 #include "common/io/event_loop.h"
+#include "common/io/files/disk_space.h"
 
 namespace lockstep::agent {
 
@@ -31,7 +32,7 @@ struct AttemptDisk {
 
 struct MustEnd {
   AttemptId attempt;
-  std::string why;
+  Why why;
 };
 
 // Returns an attempt over its limit. If none is, and less than a quarter of `low` is free, returns

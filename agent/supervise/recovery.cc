@@ -10,9 +10,9 @@
 
 #include "agent/supervise/quarantine.h"
 #include "common/base/utf8.h"
+#include "common/io/attempt/log_times.h"
 #include "common/io/file_system.h"
-#include "common/io/log_times.h"
-#include "common/wire/runner.h"
+#include "common/wire/runners/runner_codec.h"
 
 namespace lockstep::agent {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "agent/core/core.h"
 #include "agent/supervise/agent_home.h"
+#include "common/io/attempt/runners.h"
 #include "common/io/process.h"
-#include "common/io/runners.h"
 
 namespace lockstep::agent {
 

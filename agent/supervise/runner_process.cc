@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "common/wire/runner.h"
+#include "common/wire/runners/runner_codec.h"
 
 namespace lockstep::agent {
 namespace {

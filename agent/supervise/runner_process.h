@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "common/base/time.h"
-#include "common/domain/runner_messages.h"
-#include "common/io/attempt_dir.h"
+#include "common/domain/messages/runner_protocol.h"
+#include "common/io/attempt/attempt_dir.h"
 #include "common/io/event_loop.h"
-#include "common/io/framed_socket.h"
+#include "common/io/net/framed_socket.h"
 #include "common/io/process.h"
 
 namespace lockstep::agent {

@@ -11,12 +11,12 @@
 
 #include "common/base/bytes.h"
 #include "common/base/time.h"
-#include "common/domain/limits.h"
-#include "common/domain/metrics.h"
-#include "common/io/attempt_dir.h"
+#include "common/domain/ranks/limits.h"
+#include "common/domain/targets/metrics.h"
+#include "common/io/attempt/attempt_dir.h"
 #include "common/io/clock.h"
-#include "common/io/fork_server.h"
 #include "common/io/process.h"
+#include "common/io/programs/fork_server.h"
 
 namespace lockstep::agent {
 

@@ -10,7 +10,7 @@
 
 #include "agent/supervise/quarantine.h"
 #include "agent/supervise/recovery.h"
-#include "common/wire/runner.h"
+#include "common/wire/runners/runner_codec.h"
 
 namespace lockstep::agent {
 namespace {
@@ -215,13 +215,12 @@ void Supervisor::on_death(const AttemptId& attempt) {
   }
   if (report.error().code != ErrorCode::not_found) spdlog::error("{}", report.error().message);
   const std::string path = home_.attempt(attempt).path();
-  const std::string removed = io::exists(path) ? "" : "its attempt directory was removed: " + path;
+  const std::string removed = io::exists(path) ? "" : path;
   // What it supervised must be gone before anybody hears that it is.
   clean(attempt, process->identity(), [this, attempt, removed] {
     const io::AttemptDir directory = home_.attempt(attempt);
-    emit_(RunnerGone{attempt, log_sizes(directory),
-                     removed.empty() ? last_words(directory) : removed, io::read_started(directory),
-                     size_of_times(directory)});
+    emit_(RunnerGone{attempt, log_sizes(directory), removed.empty() ? last_words(directory) : "",
+                     io::read_started(directory), size_of_times(directory), removed});
   });
 }
 

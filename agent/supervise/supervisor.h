@@ -15,9 +15,9 @@
 #include "agent/supervise/runner_process.h"
 #include "agent/supervise/runner_starter.h"
 #include "agent/supervise/workers.h"
+#include "common/io/attempt/runners.h"
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
-#include "common/io/runners.h"
 
 namespace lockstep::agent {
 

@@ -9,8 +9,8 @@
 
 #include "agent/inventory/nvml.h"
 #include "common/base/time.h"
-#include "common/domain/metrics.h"
-#include "common/domain/node.h"
+#include "common/domain/targets/metrics.h"
+#include "common/domain/targets/node.h"
 
 namespace lockstep::agent {
 

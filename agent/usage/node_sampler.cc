@@ -8,8 +8,8 @@
 
 #include "agent/inventory/cgroup_path.h"
 #include "agent/inventory/memory.h"
-#include "common/io/disk_space.h"
 #include "common/io/file_system.h"
+#include "common/io/files/disk_space.h"
 
 namespace lockstep::agent {
 namespace {

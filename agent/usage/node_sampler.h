@@ -11,7 +11,7 @@
 
 #include "agent/usage/node_texts.h"
 #include "common/base/time.h"
-#include "common/domain/metrics.h"
+#include "common/domain/targets/metrics.h"
 
 namespace lockstep::agent {
 

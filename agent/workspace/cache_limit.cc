@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <set>
 
-#include "common/io/attempt_dir.h"
+#include "common/io/attempt/attempt_dir.h"
 #include "common/io/file_system.h"
-#include "common/snapshot/blob_gc.h"
-#include "common/snapshot/disk_usage.h"
-#include "common/wire/runner.h"
+#include "common/snapshot/content/blob_gc.h"
+#include "common/snapshot/content/disk_usage.h"
+#include "common/wire/runners/runner_codec.h"
 
 namespace lockstep::agent {
 namespace {

@@ -10,8 +10,8 @@
 #include "common/base/bytes.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
-#include "common/snapshot/blob_store.h"
-#include "common/snapshot/materialize.h"
+#include "common/snapshot/checkout/materialize.h"
+#include "common/snapshot/content/blob_store.h"
 
 namespace lockstep::agent {
 

@@ -10,7 +10,7 @@
 #include "common/io/beneath.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
-#include "common/io/transport.h"
+#include "common/io/net/transport.h"
 
 namespace lockstep::agent {
 namespace {

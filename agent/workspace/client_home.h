@@ -6,8 +6,8 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
-#include "common/io/attempt_dir.h"
-#include "common/snapshot/materialize.h"
+#include "common/io/attempt/attempt_dir.h"
+#include "common/snapshot/checkout/materialize.h"
 
 namespace lockstep::agent {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "agent/workspace/put_in_place.h"
+#include "agent/workspace/trees/put_in_place.h"
+#include "common/snapshot/content/reachable.h"
 #include "common/snapshot/manifest.h"
-#include "common/snapshot/reachable.h"
 #include "common/snapshot/tree_merge.h"
 
 namespace lockstep::agent {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "agent/workspace/workspace.h"
-#include "common/snapshot/blob_store.h"
-#include "common/snapshot/materialize.h"
+#include "common/snapshot/checkout/materialize.h"
+#include "common/snapshot/content/blob_store.h"
 
 namespace lockstep::agent {
 

@@ -8,8 +8,8 @@
 
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
-#include "common/snapshot/disk_usage.h"
-#include "common/snapshot/tree_size.h"
+#include "common/snapshot/content/disk_usage.h"
+#include "common/snapshot/content/stored_size.h"
 
 namespace lockstep::agent {
 namespace {

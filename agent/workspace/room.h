@@ -8,9 +8,9 @@
 #include "common/base/bytes.h"
 #include "common/base/digest.h"
 #include "common/base/result.h"
-#include "common/io/disk_space.h"
-#include "common/snapshot/blob_store.h"
-#include "common/snapshot/materialize.h"
+#include "common/io/files/disk_space.h"
+#include "common/snapshot/checkout/materialize.h"
+#include "common/snapshot/content/blob_store.h"
 
 namespace lockstep::agent {
 

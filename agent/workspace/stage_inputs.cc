@@ -5,13 +5,13 @@
 
 #include <cerrno>
 
-#include "agent/workspace/copy_tree.h"
-#include "agent/workspace/put_in_place.h"
+#include "agent/workspace/trees/copy_tree.h"
+#include "agent/workspace/trees/put_in_place.h"
 #include "common/base/quoted_name.h"
-#include "common/io/act_as.h"
 #include "common/io/beneath.h"
-#include "common/io/open_place.h"
-#include "common/io/tree_size.h"
+#include "common/io/files/act_as.h"
+#include "common/io/files/open_place.h"
+#include "common/io/files/tree_size.h"
 
 namespace lockstep::agent {
 namespace {

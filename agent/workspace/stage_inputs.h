@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "common/base/bytes.h"
-#include "common/domain/assignment.h"
-#include "common/domain/workspace_plan.h"
-#include "common/io/attempt_dir.h"
+#include "common/domain/messages/assignment.h"
+#include "common/domain/messages/workspace_plan.h"
+#include "common/io/attempt/attempt_dir.h"
 #include "common/io/process.h"
-#include "common/snapshot/materialize.h"
+#include "common/snapshot/checkout/materialize.h"
 
 namespace lockstep::agent {
 

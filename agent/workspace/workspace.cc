@@ -17,18 +17,18 @@
 #include <utility>
 #include <variant>
 
-#include "agent/workspace/copy_tree.h"
 #include "agent/workspace/restore.h"
 #include "agent/workspace/room.h"
 #include "agent/workspace/stage_inputs.h"
+#include "agent/workspace/trees/copy_tree.h"
+#include "common/io/attempt/working_place.h"
 #include "common/io/clock.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
-#include "common/io/places.h"
+#include "common/io/files/places.h"
 #include "common/io/process.h"
-#include "common/io/working_place.h"
-#include "common/snapshot/blob_store.h"
-#include "common/snapshot/materialize.h"
+#include "common/snapshot/checkout/materialize.h"
+#include "common/snapshot/content/blob_store.h"
 
 namespace lockstep::agent {
 namespace {

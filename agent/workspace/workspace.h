@@ -11,13 +11,13 @@
 #include <string>
 
 #include "agent/workspace/cache_limit.h"
-#include "agent/workspace/collect.h"
+#include "agent/workspace/collect/collect.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
-#include "common/domain/assignment.h"
-#include "common/domain/workspace_plan.h"
-#include "common/io/attempt_dir.h"
-#include "common/io/transport.h"
+#include "common/domain/messages/assignment.h"
+#include "common/domain/messages/workspace_plan.h"
+#include "common/io/attempt/attempt_dir.h"
+#include "common/io/net/transport.h"
 #include "common/transfer/fetch_board.h"
 #include "common/transfer/swarm.h"
 #include "common/transfer/transfer.h"

@@ -32,6 +32,12 @@ struct AttemptId {
   // backup, it differs from that of every earlier attempt with the same job name and number.
   std::uint64_t incarnation = 0;
 
+  template <class Self, class See>
+  static void fields(Self& self, See&& see) {  // within a reason: common/domain/why
+    see("job", self.job);
+    see("number", self.number);
+    see("incarnation", self.incarnation);
+  }
   friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
 };
 

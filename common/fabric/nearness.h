@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/fabric.h"
+#include "common/domain/targets/fabric.h"
 
 namespace lockstep {
 

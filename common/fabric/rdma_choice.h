@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/fabric.h"
+#include "common/domain/targets/fabric.h"
 #include "common/fabric/nearness.h"
 
 namespace lockstep {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/base/trimmed.h"
-#include "common/domain/ip_network.h"
 #include "common/fabric/socket_interface.h"
+#include "common/grammar/ip_network.h"
 
 namespace lockstep {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/domain/fabric.h"
-#include "common/domain/job_spec.h"
+#include "common/domain/job/spec.h"
+#include "common/domain/targets/fabric.h"
 #include "common/fabric/rdma_choice.h"
 
 namespace lockstep {

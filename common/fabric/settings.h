@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/distribution.h"
-#include "common/domain/fabric.h"
-#include "common/domain/job_spec.h"
+#include "common/domain/job/distribution.h"
+#include "common/domain/job/spec.h"
+#include "common/domain/targets/fabric.h"
 
 namespace lockstep {
 

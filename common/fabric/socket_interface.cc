@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "common/domain/ip_network.h"
-#include "common/domain/probe_messages.h"
+#include "common/domain/messages/probe_protocol.h"
+#include "common/grammar/ip_network.h"
 
 namespace lockstep {
 namespace {

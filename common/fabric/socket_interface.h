@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "common/domain/fabric.h"
+#include "common/domain/targets/fabric.h"
 
 namespace lockstep {
 

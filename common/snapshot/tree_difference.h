@@ -7,7 +7,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
-#include "common/domain/views.h"
+#include "common/domain/messages/views.h"
 
 namespace lockstep::snapshot {
 

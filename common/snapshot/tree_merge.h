@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/outputs.h"
+#include "common/domain/data/outputs.h"
 #include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {

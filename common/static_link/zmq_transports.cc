@@ -1,7 +1,7 @@
 // The transports of libzmq.a that Lockstep never uses (Kerberos, PGM, NORM), as functions that
 // fail. Debian's libzmq is built with all of them; their libraries cost a program that links
 // libzmq.so two milliseconds at each start. Only for programs that connect to tcp:// and ipc://
-// addresses (cmake/static_link.cmake); launcher/cli/endpoint.cc refuses all others.
+// addresses (cmake/static_link.cmake); launcher/cli/link/endpoint.cc refuses all others.
 
 extern "C" {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/bulk.h"
-#include "common/snapshot/blob_store.h"
+#include "common/domain/messages/bulk_protocol.h"
+#include "common/snapshot/content/blob_store.h"
 
 namespace lockstep::transfer {
 

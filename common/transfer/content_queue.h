@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "common/snapshot/content_taker.h"
+#include "common/snapshot/capture/content_taker.h"
 
 namespace lockstep::transfer {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "common/base/digest.h"
-#include "common/domain/bulk.h"
+#include "common/domain/messages/bulk_protocol.h"
 
 namespace lockstep::transfer {
 

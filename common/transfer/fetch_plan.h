@@ -12,7 +12,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
-#include "common/domain/bulk.h"
+#include "common/domain/messages/bulk_protocol.h"
 
 namespace lockstep::transfer {
 

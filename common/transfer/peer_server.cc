@@ -11,9 +11,9 @@
 #include <thread>
 #include <utility>
 
-#include "common/snapshot/reachable.h"
+#include "common/snapshot/content/reachable.h"
 #include "common/transfer/blob_service.h"
-#include "common/wire/bulk.h"
+#include "common/wire/messages/bulk.h"
 
 namespace lockstep::transfer {
 namespace {

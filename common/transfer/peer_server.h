@@ -12,9 +12,9 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
-#include "common/domain/agent_messages.h"
-#include "common/io/transport.h"
-#include "common/snapshot/blob_store.h"
+#include "common/domain/messages/agent_protocol.h"
+#include "common/io/net/transport.h"
+#include "common/snapshot/content/blob_store.h"
 #include "common/transfer/fetch_board.h"
 
 namespace lockstep::transfer {

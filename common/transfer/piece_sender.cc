@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "common/snapshot/compress.h"
+#include "common/snapshot/content/compress.h"
 
 namespace lockstep::transfer {
 namespace {

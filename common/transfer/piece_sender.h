@@ -8,7 +8,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
-#include "common/domain/bulk.h"
+#include "common/domain/messages/bulk_protocol.h"
 #include "common/transfer/request_window.h"
 
 namespace lockstep::transfer {

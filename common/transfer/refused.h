@@ -2,7 +2,7 @@
 // A launcher's refusal of a request on the bulk socket, as an error.
 
 #include "common/base/result.h"
-#include "common/domain/bulk.h"
+#include "common/domain/messages/bulk_protocol.h"
 
 namespace lockstep::transfer {
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <variant>
 
-#include "common/io/link_state.h"
+#include "common/io/net/link_state.h"
 #include "common/io/process.h"
 #include "common/transfer/refused.h"
-#include "common/wire/bulk.h"
+#include "common/wire/messages/bulk.h"
 
 namespace lockstep::transfer {
 namespace {

@@ -12,9 +12,9 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "common/domain/bulk.h"
+#include "common/domain/messages/bulk_protocol.h"
 #include "common/io/event_loop.h"
-#include "common/io/transport.h"
+#include "common/io/net/transport.h"
 #include "common/transfer/transfer.h"
 
 namespace lockstep::transfer {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/transfer/swarm_impl.h"
-#include "common/wire/bulk.h"
+#include "common/wire/messages/bulk.h"
 
 namespace lockstep::transfer {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <set>
 
-#include "common/io/transport.h"
+#include "common/io/net/transport.h"
 #include "common/transfer/fetch_board.h"
 #include "common/transfer/fetch_plan.h"
 #include "common/transfer/transfer.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/io/event_loop.h"
+#include "common/io/net/transport.h"
 #include "common/io/process.h"
-#include "common/io/transport.h"
 #include "common/transfer/fetch_plan.h"
 #include "common/transfer/swarm.h"
 #include "common/transfer/tree_units.h"

@@ -11,8 +11,8 @@
 #include "common/base/digest.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
-#include "common/snapshot/blob_store.h"
-#include "common/snapshot/capture.h"
+#include "common/snapshot/capture/capture.h"
+#include "common/snapshot/content/blob_store.h"
 
 namespace lockstep::io {
 class ClientSocket;

@@ -7,7 +7,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
-#include "common/snapshot/blob_store.h"
+#include "common/snapshot/content/blob_store.h"
 
 namespace lockstep::transfer {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/cut.h"
-#include "common/domain/job_spec.h"
+#include "common/domain/job/spec.h"
 
 namespace lockstep::pb {
 

@@ -122,11 +122,12 @@ std::string serialize(const Wire& message) {
 template <typename Wire>
 Status parse(std::string_view bytes, std::size_t max_bytes, const char* what, Wire* out) {
   if (bytes.size() > max_bytes)
-    return make_error(ErrorCode::resource_exhausted,
+    return make_error(lockstep::ErrorCode::resource_exhausted,
                       std::string(what) + ": has " + std::to_string(bytes.size()) +
                           " bytes; at most " + std::to_string(max_bytes) + " are read");
   if (!out->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    return make_error(ErrorCode::corrupt, std::string(what) + ": is not a message of Lockstep");
+    return make_error(lockstep::ErrorCode::corrupt,
+                      std::string(what) + ": is not a message of Lockstep");
   return {};
 }
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "common/domain/environment.h"
+#include "common/domain/environment/definition.h"
 #include "envs/toolbox.h"
 
 namespace lockstep::envs {

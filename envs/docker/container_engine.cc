@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/digest.h"
-#include "common/domain/image_name.h"
+#include "common/grammar/image_name.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "envs/docker/failure.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/environment.h"
+#include "common/domain/environment/definition.h"
 #include "envs/tool.h"
 #include "envs/toolbox.h"
 

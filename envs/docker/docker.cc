@@ -9,8 +9,8 @@
 #include <array>
 #include <utility>
 
-#include "common/domain/image_name.h"
-#include "common/domain/variables.h"
+#include "common/domain/environment/variables.h"
+#include "common/grammar/image_name.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "envs/docker/conda_image.h"

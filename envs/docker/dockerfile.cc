@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/image_name.h"
+#include "common/grammar/image_name.h"
 #include "envs/docker/dockerfile_text.h"
 #include "envs/docker/dockerfile_variables.h"
 

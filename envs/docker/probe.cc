@@ -7,7 +7,7 @@
 #include <map>
 #include <sstream>
 
-#include "common/domain/container_places.h"
+#include "common/domain/environment/container_places.h"
 #include "common/io/process.h"
 #include "envs/docker/failure.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "launcher/api/outcome.h"
-#include "launcher/core/authority.h"
+#include "launcher/core/access/authority.h"
 
 namespace lockstep::launcher {
 

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "common/domain/no_such_job.h"
-#include "launcher/api/environment_queries.h"
+#include "common/domain/messages/no_such_job.h"
+#include "launcher/api/queries/environment_queries.h"
 #include "launcher/api/service.h"
-#include "launcher/core/asset_requests.h"
-#include "launcher/core/environment_requests.h"
-#include "launcher/core/name_requests.h"
-#include "launcher/core/users.h"
+#include "launcher/core/access/users.h"
+#include "launcher/core/names/asset_requests.h"
+#include "launcher/core/names/environment_requests.h"
+#include "launcher/core/names/name_requests.h"
 
 namespace lockstep::launcher {
 namespace {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "common/base/utf8.h"
-#include "common/domain/key_word.h"
-#include "launcher/api/compute_changes.h"
+#include "common/grammar/key_word.h"
+#include "launcher/api/checks/compute_changes.h"
 #include "launcher/api/service.h"
-#include "launcher/core/user_changes.h"
+#include "launcher/core/access/user_changes.h"
 
 namespace lockstep::launcher {
 namespace {

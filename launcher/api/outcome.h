@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/audit.h"
-#include "common/domain/client_messages.h"
-#include "launcher/core/state.h"
+#include "common/domain/messages/client_protocol.h"
+#include "common/domain/people/audit.h"
+#include "launcher/state/state.h"
 
 namespace lockstep::launcher {
 

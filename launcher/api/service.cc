@@ -4,18 +4,24 @@
 
 #include <algorithm>
 
-#include "common/domain/client_limits.h"
-#include "launcher/api/asset_queries.h"
-#include "launcher/api/environment_queries.h"
-#include "launcher/api/quota_queries.h"
-#include "launcher/api/viewer.h"
-#include "launcher/core/children.h"
-#include "launcher/core/compute_requests.h"
-#include "launcher/core/environment_requests.h"
-#include "launcher/core/explain_reuse.h"
-#include "launcher/core/quotas.h"
-#include "launcher/core/size_requests.h"
-#include "launcher/core/user_changes.h"
+#include "common/domain/messages/client_limits.h"
+#include "common/domain/why/jobs/explain.h"
+#include "launcher/api/mapped_environments.h"
+#include "launcher/api/queries/asset_queries.h"
+#include "launcher/api/queries/compute_texts.h"
+#include "launcher/api/queries/environment_queries.h"
+#include "launcher/api/queries/quota_queries.h"
+#include "launcher/api/queries/usage_queries.h"
+#include "launcher/api/queries/viewer.h"
+#include "launcher/core/access/user_changes.h"
+#include "launcher/core/explain/reuse.h"
+#include "launcher/core/jobs/children.h"
+#include "launcher/core/names/environment_requests.h"
+#include "launcher/core/queue/quotas.h"
+#include "launcher/core/targets/compute_requests.h"
+#include "launcher/core/targets/size_requests.h"
+#include "launcher/words/explain.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -43,11 +49,11 @@ UserView view_of(const User& user) {
 // ---- requests -----------------------------------------------------------------------------------
 
 struct RequestHandler {
-  Service& door;
+  Service& service;
   const Asker& asker;
 
-  void operator()(Submit& m) const { door.submit(asker, std::move(m)); }
-  void operator()(CheckJobFile& m) const { door.check_file(asker, std::move(m)); }
+  void operator()(Submit& m) const { service.submit(asker, std::move(m)); }
+  void operator()(CheckJobFile& m) const { service.check_file(asker, std::move(m)); }
   void operator()(const CancelJob& m) const { feed(CancelInput{expect(), m.job, asker.caller}); }
   void operator()(const ShareJob& m) const {
     feed(ShareInput{expect(), m.job, m.shared, asker.caller});
@@ -70,9 +76,9 @@ struct RequestHandler {
     feed(ShutdownInput{expect(), m.cancel_jobs, asker.caller});
   }
   void operator()(const CreateToken& m) const {
-    auto token = door.ports_.make_token(m);
+    NewToken token = service.ports_.launcher.make_token(m.valid_for);
     const Instant expires = token.reply.expires;
-    feed(TokenInput{door.expect_reply(asker, std::move(token.reply)), token.secret_hash, expires,
+    feed(TokenInput{service.expect_reply(asker, std::move(token.reply)), token.secret_hash, expires,
                     m.uses, asker.caller, m.approval, m.compute});
   }
   void operator()(const ListTokens& m) const { question(m); }
@@ -80,17 +86,17 @@ struct RequestHandler {
     feed(RevokeTokenInput{expect(), m.id, asker.caller});
   }
   void operator()(const WatchJob& m) const {
-    const Job* job = door.state().job(m.job);
+    const Job* job = service.state().job(m.job);
     if (job != nullptr && !is_final(job->status()))
-      if (const Status added = door.watch(asker, m.job); !added)
-        return door.refuse(asker, added.error().code, added.error().message);
+      if (const Status added = service.watch(asker, m.job); !added)
+        return service.refuse(asker, added.error().code, added.error().message);
     question(m);
   }
   void operator()(const DeleteJobs& m) const {
     feed(DeleteInput{expect(), m.jobs, m.all_final, m.older_than, asker.caller, m.all_users});
   }
-  void operator()(CreateEnvironment& m) const { door.create_environment(asker, std::move(m)); }
-  void operator()(CreateAsset& m) const { door.create_asset(asker, std::move(m)); }
+  void operator()(CreateEnvironment& m) const { service.create_environment(asker, std::move(m)); }
+  void operator()(CreateAsset& m) const { service.create_asset(asker, std::move(m)); }
   void operator()(const ArchiveAsset& m) const {
     feed(ArchiveAssetInput{expect(), m, asker.caller});
   }
@@ -105,19 +111,20 @@ struct RequestHandler {
     feed(DeleteVersionsInput{expect(), m, asker.caller});
   }
   void operator()(const ShowAsset& m) const {
-    door.reply(asker, show_asset(door.state(), asker.caller, m));
+    service.reply(asker, show_asset(service.state(), asker.caller, m));
   }
   void operator()(const ListAssets& m) const {
-    door.reply(asker, list_assets(door.state(), asker.caller, m));
+    service.reply(asker, list_assets(service.state(), asker.caller, m));
   }
   void operator()(const ListDatastores& m) const {
-    door.reply(asker, list_datastores(door.state(), asker.caller, door.ports_.datastores(), m));
+    service.reply(asker, list_datastores(service.state(), asker.caller,
+                                         service.ports_.files.datastores(), m));
   }
   void operator()(const PruneEnvironments& m) const {
     feed(PruneEnvironmentsInput{expect(), m.unused_for, asker.caller});
   }
   void operator()(const ShowEnvironment& m) const {
-    door.reply(asker, door.ports_.show_environment(m.reference, asker.caller));
+    service.reply(asker, service.environment_called(m.reference, asker.caller));
   }
   void operator()(const ListEnvironments& m) const { question(m); }
   void operator()(const ListJobs& m) const { question(m); }
@@ -126,8 +133,8 @@ struct RequestHandler {
     Asker noted = asker;
     ClientReply reply = answer_of(m, &noted);
     auto* explained = std::get_if<ExplainReply>(&reply);
-    if (explained == nullptr) return door.reply(noted, std::move(reply));
-    door.explain(noted, std::move(*explained));
+    if (explained == nullptr) return service.reply(noted, std::move(reply));
+    service.explain(noted, std::move(*explained));
   }
   void operator()(const ListEvents& m) const { question(m); }
   void operator()(const ListNodes& m) const { question(m); }
@@ -137,28 +144,40 @@ struct RequestHandler {
     feed(PrincipalInput{expect(), m.change, asker.caller});
   }
   void operator()(const SetSecret& m) const {
-    if (const auto low = door.ports_.low_space(); !low.empty())
-      return door.refuse(asker, ErrorCode::resource_exhausted, low);
-    door.change_secrets(asker, m);
+    if (const auto low = service.ports_.launcher.low_space(); !low.empty())
+      return service.refuse(asker, ErrorCode::resource_exhausted, low);
+    const Status set = service.ports_.secrets.set(name_of(asker.caller), m.name, m.value);
+    answer_change(set, fmt::format("the secret '{}' is set", m.name));
   }
-  void operator()(const RemoveSecret& m) const { door.change_secrets(asker, m); }
-  void operator()(const ListSecrets& m) const { door.change_secrets(asker, m); }
+  void operator()(const RemoveSecret& m) const {
+    const Status removed = service.ports_.secrets.remove(name_of(asker.caller), m.name);
+    answer_change(removed, fmt::format("the secret '{}' is removed", m.name));
+  }
+  void operator()(const ListSecrets&) const {
+    auto listed = service.ports_.secrets.list(name_of(asker.caller));
+    if (!listed) return service.refuse(asker, listed.error().code, listed.error().message);
+    service.reply(asker, SecretsReply{*std::move(listed)});
+  }
+  void answer_change(const Status& changed, std::string done) const {
+    if (!changed) return service.refuse(asker, changed.error().code, changed.error().message);
+    service.reply(asker, Done{std::move(done)});
+  }
   void operator()(const WhoAmI&) const {
     UsersReply reply;
-    if (const User* user = door.state().principals().user(name_of(asker.caller)))
+    if (const User* user = service.state().principals().user(name_of(asker.caller)))
       reply.users.push_back(view_of(*user));
-    door.reply(asker, std::move(reply));
+    service.reply(asker, std::move(reply));
   }
   void operator()(const ListUsers& m) const {
     UsersReply reply;
-    const std::string wanted = current_user_name(door.state().principals(), m.name);
-    for (const auto& [name, user] : door.state().principals().users())
+    const std::string wanted = current_user_name(service.state().principals(), m.name);
+    for (const auto& [name, user] : service.state().principals().users())
       if (m.name.empty() || wanted == name) reply.users.push_back(view_of(user));
     if (!m.name.empty() && reply.users.empty())
-      return door.refuse(
+      return service.refuse(
           asker, ErrorCode::not_found,
           fmt::format("there is no user '{}'; `lockstep user list` shows all", m.name));
-    door.reply(asker, std::move(reply));
+    service.reply(asker, std::move(reply));
   }
   void operator()(const CreateCompute& m) const { change_compute(m); }
   void operator()(const UpdateCompute& m) const { change_compute(m); }
@@ -169,22 +188,22 @@ struct RequestHandler {
   void operator()(const StopCompute& m) const { switch_instance(m); }
   void operator()(const RestartCompute& m) const { switch_instance(m); }
   void operator()(const ListComputes& m) const {
-    const Viewer viewer(door.state(), asker.caller);
-    ComputesReply reply{viewer.cut(door.ports_.core->compute_views(m.name, m.history))};
+    const Viewer viewer(service.state(), asker.caller);
+    ComputesReply reply{viewer.cut(service.core().compute_views(m.name, m.history))};
     if (reply.computes.empty()) {
-      const Error error = no_such_compute(door.state(), m.name);
-      return door.refuse(asker, error.code, error.message);
+      const Error error = no_such_compute(service.state(), m.name);
+      return service.refuse(asker, error.code, error.message);
     }
-    door.reply(asker, std::move(reply));
+    service.reply(asker, std::move(reply));
   }
   void operator()(const ReadComputeLog& m) const {
     std::string text;
-    if (check_compute_name(m.name)) text = door.ports_.compute_log(m.name, m.lines);
-    if (text.empty() && !door.state().computes().has(m.name)) {
-      const Error error = no_such_compute(door.state(), m.name);
-      return door.refuse(asker, error.code, error.message);
+    if (check_compute_name(m.name)) text = service.ports_.launcher.compute_log(m.name, m.lines);
+    if (text.empty() && !service.state().computes().has(m.name)) {
+      const Error error = no_such_compute(service.state(), m.name);
+      return service.refuse(asker, error.code, error.message);
     }
-    door.reply(asker, ComputeLogReply{std::move(text)});
+    service.reply(asker, ComputeLogReply{std::move(text)});
   }
   void switch_instance(const InstanceInput::Ask& ask) const {
     feed(InstanceInput{expect(), ask, asker.caller});
@@ -198,47 +217,38 @@ struct RequestHandler {
   void operator()(const ListSizes& m) const {
     std::vector<std::string> names;
     if (!m.name.empty()) names.push_back(m.name);
-    SizesReply reply{door.ports_.core->size_views(names), {}};
-    if (names.empty()) reply.series = door.ports_.core->config().catalogue.series;
+    SizesReply reply{service.core().size_views(names), {}};
+    if (names.empty()) reply.series = service.core().config().catalogue.series;
     if (reply.sizes.empty() && !names.empty()) {
-      const Error error = no_such_size(door.state(), door.ports_.core->config(), m.name);
-      return door.refuse(asker, error.code, error.message);
+      const Error error = no_such_size(service.state(), service.core().config(), m.name);
+      return service.refuse(asker, error.code, error.message);
     }
-    door.reply(asker, std::move(reply));
+    service.reply(asker, std::move(reply));
   }
   void change_size(const SizeInput::Ask& ask) const {
     feed(SizeInput{expect(), ask, asker.caller});
   }
   void operator()(const LabelNode& m) const { feed(LabelInput{expect(), m, asker.caller}); }
   void operator()(const GetUsage& m) const {
-    const Viewer viewer(door.state(), asker.caller);
-    door.reply(asker, door.ports_.usage ? usage_of(*door.ports_.usage, *door.ports_.core, viewer, m)
-                                        : UsageReply{});
+    const Viewer viewer(service.state(), asker.caller);
+    service.reply(asker, usage_of(service.ports_.measurements, service.core(), viewer, m));
   }
   void operator()(const ListQuotas& m) const {
-    door.reply(asker, list_quotas(*door.ports_.core, asker.caller, m));
+    service.reply(asker, list_quotas(service.core(), asker.caller, m));
   }
-  void operator()(const ListProjects&) const { door.reply(asker, projects()); }
+  void operator()(const ListProjects&) const { service.reply(asker, projects()); }
 
-  void operator()(const QueryAudit& m) const {
-    if (!door.ports_.audit) return no_audit();
-    door.ports_.audit->query(m, later());
-  }
-  void operator()(const VerifyAudit& m) const {
-    if (!door.ports_.audit) return no_audit();
-    door.ports_.audit->verify(m, later());
-  }
-  void no_audit() const {
-    door.refuse(asker, ErrorCode::unsupported, "this launcher keeps no audit log");
-  }
+  void operator()(const QueryAudit& m) const { service.ports_.audit.query(m, later()); }
+  void operator()(const VerifyAudit& m) const { service.ports_.audit.verify(m, later()); }
   std::function<void(ClientReply)> later() const {
-    return
-        [&door = door, asker = asker](ClientReply reply) { door.reply(asker, std::move(reply)); };
+    return [&service = service, asker = asker](ClientReply reply) {
+      service.reply(asker, std::move(reply));
+    };
   }
 
   // Of a project in which the caller has no role they learn nothing, unless they manage users.
   ProjectsReply projects() const {
-    const Principals& principals = door.state().principals();
+    const Principals& principals = service.state().principals();
     const bool all = is_allowed(principals, asker.caller, Permission::manage_users, {});
     ProjectsReply reply;
     const auto add = [&](const std::string& name, const Project& project) {
@@ -260,15 +270,16 @@ struct RequestHandler {
   void question(const Query& query) const {
     Asker noted = asker;
     ClientReply reply = answer_of(query, &noted);
-    door.reply(noted, std::move(reply));
+    service.reply(noted, std::move(reply));
   }
   // `noted`: the asker, to whom is added what they read of others.
   ClientReply answer_of(const Query& query, Asker* noted) const {
-    const Viewer viewer(door.state(), asker.caller);
-    auto reply = launcher::answer(*door.ports_.core, door.ports_.info(), viewer, query);
-    if (auto* nodes = std::get_if<NodesReply>(&reply); nodes && door.ports_.traffic)
-      for (NodeView& node : nodes->nodes) node.blobs = door.ports_.traffic(node.id);
-    if (door.ports_.usage) add_use(*door.ports_.usage, viewer, door.state(), query, &reply);
+    const Viewer viewer(service.state(), asker.caller);
+    auto reply = launcher::answer(service.core(), service.ports_.launcher.info(), viewer, query);
+    const Measurements& measurements = service.ports_.measurements;
+    if (auto* nodes = std::get_if<NodesReply>(&reply))
+      for (NodeView& node : nodes->nodes) node.blobs = measurements.traffic(node.id);
+    add_use(measurements, viewer, service.state(), query, &reply);
     record_read(viewer, reply, &noted->asked);
     return reply;
   }
@@ -286,11 +297,11 @@ struct RequestHandler {
     asked->reads_others = true;
     asked->detail = fmt::format("of {}", fmt::join(owners, ", "));
   }
-  void feed(const Input& input) const { door.ports_.feed(input); }
-  ReplyTo expect() const { return door.expect_reply(asker); }
+  void feed(const Input& input) const { service.ports_.core.feed(input); }
+  ReplyTo expect() const { return service.expect_reply(asker); }
 };
 
-Service::Service(Ports ports) : ports_(std::move(ports)) {}
+Service::Service(Ports ports) : ports_(ports) {}
 
 // In the text too: a reader of one line wants to know where the job went.
 static void add_project(Asked* asked) {
@@ -309,8 +320,8 @@ void Service::handle(Asker asker, ClientRequest request) {
   Decision decision = may(state().principals(), asker.caller, claim.permission, claim.object);
   if (!decision.allowed) return refuse(asker, ErrorCode::permission_denied, decision.why);
   asker.asked.reads_others = decision.audited;
-  if (asker.asked.changes && ports_.audit)
-    if (std::string why = ports_.audit->is_stuck(); !why.empty())
+  if (asker.asked.changes)
+    if (std::string why = ports_.audit.is_stuck(); !why.empty())
       return refuse(asker, ErrorCode::resource_exhausted, std::move(why));
   std::visit(RequestHandler{*this, asker}, request);
 }
@@ -319,36 +330,37 @@ void Service::handle(Asker asker, ClientRequest request) {
 void Service::explain(const Asker& asker, ExplainReply explained) {
   const auto& rerun = explained.explain.rerun;
   const bool compares =
-      rerun && ports_.compare_trees &&
-      std::any_of(rerun->changes.begin(), rerun->changes.end(),
-                  [](const PartChange& change) { return change.was || change.is; });
+      rerun && std::any_of(rerun->changes.begin(), rerun->changes.end(),
+                           [](const PartChange& change) { return change.was || change.is; });
   const std::string user = owner_of(asker.caller);
   if (!compares || comparing_[user] >= kMaxComparisons) return reply(asker, std::move(explained));
   ++comparing_[user];
   auto changes = rerun->changes;
-  ports_.compare_trees(
-      asker.caller, std::move(changes),
-      [this, asker, user,
-       explained = std::move(explained)](std::vector<PartChange> compared) mutable {
-        if (--comparing_[user] == 0) comparing_.erase(user);
-        if (asker.deadline < ports_.now()) return;  // its client asks again
-        ExplainView& view = explained.explain;
-        const std::string line = rerun_line(*view.rerun);
-        view.rerun->changes = std::move(compared);
-        std::replace(view.lines.begin(), view.lines.end(), line, rerun_line(*view.rerun));
-        reply(asker, std::move(explained));
-      });
+  ports_.blobs.compare(asker.caller, std::move(changes),
+                       [this, asker, user, explained = std::move(explained)](
+                           std::vector<PartChange> compared) mutable {
+                         if (--comparing_[user] == 0) comparing_.erase(user);
+                         if (asker.deadline < ports_.clock.now()) return;  // its client asks again
+                         ExplainView& view = explained.explain;
+                         view.rerun->changes = std::move(compared);
+                         for (std::size_t i = 0; i < view.reasons.size(); ++i) {
+                           if (!view.reasons[i].why.is<RunsAgain>()) continue;
+                           view.reasons[i].why = why_again(*view.rerun);
+                           view.lines[i] = words::text_of(view.reasons[i]);
+                         }
+                         reply(asker, std::move(explained));
+                       });
 }
 
 void Service::check_file(const Asker& asker, CheckJobFile request) {
   const JobFileToCheck what{request.spec ? "" : request.name, request.wait_anyway,
                             request.faults_are_said};
-  const Status begun = ports_.parse_job_file(
+  const Status begun = ports_.launcher.parse_job_file(
       asker.caller, std::move(request), [this, asker, what](spec::JobFileReading parsed) {
-        if (asker.deadline < ports_.now()) return;
+        if (asker.deadline < ports_.clock.now()) return;
         auto file = std::make_shared<spec::JobFileReading>(std::move(parsed));
-        ports_.ask([this, asker, to = expect_reply(asker), what, file] {
-          answer(to, check_job_file(*ports_.core, asker.caller, lookups_of(asker.caller), what,
+        ports_.core.ask([this, asker, to = expect_reply(asker), what, file] {
+          answer(to, check_job_file(core(), asker.caller, lookups_of(asker.caller), what,
                                     std::move(*file)));
         });
       });
@@ -360,25 +372,19 @@ JobFileLookups Service::lookups_of(const Caller& caller) const {
   lookups.show_environment = [this, caller](const std::string& reference) -> ClientReply {
     const Claim claim = claim_of(ShowEnvironment{reference}, state(), caller);
     Decision decision = may(state().principals(), caller, claim.permission, claim.object);
-    if (decision.allowed) return ports_.show_environment(reference, caller);
+    if (decision.allowed) return environment_called(reference, caller);
     return Refused{ErrorCode::permission_denied, std::move(decision.why)};
   };
   lookups.expect_secrets = [this, caller](const std::set<std::string>& names) -> Status {
     TRY(check_secrets(state(), caller, names));
-    return ports_.expect_secrets(owner_of(caller), names);
+    return ports_.secrets.expect(owner_of(caller), names);
   };
   lookups.find_datastore = [this, caller](const std::string& project, const std::string& name) {
     return datastore_for(caller, project, name);
   };
-  lookups.mapped_images = ports_.mapped_images;
+  lookups.mapped_images = images_in_map();
   lookups.place_outputs = [this, caller](JobSpec& spec) { return place_outputs(caller, spec); };
   return lookups;
-}
-
-void Service::change_secrets(const Asker& asker, const SecretRequest& request) {
-  auto done = ports_.secrets(name_of(asker.caller), request);
-  if (!done) return refuse(asker, done.error().code, std::move(done.error().message));
-  reply(asker, *std::move(done));
 }
 
 // The operator's map answers for names that nobody has. Whoever registered such a name would run
@@ -389,8 +395,18 @@ bool Service::is_in_map(const EnvironmentSpec& spec) const {
   if (!spec.version.empty()) references.push_back(spec.name + ":" + spec.version);
   return std::any_of(references.begin(), references.end(), [&](const std::string& reference) {
     return std::holds_alternative<EnvironmentReply>(
-        ports_.show_environment(reference, LauncherItself{}));
+        environment_called(reference, LauncherItself{}));
   });
+}
+
+ClientReply Service::environment_called(const std::string& reference, const Caller& caller) const {
+  return with_map(state(), ports_.files, reference, caller);
+}
+
+FindMappedImages Service::images_in_map() const {
+  return [&files = ports_.files](const std::set<std::string>& images) {
+    return mapped_images(files, images);
+  };
 }
 
 void Service::create_environment(const Asker& asker, CreateEnvironment create) {
@@ -399,7 +415,7 @@ void Service::create_environment(const Asker& asker, CreateEnvironment create) {
                   fmt::format("the name '{}' is in the operator's environments.map; choose another "
                               "with --name",
                               create.environment.spec.name));
-  if (const auto low = ports_.low_space(); !low.empty())
+  if (const auto low = ports_.launcher.low_space(); !low.empty())
     return refuse(asker, ErrorCode::resource_exhausted, low);
   std::vector<Digest> roots;
   if (const Digest* context = context_of(create.environment.spec.definition))
@@ -418,13 +434,13 @@ void Service::create_environment(const Asker& asker, CreateEnvironment create) {
 // Its build folder, if it has one, is whole, and the asker's.
 void Service::register_environment(const Asker& asker, const CreateEnvironment& create) {
   const auto feed = [this, asker, create](Bytes files) {
-    ports_.feed(CreateEnvironmentInput{expect_reply(asker), create.environment, create.project,
-                                       asker.caller, files});
+    ports_.core.feed(CreateEnvironmentInput{expect_reply(asker), create.environment, create.project,
+                                            asker.caller, files});
   };
   const Digest* context = context_of(create.environment.spec.definition);
   if (context == nullptr) return feed({});
-  ports_.measure_snapshot(asker.caller, *context, [this, asker, feed](const Result<Bytes>& size) {
-    if (asker.deadline < ports_.now()) return;  // its client asks again
+  ports_.blobs.measure(asker.caller, *context, [this, asker, feed](const Result<Bytes>& size) {
+    if (asker.deadline < ports_.clock.now()) return;  // its client asks again
     if (!size)
       return refuse(asker, size.error().code, "environment.build: " + size.error().message);
     feed(*size);
@@ -447,8 +463,8 @@ void Service::answer(const ReplyTo& to, ClientReply body) {
 }
 
 void Service::reply(const Asker& asker, ClientReply body) {
-  if (ports_.audit) ports_.audit->on_outcome(asker, body);
-  ports_.send(asker.connection, asker.sequence, std::move(body));
+  for (AuditEntry& entry : entries_of(asker, body)) ports_.audit.record(std::move(entry));
+  ports_.replies.send(asker.connection, asker.sequence, std::move(body));
 }
 
 void Service::refuse(const Asker& asker, ErrorCode code, std::string message) {
@@ -456,7 +472,9 @@ void Service::refuse(const Asker& asker, ErrorCode code, std::string message) {
 }
 
 void Service::perform(const ReplySubmitted& action) {
-  answer(action.to, SubmitReply{action.job, false, action.notes});
+  SubmitReply said{action.job, false, {}};
+  for (const Why& note : action.notes) said.notes.push_back(words::text_of(note));
+  answer(action.to, std::move(said));
 }
 // A token's text was made when it was asked for; now that its hash is durable it may be shown.
 void Service::perform(const ReplyDone& action) {
@@ -471,10 +489,10 @@ void Service::perform(const ReplyRefused& action) {
 }
 void Service::perform(const ReplyDeleted& action) { answer(action.to, action.result); }
 void Service::perform(const ReplyCompute& action) {
-  answer(action.to, ComputesReply{ports_.core->compute_views(action.name)});
+  answer(action.to, ComputesReply{with_texts(core().compute_views(action.name))});
 }
 void Service::perform(const ReplySizes& action) {
-  answer(action.to, SizesReply{ports_.core->size_views(action.names), {}});
+  answer(action.to, SizesReply{core().size_views(action.names), {}});
 }
 void Service::perform(const ReplyAsset& action) {
   const auto found = pending_.find(action.to.client);
@@ -499,8 +517,9 @@ void Service::perform(const RevokeUser& action) { watchers_.remove_key(action.ke
 // Who left without a word is only looked for when that makes room.
 Status Service::watch(const Asker& asker, const JobId& job) {
   Status added = watchers_.add(job, asker);
-  if (added || !ports_.is_gone) return added;
-  watchers_.drop_gone(ports_.is_gone);
+  if (added) return added;
+  watchers_.drop_gone(
+      [this](const std::string& connection) { return ports_.replies.is_gone(connection); });
   return watchers_.add(job, asker);
 }
 
@@ -524,7 +543,7 @@ Duration Service::until_next_view(const JobId& id) {
     told_views_.erase(id);
     return Duration::zero();
   }
-  const Instant now = ports_.now();
+  const Instant now = ports_.clock.now();
   const JobStatus status = job->status();
   const auto [told, is_first] = told_views_.try_emplace(id, ToldView{now, status});
   const bool is_at_once = is_first || told->second.status != status;
@@ -537,31 +556,31 @@ void Service::tell_of_change(const JobId& id) {
   const Job* known = state().job(id);
   if (known == nullptr) return watchers_.job_is_over(id);
   const Job& job = *known;
-  const auto view = ports_.core->job_view(id, detail_for_watchers(job));
+  const auto view = core().job_view(id, detail_for_watchers(job));
   // Roles may have changed since they began to watch.
   watchers_.remove_if(id,
                       [&](const Asker& asker) { return !Viewer(state(), asker.caller).sees(job); });
   if (const auto* watchers = watchers_.of(id))
     for (const auto& [connection, asker] : *watchers)
-      ports_.send(connection, 0, JobUpdate{Viewer(state(), asker.caller).cut(*view)});
+      ports_.replies.send(connection, 0, JobUpdate{Viewer(state(), asker.caller).cut(*view)});
   if (is_final(view->status)) watchers_.job_is_over(id);
 }
 
 // A loop that was held up makes up for the rounds of one interval, no more.
 void Service::tell_next_rounds() {
-  const Instant now = ports_.now();
+  const Instant now = ports_.clock.now();
   if (watchers_.count() == 0) {
     next_round_ = now + kRoundEvery;
     return;
   }
   next_round_ = std::max(next_round_, now - kStillWatchingEvery + kRoundEvery);
   if (next_round_ > now) return;
-  const Instant started = ports_.info().started;
+  const Instant started = ports_.launcher.info().started;
   for (; next_round_ <= now; next_round_ = next_round_ + kRoundEvery)
     for (const auto& [id, asker] : watchers_.next_round()) {
       const Job* job = state().job(id);
       if (job != nullptr && Viewer(state(), asker.caller).sees(*job))
-        ports_.send(asker.connection, 0, StillWatching{id, started});
+        ports_.replies.send(asker.connection, 0, StillWatching{id, started});
     }
 }
 
@@ -571,11 +590,17 @@ Duration Service::wait() const {
   for (const JobId& id : changed_jobs_)  // large jobs whose watchers are told later
     if (const auto told = told_views_.find(id); told != told_views_.end())
       due = std::min(due, told->second.at + kViewEvery);
-  return std::max(due - ports_.now(), Duration::zero());
+  return std::max(due - ports_.clock.now(), Duration::zero());
 }
 
-void Service::each_pending(const std::function<void(Asker&)>& visit) {
-  for (auto& [number, pending] : pending_) visit(pending.asker);
+// The client waits on from here, so its request is not late either.
+void Service::tell_pending(const WaitsForDisk& why, Instant until) {
+  for (auto& [number, pending] : pending_) {
+    Asker& asker = pending.asker;
+    if (!asker.takes_waits) continue;
+    asker.deadline = std::max(asker.deadline, until);
+    ports_.replies.send(asker.connection, asker.sequence, why);
+  }
 }
 
 void Service::gone(const std::string& connection) { watchers_.gone(connection); }

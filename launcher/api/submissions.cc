@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <set>
 
-#include "common/domain/client_limits.h"
-#include "common/domain/pipeline.h"
+#include "common/domain/job/pipeline.h"
+#include "common/domain/messages/client_limits.h"
+#include "launcher/api/checks/mapped_images.h"
 #include "launcher/api/job_name.h"
 #include "launcher/api/service.h"
-#include "launcher/core/children.h"
-#include "launcher/core/environment_requests.h"
-#include "launcher/core/users.h"
+#include "launcher/core/access/users.h"
+#include "launcher/core/jobs/children.h"
+#include "launcher/core/names/environment_requests.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -124,18 +125,18 @@ void Service::submit(const Asker& asker, Submit submit) {
   }
   if (const auto allowed = check_secrets(state(), asker.caller, named); !allowed)
     return refuse(asker, allowed.error().code, allowed.error().message);
-  if (const auto there = ports_.expect_secrets(owner_of(asker.caller), named); !there)
+  if (const auto there = ports_.secrets.expect(owner_of(asker.caller), named); !there)
     return refuse(asker, there.error().code, there.error().message);
   if (submit.spec.pipeline)
     if (const Status good = validate(*submit.spec.pipeline); !good)
       return refuse(asker, good.error().code, good.error().message);
   // One that was taken already is answered: it takes nothing more.
-  const auto low = ports_.low_space();
+  const auto low = ports_.launcher.low_space();
   if (!low.empty() && state().job_of_submission(submit.submission) == nullptr)
     return refuse(asker, ErrorCode::resource_exhausted, low);
   // A submission that was taken before has its environments in the journal.
   if (state().job_of_submission(submit.submission) == nullptr)
-    if (const Status replaced = replace_images(submit.spec, ports_.mapped_images); !replaced)
+    if (const Status replaced = replace_images(submit.spec, images_in_map()); !replaced)
       return refuse(asker, replaced.error().code, replaced.error().message);
   // The job record says that a version was used only if the launcher has resolved it.
   std::vector<NamedInput> inputs = inputs_of(submit.spec);
@@ -195,11 +196,11 @@ void Service::resolve_inputs(const Asker& asker, Submit submit, std::vector<Name
     if (const auto* output = std::get_if<JobOutputReference>(&**reference)) {
       const auto question = question_of(state(), asker.caller, input.type, *output);
       if (!question) return fail(question.error());
-      return ports_.find_tree(
+      return ports_.blobs.find(
           asker.caller, *question,
           [this, asker, fail, index, submit = std::move(submit),
            inputs = std::move(inputs)](Result<snapshot::Subtree> found) mutable {
-            if (asker.deadline < ports_.now()) return;  // its client asks again
+            if (asker.deadline < ports_.clock.now()) return;  // its client asks again
             if (!found) return fail(found.error());
             DataInput& one = inputs[index].input;
             if (const Status taken = take_found(*found, one.type, one.tree, one.file); !taken)
@@ -229,28 +230,27 @@ void Service::measure_sources(const Asker& asker, const Submit& submit, std::vec
     Bytes of_snapshot;
     for (const JobSource& source : measured)
       if (submit.spec.snapshot == source.tree) of_snapshot = source.size;
-    return ports_.feed(SubmitInput{expect_reply(asker), submit.submission, submit.spec,
-                                   generated_job_name(ports_.random()), submit.rebuild,
-                                   asker.caller, of_snapshot, submit.waits, submit.wait_anyway,
-                                   std::move(measured)});
+    return ports_.core.feed(SubmitInput{expect_reply(asker), submit.submission, submit.spec,
+                                        generated_job_name(ports_.clock.random()), submit.rebuild,
+                                        asker.caller, of_snapshot, submit.waits, submit.wait_anyway,
+                                        std::move(measured)});
   }
   const Digest tree = trees[next];
-  ports_.measure_snapshot(asker.caller, tree,
-                          [this, asker, submit, trees = std::move(trees),
-                           measured = std::move(measured)](Result<Bytes> size) mutable {
-                            if (asker.deadline < ports_.now()) return;  // its client asks again
-                            if (!size)
-                              return refuse(asker, size.error().code, size.error().message);
-                            measured.push_back({trees[measured.size()], *size});
-                            measure_sources(asker, submit, std::move(trees), std::move(measured));
-                          });
+  ports_.blobs.measure(asker.caller, tree,
+                       [this, asker, submit, trees = std::move(trees),
+                        measured = std::move(measured)](Result<Bytes> size) mutable {
+                         if (asker.deadline < ports_.clock.now()) return;  // its client asks again
+                         if (!size) return refuse(asker, size.error().code, size.error().message);
+                         measured.push_back({trees[measured.size()], *size});
+                         measure_sources(asker, submit, std::move(trees), std::move(measured));
+                       });
 }
 
 // ---- datastores ---------------------------------------------------------------------------------
 
 Result<spec::Datastore> Service::datastore_for(const Caller& caller, const std::string& project,
                                                const std::string& name) const {
-  TRY_ASSIGN(const Datastores all, shown_to(state(), caller, ports_.datastores()));
+  TRY_ASSIGN(const Datastores all, shown_to(state(), caller, ports_.files.datastores()));
   return find_datastore(
       all, {owner_of(caller), project_of_new(state().principals(), caller, project)}, name);
 }
@@ -266,7 +266,7 @@ Status Service::place_outputs(const Caller& caller, JobSpec& spec) const {
       output.remote.clear();
       if (output.path.empty()) continue;
       if (!stores) {
-        TRY_ASSIGN(stores, shown_to(state(), caller, ports_.datastores()));
+        TRY_ASSIGN(stores, shown_to(state(), caller, ports_.files.datastores()));
       }
       TRY(place_output(*stores, user, output));
     }
@@ -288,14 +288,15 @@ void Service::fetch_for(const Asker& asker, const RemoteFiles& files,
   const auto waits = std::make_shared<Asker>(asker);
   const auto tell = [this, waits](const std::string& what) {
     if (!waits->takes_waits) return;
-    waits->deadline = std::max(waits->deadline, ports_.now() + kWaitsForDiskLasts);
-    ports_.send(waits->connection, waits->sequence, WaitsForData{what});
+    waits->deadline = std::max(waits->deadline, ports_.clock.now() + kWaitsForDiskLasts);
+    ports_.replies.send(waits->connection, waits->sequence, WaitsForData{what});
   };
-  ports_.fetch_remote(asker.caller, files, tell,
-                      [this, waits, then = std::move(then)](Result<snapshot::Subtree> found) {
-                        if (waits->deadline < ports_.now()) return;  // its client asks again
-                        then(*waits, std::move(found));
-                      });
+  ports_.blobs.fetch_remote(asker.caller, files, tell,
+                            [this, waits, then = std::move(then)](Result<snapshot::Subtree> found) {
+                              if (waits->deadline < ports_.clock.now())
+                                return;  // its client asks again
+                              then(*waits, std::move(found));
+                            });
 }
 
 void Service::fetch_input(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
@@ -323,7 +324,7 @@ void Service::fetch_input(const Asker& asker, Submit submit, std::vector<NamedIn
 // ---- registered data ----------------------------------------------------------------------------
 
 void Service::create_asset(const Asker& asker, CreateAsset create) {
-  if (const auto low = ports_.low_space(); !low.empty())
+  if (const auto low = ports_.launcher.low_space(); !low.empty())
     return refuse(asker, ErrorCode::resource_exhausted, low);
   const auto reference = parse_data_reference(create.asset.path);
   if (!reference) return refuse(asker, reference.error().code, reference.error().message);
@@ -343,13 +344,14 @@ void Service::create_asset(const Asker& asker, CreateAsset create) {
 // Its tree is whole, and the asker's to register.
 void Service::register_asset(const Asker& asker, CreateAsset create) {
   const Digest tree = *create.asset.tree;
-  ports_.measure_snapshot(
-      asker.caller, tree, [this, asker, create = std::move(create)](Result<Bytes> size) {
-        if (asker.deadline < ports_.now()) return;  // its client asks again
-        if (!size) return refuse(asker, size.error().code, "path: " + size.error().message);
-        ports_.feed(CreateAssetInput{expect_reply(asker), create.asset, create.project,
-                                     asker.caller, *size});
-      });
+  ports_.blobs.measure(asker.caller, tree,
+                       [this, asker, create = std::move(create)](Result<Bytes> size) {
+                         if (asker.deadline < ports_.clock.now()) return;  // its client asks again
+                         if (!size)
+                           return refuse(asker, size.error().code, "path: " + size.error().message);
+                         ports_.core.feed(CreateAssetInput{expect_reply(asker), create.asset,
+                                                           create.project, asker.caller, *size});
+                       });
 }
 
 void Service::create_from(const Asker& asker, CreateAsset create, const DataReference& reference) {
@@ -364,10 +366,10 @@ void Service::create_from(const Asker& asker, CreateAsset create, const DataRefe
         make_error(ErrorCode::unsupported, "it is registered already; name it in a job as it is"));
   const auto question = question_of(state(), asker.caller, create.asset.type, *output);
   if (!question) return fail(question.error());
-  ports_.find_tree(
+  ports_.blobs.find(
       asker.caller, *question,
       [this, asker, fail, create = std::move(create)](Result<snapshot::Subtree> found) mutable {
-        if (asker.deadline < ports_.now()) return;  // its client asks again
+        if (asker.deadline < ports_.clock.now()) return;  // its client asks again
         if (!found) return fail(found.error());
         RegisteredAsset& asset = create.asset;
         if (const Status taken = take_found(*found, asset.type, asset.tree, asset.file); !taken)
@@ -406,10 +408,10 @@ void Service::check_trees(const Asker& asker, std::vector<Digest> roots,
   if (roots.empty()) return then(true);
   const Digest root = roots.back();
   roots.pop_back();
-  ports_.check_snapshot(
+  ports_.blobs.check_whole(
       asker.caller, root,
       [this, asker, roots = std::move(roots), then = std::move(then)](Result<bool> whole) mutable {
-        if (asker.deadline < ports_.now()) return;
+        if (asker.deadline < ports_.clock.now()) return;
         if (!whole || !*whole) return then(std::move(whole));
         check_trees(asker, std::move(roots), std::move(then));
       });
@@ -422,11 +424,11 @@ void Service::check_code(const Asker& asker, std::vector<Digest> roots,
   if (roots.empty()) return then({});
   const TreeQuestion question{{{0, roots.back()}}, std::string(kReservedFolder)};
   roots.pop_back();
-  ports_.find_tree(
+  ports_.blobs.find(
       asker.caller, question,
       [this, asker, roots = std::move(roots),
        then = std::move(then)](const Result<snapshot::Subtree>& found) mutable {
-        if (asker.deadline < ports_.now()) return;  // its client asks again
+        if (asker.deadline < ports_.clock.now()) return;  // its client asks again
         if (!found && found.error().code == ErrorCode::not_found)
           return check_code(asker, std::move(roots), std::move(then));
         const bool is_there = found || found.error().code == ErrorCode::unsupported;

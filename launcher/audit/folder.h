@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/audit.h"
+#include "common/domain/people/audit.h"
 
 namespace lockstep::launcher {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/domain/audit.h"
+#include "common/domain/people/audit.h"
 
 namespace lockstep::launcher {
 

@@ -13,7 +13,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/result.h"
-#include "common/domain/audit.h"
+#include "common/domain/people/audit.h"
 #include "common/io/file_system.h"
 #include "launcher/audit/folder.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "common/domain/audit.h"
+#include "common/domain/people/audit.h"
 
 namespace lockstep::launcher {
 

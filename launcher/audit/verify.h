@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "common/domain/audit.h"
+#include "common/domain/people/audit.h"
 
 namespace lockstep::launcher {
 

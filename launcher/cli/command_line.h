@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/cli/verbs.h"
+#include "launcher/cli/base/verb_table.h"
 
 namespace lockstep::cli {
 

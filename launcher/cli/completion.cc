@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "common/io/file_system.h"
-#include "launcher/cli/job_filter.h"
-#include "launcher/cli/local_processes.h"
+#include "launcher/cli/job/filter.h"
+#include "launcher/cli/local/processes.h"
 #include "launcher/cli/verb_tree.h"
 
 namespace lockstep::cli {
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMostJobs = 200;   // the newest
 constexpr int kMostParents = 3;  // pipelines whose steps are asked for
-constexpr Duration kPatience = milliseconds(900);
+constexpr Duration kQueryTimeout = milliseconds(900);
 
 bool begins_with(const std::string& text, std::string_view start) {
   return text.rfind(start, 0) == 0;
@@ -162,7 +162,7 @@ class NameAsker {
 
  private:
   Result<std::vector<Candidate>> listed(const ListJobs& question) const {
-    TRY_ASSIGN(const JobsReply reply, connection_.ask_for<JobsReply>(question, kPatience));
+    TRY_ASSIGN(const JobsReply reply, connection_.ask_for<JobsReply>(question, kQueryTimeout));
     std::vector<Candidate> names;
     for (const JobView& job : reply.jobs)
       names.push_back({job.spec.name, std::string(to_string(job.status))});
@@ -189,22 +189,22 @@ class NameAsker {
     return listed(question);
   }
   Result<std::vector<Candidate>> nodes() const {
-    TRY_ASSIGN(const NodesReply reply, connection_.ask_for<NodesReply>(ListNodes{}, kPatience));
+    TRY_ASSIGN(const NodesReply reply, connection_.ask_for<NodesReply>(ListNodes{}, kQueryTimeout));
     std::vector<Candidate> names;
     for (const NodeView& node : reply.nodes) names.push_back({node.name, "node"});
     return names;
   }
   Result<std::vector<Candidate>> computes() const {
     TRY_ASSIGN(const ComputesReply reply,
-               connection_.ask_for<ComputesReply>(ListComputes{}, kPatience));
+               connection_.ask_for<ComputesReply>(ListComputes{}, kQueryTimeout));
     std::vector<Candidate> names;
     for (const ComputeView& compute : reply.computes)
       names.push_back({compute.spec.name, "compute target"});
     return names;
   }
   Result<std::vector<Candidate>> assets(AssetKind kind) const {
-    TRY_ASSIGN(const AssetsReply reply,
-               connection_.ask_for<AssetsReply>(ListAssets{kind, "", ArchivedToo::no}, kPatience));
+    TRY_ASSIGN(const AssetsReply reply, connection_.ask_for<AssetsReply>(
+                                            ListAssets{kind, "", ArchivedToo::no}, kQueryTimeout));
     std::vector<Candidate> names;
     for (const AssetView& view : reply.assets)
       names.push_back({view.asset.name, "version " + view.asset.version});
@@ -212,7 +212,7 @@ class NameAsker {
   }
   Result<std::vector<Candidate>> environments() const {
     TRY_ASSIGN(const EnvironmentsReply reply,
-               connection_.ask_for<EnvironmentsReply>(ListEnvironments{}, kPatience));
+               connection_.ask_for<EnvironmentsReply>(ListEnvironments{}, kQueryTimeout));
     std::vector<Candidate> names;
     for (const EnvironmentView& view : reply.environments)
       names.push_back({view.environment.spec.name, "version " + view.environment.spec.version});
@@ -220,7 +220,7 @@ class NameAsker {
   }
   Result<std::vector<Candidate>> datastores() const {
     TRY_ASSIGN(const DatastoresReply reply,
-               connection_.ask_for<DatastoresReply>(ListDatastores{}, kPatience));
+               connection_.ask_for<DatastoresReply>(ListDatastores{}, kQueryTimeout));
     std::vector<Candidate> names;
     for (const DatastoreView& store : reply.datastores) names.push_back({store.name, "datastore"});
     return names;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/cli/context.h"
+#include "launcher/cli/base/verb_context.h"
 
 namespace CLI {
 class App;

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "launcher/cli/verbs.h"
+#include "launcher/cli/base/verb_table.h"
 
 namespace lockstep::cli {
 

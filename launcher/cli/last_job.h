@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "launcher/cli/context.h"
+#include "launcher/cli/base/verb_context.h"
 
 namespace CLI {
 class App;

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "launcher/cli/client_settings.h"
+#include "launcher/cli/base/client_settings.h"
 #include "launcher/cli/command_line.h"
 #include "launcher/cli/last_job.h"
 

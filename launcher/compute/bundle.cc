@@ -12,7 +12,7 @@
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 
 namespace lockstep::compute {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "common/domain/compute.h"
+#include "common/domain/targets/compute.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::compute {
@@ -123,22 +123,6 @@ std::optional<Verb> verb_from(std::string_view word) {
   if (word == "remove") return Verb::remove;
   if (word == "hold") return Verb::hold;
   return std::nullopt;
-}
-
-std::string_view to_string(Failure failure) {
-  switch (failure) {
-    case Failure::unreachable: return "unreachable";
-    case Failure::host_key: return "host_key";
-    case Failure::unauthenticated: return "unauthenticated";
-    case Failure::unsupported: return "unsupported";
-    case Failure::no_space: return "no_space";
-    case Failure::no_permission: return "no_permission";
-    case Failure::launcher_unreachable: return "launcher_unreachable";
-    case Failure::timed_out: return "timed_out";
-    case Failure::conflict: return "conflict";
-    case Failure::failed: break;
-  }
-  return "failed";
 }
 
 Status check_machine_name(std::string_view name) {

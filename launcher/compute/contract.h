@@ -13,6 +13,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "common/base/result.h"
+#include "common/domain/targets/machine_fault.h"
 #include "launcher/compute/endpoints.h"
 
 namespace lockstep::compute {
@@ -47,20 +48,8 @@ Result<Request> request_from(const std::string& json_text, Verb verb);
 // Letters, digits, '.', '_', '-' and ':', at most 255, not '-' first: a host's name or address.
 Status check_machine_name(std::string_view name);
 
-// Why a machine failed, for the launcher to decide by; the message is for people.
-enum class Failure {
-  unreachable,      // nothing answered at its address
-  host_key,         // another host answered than the one that was attached
-  unauthenticated,  // it refused our key or password
-  unsupported,      // its system or processor cannot run the agent
-  no_space,
-  no_permission,         // to make the directory, or to start the agent
-  launcher_unreachable,  // the agent cannot reach the launcher, or was refused by it
-  timed_out,
-  conflict,  // something is there that is not ours
-  failed,
-};
-std::string_view to_string(Failure failure);
+// The message of a failure is for people.
+using Failure = MachineFault;
 
 struct Failed {
   std::string step;

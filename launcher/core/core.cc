@@ -3,17 +3,17 @@
 #include <algorithm>
 
 #include "common/base/natural_order.h"
-#include "launcher/core/agents.h"
-#include "launcher/core/clients.h"
-#include "launcher/core/compute_requests.h"
-#include "launcher/core/desired.h"
-#include "launcher/core/quotas.h"
-#include "launcher/core/rank_settings.h"
+#include "launcher/core/attempts/desired.h"
+#include "launcher/core/attempts/rank_settings.h"
+#include "launcher/core/explain/state_views.h"
+#include "launcher/core/explain/step_views.h"
+#include "launcher/core/jobs/requests.h"
+#include "launcher/core/nodes/agents.h"
+#include "launcher/core/queue/quotas.h"
 #include "launcher/core/reactor.h"
-#include "launcher/core/roots.h"
-#include "launcher/core/size_requests.h"
-#include "launcher/core/step_views.h"
-#include "launcher/core/views.h"
+#include "launcher/core/targets/compute_requests.h"
+#include "launcher/core/targets/size_requests.h"
+#include "launcher/state/roots.h"
 
 namespace lockstep::launcher {
 

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/client_messages.h"
-#include "common/domain/views.h"
-#include "launcher/core/action.h"
-#include "launcher/core/config.h"
-#include "launcher/core/fact.h"
-#include "launcher/core/input.h"
-#include "launcher/core/refusal.h"
+#include "common/domain/messages/client_protocol.h"
+#include "common/domain/messages/views.h"
+#include "launcher/core/base/action.h"
+#include "launcher/core/base/config.h"
+#include "launcher/core/base/input.h"
+#include "launcher/core/base/refusal.h"
+#include "launcher/state/facts/fact.h"
 
 namespace lockstep::launcher {
 
@@ -24,7 +24,7 @@ struct NodeNews {
   NodeId node;
   std::string name;
   Liveness liveness = Liveness::unknown;  // from now on
-  std::string why;                        // in words; "": it is heard again
+  Why why;                                // none: it is heard again
   friend bool operator==(const NodeNews&, const NodeNews&) = default;
 };
 
@@ -78,7 +78,7 @@ class Core {
   std::vector<Digest> trees_of(NodeId node) const;
   std::optional<JobView> job_view(const JobId& job, ViewDetail detail = ViewDetail::whole) const;
   // Visits the jobs submitted before `after` (empty: all), newest first, until `take` returns
-  // false; in outline. `among`: only jobs of these orders (job_index.h); null: all.
+  // false; in outline. `among`: only jobs of these orders (jobs/index.h); null: all.
   void each_job_view(const JobId& after, const std::set<std::uint64_t>* among,
                      const std::function<bool(const Job&)>& wanted,
                      const std::function<bool(JobView)>& take) const;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "launcher/core/fences.h"
-#include "launcher/core/node_health.h"
-#include "launcher/core/shared_machine.h"
-#include "launcher/core/size_check.h"
+#include "launcher/core/attempts/fences.h"
+#include "launcher/core/nodes/health.h"
+#include "launcher/core/nodes/shared_machine.h"
+#include "launcher/core/nodes/size_check.h"
 
 namespace lockstep::launcher {
 
@@ -109,7 +109,7 @@ struct Effects {
       capacity_changed(fact.attempt.job, fact.node);
     }
     const auto& exit = fact.report.exit;
-    if (exit && exit->cause == Cause::account_missing) note_lacking_account(fact, exit->message);
+    if (exit && exit->cause == Cause::account_missing) note_lacking_account(fact, exit->why);
     if (exit && exit->cause == Cause::account_missing)
       core.scheduler.topology_changed(pool_of(fact.node));
   }
@@ -318,7 +318,7 @@ struct Effects {
       machine_changed(target);
     }
   }
-  void note_lacking_account(const PartChanged& fact, const std::string& why) const {
+  void note_lacking_account(const PartChanged& fact, const Why& why) const {
     const Node& node = *core.state.node(fact.node);
     if (node.machine.empty()) return;
     const std::string& account = core.state.job(fact.attempt.job)->spec.run_as;

@@ -3,7 +3,7 @@
 // and the notifications to send. Only for live facts: after a restart, recovered() rebuilds all of
 // this from the state.
 
-#include "launcher/core/context.h"
+#include "launcher/core/base/context.h"
 
 namespace lockstep::launcher {
 

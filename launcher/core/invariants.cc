@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 
-#include "launcher/core/environments.h"
-#include "launcher/core/pipeline_invariants.h"
-#include "launcher/core/retry.h"
-#include "launcher/core/scheduler.h"
+#include "launcher/core/attempts/environment_locks.h"
+#include "launcher/core/attempts/retry.h"
+#include "launcher/core/pipelines/pipeline_invariants.h"
+#include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {
 

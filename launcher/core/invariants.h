@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/core/state.h"
+#include "launcher/state/state.h"
 
 namespace lockstep::launcher {
 

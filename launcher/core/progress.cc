@@ -1,18 +1,20 @@
 #include "launcher/core/progress.h"
 
-#include <fmt/format.h>
 #include <algorithm>
+#include <iterator>
 
-#include "launcher/core/children.h"
-#include "launcher/core/dependencies.h"
-#include "launcher/core/elsewhere.h"
-#include "launcher/core/fabric.h"
-#include "launcher/core/merging.h"
-#include "launcher/core/pipelines.h"
-#include "launcher/core/placement.h"
-#include "launcher/core/retry.h"
-#include "launcher/core/verdict.h"
-#include "launcher/core/writing.h"
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/events.h"
+#include "launcher/core/attempts/elsewhere.h"
+#include "launcher/core/attempts/merging.h"
+#include "launcher/core/attempts/retry.h"
+#include "launcher/core/attempts/verdict.h"
+#include "launcher/core/attempts/writing.h"
+#include "launcher/core/jobs/children.h"
+#include "launcher/core/pipelines/pipelines.h"
+#include "launcher/core/placement/placement.h"
+#include "launcher/core/placement/rdma_fabric.h"
+#include "launcher/core/queue/dependencies.h"
 
 namespace lockstep::launcher {
 
@@ -131,32 +133,32 @@ Hope hope_of(const Cluster& cluster, const Job& job) {
 std::optional<Retry> next_try(const Cluster& cluster, const Job& job, const ExitReport& report) {
   switch (hope_of(cluster, job)) {
     case Hope::anywhere: return retry_after(job, report, tier_of(cluster.state, job));
-    case Hope::elsewhere: return retry_elsewhere(cluster, job, report);
+    case Hope::elsewhere: return retry_elsewhere(cluster, job);
     case Hope::nowhere: return std::nullopt;
   }
   return std::nullopt;
 }
 
 // What the report of the last attempt does not say itself: why there is no other one.
-std::string why_no_retry(const Cluster& cluster, const Job& job, const ExitReport& report) {
+Why why_no_retry(const Cluster& cluster, const Job& job, const ExitReport& report) {
   switch (hope_of(cluster, job)) {
     case Hope::elsewhere: return nor_on(cluster.state, job);
-    case Hope::nowhere: return "";
+    case Hope::nowhere: return {};
     case Hope::anywhere: break;
   }
-  if (std::string given_up = why_given_up(job, report); !given_up.empty()) return given_up;
-  if (!is_retried(job.spec, report) || job.attempts.size() == 1) return "";
-  return fmt::format(" (given up after {} attempts)", job.attempts.size());
+  if (Why given_up = why_given_up(job, report)) return given_up;
+  if (!is_retried(job.spec, report) || job.attempts.size() == 1) return {};
+  return GivenUpAfter{static_cast<int>(job.attempts.size())};
+}
+
+// What there is to say beside how it ended.
+void add_to_end(std::vector<Why> more, ExitReport& report) {
+  if (!more.empty()) report.why = EndedWith{report.why, std::move(more)};
 }
 
 void conclude(Context& core, const Job& job) {
   ExitReport report = *job.attempts.back().ended;
   const Cluster cluster = core.cluster();
-  if (report.cause == Cause::account_missing && lacks_account(cluster, job))
-    report.message += fmt::format(
-        "; no node of target '{}' can run jobs as this account: create the account on the nodes, "
-        "and submit the job again",
-        job.pool);
   if (auto retry = next_try(cluster, job, report)) {
     const Instant not_before = retry->backoff.count() > 0 ? core.now + retry->backoff : Instant{};
     core.emit(JobRequeued{job.id, job.attempts.back().id, retry->charged, std::move(retry->why),
@@ -164,11 +166,13 @@ void conclude(Context& core, const Job& job) {
     return;
   }
   if (!job.logs_settled() || waits_for_merge(core, job, report)) return;
-  const std::string more = why_no_retry(cluster, job, report) + logs_not_kept(core.state, job);
-  if (report.message == kCompletedMessage && !more.empty())
-    report.message = more.substr(2);  // without its "; "
-  else
-    report.message += more;
+  std::vector<Why> more;
+  if (report.cause == Cause::account_missing && lacks_account(cluster, job))
+    more.emplace_back(NoNodeHasAccount{job.pool});
+  if (Why no_retry = why_no_retry(cluster, job, report)) more.push_back(std::move(no_retry));
+  std::vector<Why> lost = logs_not_kept(core.state, job);
+  std::move(lost.begin(), lost.end(), std::back_inserter(more));
+  add_to_end(std::move(more), report);
   core.emit(JobFinished{job.id, final_status(report), report});
 }
 
@@ -183,7 +187,7 @@ void advance(Context& core, const JobId& id) {
       // Readers of a final job may count on its logs, those of earlier attempts too.
       if (job->cancel_by && job->logs_settled()) {
         ExitReport report = canceled_report(core.state, *job, core.now);
-        report.message += logs_not_kept(core.state, *job);
+        add_to_end(logs_not_kept(core.state, *job), report);
         core.emit(JobFinished{id, JobStatus::canceled, std::move(report)});
       }
       if (!job->cancel_by && !job->waits_for.empty()) advance_dependencies(core, *job);
@@ -229,7 +233,7 @@ void note_refused_logs(Context& core, const LogsRefusedInput& input) {
   wait.at = core.now;
   if (input.why.empty() || !is_to_be_told(core, wait.told)) return;
   core.record(input.attempt.job, {core.now, Event::Kind::logs_wait, input.attempt.number,
-                                  input.node, "the launcher takes no more logs: " + input.why});
+                                  input.node, LauncherTakesNoLogs{input.why}});
 }
 
 }  // namespace
@@ -258,23 +262,16 @@ void react(Context& core, const LogsRefusedInput& input) {
 void react(Context& core, const OutputsRefusedInput& input) {
   if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;
   if (!is_to_be_told(core, core.watches.at(input.node).outputs_refused[input.attempt])) return;
-  core.record(input.attempt.job,
-              {core.now, Event::Kind::not_kept, input.attempt.number, input.node,
-               "newer versions of outputs and of the checkpoint, while it runs: " + input.why});
+  core.record(input.attempt.job, {core.now, Event::Kind::not_kept, input.attempt.number, input.node,
+                                  NewerNotKept{input.why}});
   core.pending.job_changed(input.attempt.job);
 }
 
 // A note: the audit log has it for good.
 void react(Context& core, const RanksSignaledInput& input) {
   if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;
-  const std::string name = signal_name(input.number);
-  core.record(
-      input.attempt.job,
-      {core.now, Event::Kind::signaled, input.attempt.number, input.node,
-       fmt::format(
-           "{} to {}, by {}", name.empty() ? fmt::format("signal {}", input.number) : name,
-           input.rank ? fmt::format("rank {}", *input.rank) : std::string("the ranks of the node"),
-           input.by)});
+  core.record(input.attempt.job, {core.now, Event::Kind::signaled, input.attempt.number, input.node,
+                                  RanksSignaled{input.number, input.rank, input.by}});
 }
 
 void logs_timed_out(Context& core, const AttemptId& attempt, NodeId node) {

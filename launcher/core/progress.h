@@ -1,7 +1,7 @@
 #pragma once
 // The life of a job from placed to final: rules over the state, applied to every job that changed.
 
-#include "launcher/core/context.h"
+#include "launcher/core/base/context.h"
 
 namespace lockstep::launcher {
 

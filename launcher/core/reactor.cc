@@ -3,30 +3,31 @@
 #include <algorithm>
 #include <utility>
 
-#include "launcher/core/agents.h"
-#include "launcher/core/asset_requests.h"
-#include "launcher/core/clients.h"
-#include "launcher/core/compute_requests.h"
-#include "launcher/core/environment_requests.h"
-#include "launcher/core/environments.h"
-#include "launcher/core/fences.h"
-#include "launcher/core/instances.h"
-#include "launcher/core/machine_changes.h"
-#include "launcher/core/machine_rules.h"
-#include "launcher/core/merging.h"
-#include "launcher/core/metadata.h"
-#include "launcher/core/name_requests.h"
-#include "launcher/core/node_health.h"
-#include "launcher/core/nodes.h"
+#include "common/domain/why/nodes/losses.h"
+#include "launcher/core/access/users.h"
+#include "launcher/core/attempts/environment_locks.h"
+#include "launcher/core/attempts/fences.h"
+#include "launcher/core/attempts/merging.h"
+#include "launcher/core/attempts/retry.h"
+#include "launcher/core/attempts/writing.h"
+#include "launcher/core/jobs/metadata.h"
+#include "launcher/core/jobs/requests.h"
+#include "launcher/core/jobs/retention.h"
+#include "launcher/core/machines/changes.h"
+#include "launcher/core/machines/instances.h"
+#include "launcher/core/machines/provider_reports.h"
+#include "launcher/core/machines/rules.h"
+#include "launcher/core/names/asset_requests.h"
+#include "launcher/core/names/environment_requests.h"
+#include "launcher/core/names/name_requests.h"
+#include "launcher/core/nodes/agents.h"
+#include "launcher/core/nodes/health.h"
+#include "launcher/core/nodes/nodes.h"
+#include "launcher/core/nodes/size_check.h"
 #include "launcher/core/progress.h"
-#include "launcher/core/provider_reports.h"
-#include "launcher/core/retention.h"
-#include "launcher/core/retry.h"
 #include "launcher/core/shutdown.h"
-#include "launcher/core/size_check.h"
-#include "launcher/core/size_requests.h"
-#include "launcher/core/users.h"
-#include "launcher/core/writing.h"
+#include "launcher/core/targets/compute_requests.h"
+#include "launcher/core/targets/size_requests.h"
 
 namespace lockstep::launcher {
 
@@ -37,12 +38,11 @@ void react(Context&, const TickInput&) {}
 // ---- what follows -------------------------------------------------------------------------------
 
 void record_wait(Context& core, const Job& job) {
-  std::string reason = core.scheduler.reason(job);
+  Why why = core.scheduler.why(job);
   const auto* notes = core.notes.of(owner_of_notes(job));
   const bool said = notes != nullptr && notes->back().event.kind == Event::Kind::waits &&
-                    notes->back().event.text == reason &&
-                    notes->back().behind == job.events.count();
-  if (!said) core.record(job.id, {core.now, Event::Kind::waits, 0, {}, std::move(reason)});
+                    notes->back().event.why == why && notes->back().behind == job.events.count();
+  if (!said) core.record(job.id, {core.now, Event::Kind::waits, 0, {}, std::move(why)});
 }
 
 void schedule(Context& core) {
@@ -131,9 +131,7 @@ void fence_unknown_to_nodes(Context& core) {
     if (attempt == nullptr || attempt->ended || attempt->placed > *restored) continue;
     for (const Part& part : attempt->parts)
       if (part.assigned() && !part.report)
-        core.emit(
-            PartGone{attempt->id, part.node, Cause::node_lost,
-                     "it was placed just before the backup that the launcher was restored from"});
+        core.emit(PartGone{attempt->id, part.node, Cause::node_lost, PlacedBeforeBackup{}});
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "launcher/core/context.h"
+#include "launcher/core/base/context.h"
 
 namespace lockstep::launcher {
 

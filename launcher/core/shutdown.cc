@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "launcher/core/clients.h"
-#include "launcher/core/counted.h"
-#include "launcher/core/users.h"
+#include "common/domain/why/jobs/orders.h"
+#include "launcher/core/access/users.h"
+#include "launcher/core/base/counted.h"
+#include "launcher/core/jobs/requests.h"
 
 namespace lockstep::launcher {
 
@@ -44,7 +45,7 @@ void react(Context& core, const ShutdownInput& input) {
   }
   core.stopping->push_back(input.reply);
   const std::set<JobId> unfinished = core.state.unfinished();
-  for (const JobId& job : unfinished) cancel(core, job, "lockstep down");
+  for (const JobId& job : unfinished) cancel(core, job, LauncherShutsDown{});
 }
 
 void continue_shutdown(Context& core) {

@@ -2,7 +2,7 @@
 // `lockstep down`: the launcher ends when no unfinished job is left, or reports a job that did not
 // end in time.
 
-#include "launcher/core/context.h"
+#include "launcher/core/base/context.h"
 
 namespace lockstep::launcher {
 

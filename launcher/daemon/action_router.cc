@@ -10,6 +10,7 @@ namespace {
 struct Router {
   const ActionOwners& owners;
   std::vector<std::function<void()>>& after_messages;
+  bool& may_exit;
 
   void operator()(const SendDesired& action) const { owners.control.perform(action); }
   void operator()(const AcceptSession& action) const { owners.control.perform(action); }
@@ -20,24 +21,30 @@ struct Router {
   void operator()(const AllowNode& action) const { owners.control.perform(action); }
   void operator()(const RevokeNode& action) const { owners.control.perform(action); }
   void operator()(const AllowUser& action) const { owners.control.perform(action); }
-  void operator()(const ReplySubmitted& action) const { owners.control.perform(action); }
+  void operator()(const ReplySubmitted& action) const { owners.service.perform(action); }
   void operator()(const ReplyJoined& action) const { owners.control.perform(action); }
-  void operator()(const ReplyDone& action) const { owners.control.perform(action); }
-  void operator()(const ReplyRefused& action) const { owners.control.perform(action); }
-  void operator()(const ReplyDeleted& action) const { owners.control.perform(action); }
-  void operator()(const ReplyEnvironment& action) const { owners.control.perform(action); }
-  void operator()(const ReplyCompute& action) const { owners.control.perform(action); }
-  void operator()(const ReplySizes& action) const { owners.control.perform(action); }
-  void operator()(const ReplyAsset& action) const { owners.control.perform(action); }
-  void operator()(const WriteOutput& action) const {
-    later([&to = owners.control, &action] { to.perform(action); });
+  void operator()(const ReplyDone& action) const { owners.service.perform(action); }
+  void operator()(const ReplyRefused& action) const {
+    if (!owners.control.refuse_join(action)) owners.service.perform(action);
   }
-  void operator()(const ExitDaemon& action) const { owners.control.perform(action); }
+  void operator()(const ReplyDeleted& action) const { owners.service.perform(action); }
+  void operator()(const ReplyEnvironment& action) const { owners.service.perform(action); }
+  void operator()(const ReplyCompute& action) const { owners.service.perform(action); }
+  void operator()(const ReplySizes& action) const { owners.service.perform(action); }
+  void operator()(const ReplyAsset& action) const { owners.service.perform(action); }
+  void operator()(const WriteOutput& action) const {
+    later([&to = owners.outputs, &action] { to.perform(action); });
+  }
+  void operator()(const ExitDaemon& action) const {
+    owners.service.perform(action);
+    may_exit = true;
+  }
   void operator()(const ReportRefused& action) const { owners.control.perform(action); }
 
   // What a key may no longer read ends before anything more of it is sent.
   void operator()(const RevokeUser& action) const {
     owners.control.perform(action);
+    owners.service.perform(action);
     owners.bulk.check_followers();
   }
   void operator()(const UserChanged& action) const {
@@ -49,7 +56,7 @@ struct Router {
 
   // Those who watch the job are told; then those who follow its logs.
   void operator()(const JobChanged& action) const {
-    owners.control.perform(action);
+    owners.service.perform(action);
     later([&to = owners.bulk, &action] { to.perform(action); });
   }
   void operator()(const AwaitLogs& action) const {
@@ -60,7 +67,7 @@ struct Router {
   }
   void operator()(const ForgetJob& action) const {
     later([&to = owners, &action] {
-      to.control.perform(action);
+      to.audit.perform(action);
       to.bulk.perform(action);
       to.compactor.perform(action);
     });
@@ -87,11 +94,14 @@ struct Router {
 
 }  // namespace
 
-void perform_all(const ActionOwners& owners, const std::vector<Action>& actions) {
+bool perform_all(const ActionOwners& owners, const std::vector<Action>& actions) {
   std::vector<std::function<void()>> after_messages;
-  for (const Action& action : actions) std::visit(Router{owners, after_messages}, action);
+  bool may_exit = false;
+  for (const Action& action : actions) std::visit(Router{owners, after_messages, may_exit}, action);
+  owners.service.flush();
   owners.control.flush();
   for (const auto& work : after_messages) work();
+  return may_exit;
 }
 
 }  // namespace lockstep::launcher

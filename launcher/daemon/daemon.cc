@@ -7,43 +7,52 @@
 
 #include <algorithm>
 
-#include "common/io/admission.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
-#include "common/io/places.h"
+#include "common/io/files/places.h"
+#include "common/io/net/admission.h"
+#include "common/io/net/transport.h"
 #include "common/io/process.h"
-#include "common/io/time_zones.h"
-#include "common/io/transport.h"
 #include "common/io/version_file.h"
-#include "common/snapshot/blob_store.h"
-#include "launcher/core/authority.h"
-#include "launcher/core/children.h"
-#include "launcher/core/size_requests.h"
-#include "launcher/core/state.h"
+#include "common/io/zones/machine_zones.h"
+#include "common/snapshot/content/blob_store.h"
+#include "launcher/api/reply_router.h"
+#include "launcher/api/service.h"
+#include "launcher/core/access/authority.h"
+#include "launcher/core/jobs/children.h"
+#include "launcher/core/targets/size_requests.h"
 #include "launcher/daemon/action_router.h"
-#include "launcher/daemon/attempt_keys.h"
-#include "launcher/daemon/auditor.h"
-#include "launcher/daemon/bulk_server.h"
-#include "launcher/daemon/disk_monitor.h"
-#include "launcher/daemon/durable_core.h"
-#include "launcher/daemon/endpoint_file.h"
-#include "launcher/daemon/job_file_parser.h"
-#include "launcher/daemon/join_tokens.h"
-#include "launcher/daemon/key_registry.h"
-#include "launcher/daemon/launcher_home.h"
-#include "launcher/daemon/launcher_server.h"
+#include "launcher/daemon/blobs/caller_blobs.h"
+#include "launcher/daemon/keys/attempt_keys.h"
+#include "launcher/daemon/keys/join_tokens.h"
+#include "launcher/daemon/keys/key_registry.h"
 #include "launcher/daemon/moving_to.h"
 #include "launcher/daemon/node_alarms.h"
-#include "launcher/daemon/principal.h"
-#include "launcher/daemon/provider_calls.h"
-#include "launcher/daemon/remote_fetcher.h"
-#include "launcher/daemon/remote_writer.h"
+#include "launcher/daemon/ports/auditor.h"
+#include "launcher/daemon/ports/job_file_parser.h"
+#include "launcher/daemon/ports/launcher_clock.h"
+#include "launcher/daemon/ports/node_measurements.h"
+#include "launcher/daemon/ports/operator_files_on_disk.h"
+#include "launcher/daemon/ports/this_launcher.h"
+#include "launcher/daemon/ports/user_secrets.h"
+#include "launcher/daemon/providers/calls.h"
+#include "launcher/daemon/remotes/fetcher.h"
+#include "launcher/daemon/remotes/output_writer.h"
+#include "launcher/daemon/remotes/writer.h"
+#include "launcher/daemon/servers/bulk_sender.h"
+#include "launcher/daemon/servers/bulk_server.h"
+#include "launcher/daemon/servers/control_server.h"
+#include "launcher/daemon/servers/node_mail.h"
 #include "launcher/daemon/sockets.h"
-#include "launcher/daemon/start_record.h"
-#include "launcher/daemon/store_compactor.h"
-#include "launcher/daemon/user_secrets.h"
-#include "launcher/spec/size_file.h"
-#include "launcher/tools/home_lock.h"
+#include "launcher/daemon/stores/disk_monitor.h"
+#include "launcher/daemon/stores/durable_core.h"
+#include "launcher/daemon/stores/store_compactor.h"
+#include "launcher/files/targets/size_file.h"
+#include "launcher/home/endpoint_file.h"
+#include "launcher/home/home_lock.h"
+#include "launcher/home/layout.h"
+#include "launcher/home/start_record.h"
+#include "launcher/state/state.h"
 
 namespace lockstep::launcher {
 
@@ -51,7 +60,8 @@ namespace {
 
 constexpr Duration kStalledRetry = milliseconds(5);  // only while a peer's queue is full
 constexpr Duration kLookAgain =
-    seconds(1);                        // at the disk's space, and at who may use this launcher
+    seconds(1);  // at the disk's space, and at who may use this launcher
+constexpr Duration kTellWaitingEvery = seconds(1);
 constexpr int kMessagesPerTurn = 256;  // of one socket, then the others have their turn
 
 // What must stand before the first message: in this order, and torn down in reverse.
@@ -62,15 +72,20 @@ struct Daemon {
         loop(l),
         durable(d),
         space({h.path(), h.reserve(), o.low_space, o.reserve}),
-        gate(home.authorized_users()),
+        clock(d.clock()),
+        key_registry(home.authorized_users()),
         transport(loop, [this](const std::string& domain, const PublicKey& key) {
-          return gate.lets_in(domain, key);
+          return key_registry.allows(domain, key);
         }) {}
   ~Daemon();
 
   Status open();
   Status open_audit();
   Status open_attempt_keys();
+  void open_bulk();
+  Status open_service();
+  void open_control();
+  void watch_sockets();
   void take_keys(std::vector<KeysFile::Line> lines);
   Status announce();
   Status open_providers(const wire::JoinToken& blank_token);
@@ -81,6 +96,7 @@ struct Daemon {
   bool settle();
   bool settle_until_durable();
   void tell_of_nodes();
+  void tell_waiting();
   void look_where_it_moves();
   void stop_without_journal(const Error& error);
 
@@ -89,8 +105,9 @@ struct Daemon {
   io::EventLoop& loop;
   DurableCore& durable;
   DiskMonitor space;
+  LauncherClock clock;
   std::optional<AttemptKeys> attempts;
-  KeyRegistry gate;
+  KeyRegistry key_registry;
   io::Transport transport;
   io::KeyPair keys;
   std::unique_ptr<snapshot::BlobStore> blobs;
@@ -98,17 +115,33 @@ struct Daemon {
   std::optional<Sockets> sockets;
   std::optional<MovingTo> moving;
   std::optional<Auditor> auditor;
+  // What the servers and the service share.
+  Outbox outbox;
+  std::optional<NodeMail> node_mail;
+  UsageStore usage;
+  PeerDirectory peers;
+  std::optional<BulkSender> bulk_sender;
+  std::optional<BlobService> blob_service;
   std::optional<BulkServer> bulk;
+  // What the service uses, and the service.
   std::optional<UserSecrets> secrets;
-  std::optional<LauncherServer> control;
-  std::optional<StoreCompactor> compactor;
-  std::optional<NodeAlarms> node_alarms;
   std::optional<JobFileParser> job_files;
   std::optional<ProviderCalls> providers;
   std::optional<RemoteFetcher> remotes;
+  std::optional<CallerBlobs> caller_blobs;
+  std::optional<OperatorFilesOnDisk> files;
+  std::optional<NodeMeasurements> measurements;
+  std::optional<ThisLauncher> this_launcher;
+  ReplyRouter replies;
+  std::optional<Service> service;
+  std::optional<LauncherServer> control;
+  std::optional<StoreCompactor> compactor;
+  std::optional<NodeAlarms> node_alarms;
   std::optional<RemoteWriter> remote_writer;
+  std::optional<OutputWriter> outputs;
   std::string owner;  // the account that runs this launcher
-  Instant look_at_move;
+  Instant look_at_move, tell_waiting_at;
+  bool may_exit = false;  // the core has said so
   bool leaving = false;
   ExitCode code = ExitCode::ok;
 };
@@ -135,13 +168,11 @@ Status Daemon::open() {
   TRY(open_audit());
   TRY(open_attempt_keys());
   TRY_ASSIGN(ledger, BlobLedger::open(home.blobs_sent()));
-  TRY_ASSIGN(sockets,
-             Sockets::bind(transport, keys, options.listen, home.endpoint(),
-                           [this](const PublicKey& key) { return gate.node_of(key).has_value(); }));
-  bulk.emplace(BulkServer::Parts{
-      loop, durable, gate, sockets->bulk, *blobs, *ledger, home.logs(), space,
-      [this](NodeId node, AgentReply body) { control->tell_node(node, std::move(body)); },
-      &*auditor});
+  TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint(),
+                                    [this](const PublicKey& key) {
+                                      return key_registry.node_of(key).has_value();
+                                    }));
+  open_bulk();
   compactor.emplace(StoreCompactor::Parts{loop,
                                           durable,
                                           *blobs,
@@ -150,71 +181,74 @@ Status Daemon::open() {
                                           {options.blob_lease, options.compact_after},
                                           space,
                                           ledger.get()});
-  LauncherServer::Settings settings;
-  settings.info = {advertised(sockets->control.endpoint(), options.advertise), getpid(),
-                   home.path(), durable.started()};
+  TRY(open_service());
+  remote_writer.emplace(loop, *blobs, home.remote_data(), options.remote_silence);
+  outputs.emplace(durable, *files, *remote_writer);
+  open_control();
+  watch_sockets();
+  return {};
+}
+
+void Daemon::open_bulk() {
+  node_mail.emplace(outbox, sockets->control);
+  bulk_sender.emplace(sockets->bulk);
+  blob_service.emplace(
+      loop, *blobs, *ledger,
+      [this](const std::string& peer, std::uint64_t reply_to, const BulkMessage& body) {
+        return bulk_sender->send(peer, reply_to, body);
+      });
+  bulk.emplace(BulkServer::Parts{loop, durable, key_registry, *bulk_sender, *blobs, *blob_service,
+                                 peers, home.logs(), space, *node_mail, *auditor});
+}
+
+Status Daemon::open_service() {
+  const LauncherInfo info{advertised(sockets->control.endpoint(), options.advertise), getpid(),
+                          home.path(), durable.started()};
   TRY_ASSIGN(const io::User user, io::current_user());
   owner = user.name;
-  settings.token.launcher_key = keys.public_key;
-  settings.token.control_endpoint = advertised(sockets->control.endpoint(), options.advertise);
-  settings.token.bulk_endpoint = advertised(sockets->bulk.endpoint(), options.advertise);
-  settings.token.join_endpoint = advertised(sockets->join.endpoint(), options.advertise);
-  moving.emplace(home.moving_to(),
-                 LauncherAddress{settings.token.control_endpoint, settings.token.bulk_endpoint});
+  wire::JoinToken token;  // what all have in common
+  token.launcher_key = keys.public_key;
+  token.control_endpoint = advertised(sockets->control.endpoint(), options.advertise);
+  token.bulk_endpoint = advertised(sockets->bulk.endpoint(), options.advertise);
+  token.join_endpoint = advertised(sockets->join.endpoint(), options.advertise);
+  moving.emplace(home.moving_to(), LauncherAddress{token.control_endpoint, token.bulk_endpoint});
+  job_files.emplace(loop);
+  secrets.emplace(home.secrets(), clock);
+  TRY(open_providers(token));
+  remotes.emplace(loop, *blobs, home.remote_data(), options.remote_silence);
+  secrets->follow(durable.core().state().principals());
+  caller_blobs.emplace(durable.core(), *blob_service, *remotes);
+  files.emplace(OperatorFilesOnDisk::Paths{
+      options.datastores.empty() ? home.datastores() : options.datastores,
+      options.workspace_datastores, home.environments_map()});
+  measurements.emplace(usage, peers, clock, options.silent_after);
+  this_launcher.emplace(
+      ThisLauncher::Parts{info, std::move(token), durable, space, *providers, *job_files});
+  service.emplace(Service::Ports{durable, clock, *caller_blobs, *secrets, *files, *auditor,
+                                 *measurements, *this_launcher, replies});
+  return {};
+}
+
+void Daemon::open_control() {
+  LauncherServer::Settings settings;
   settings.addresses = moving->addresses();
   settings.user_messages_per_second = options.user_messages_per_second;
-  settings.space = &space;
-  settings.job_files = &job_files.emplace(loop);
-  settings.secrets = &secrets.emplace(home.secrets());
-  settings.attempts = &*attempts;
-  settings.audit = &*auditor;
-  settings.environments_map = home.environments_map();
-  settings.fabric = home.fabric();
-  settings.datastores = options.datastores.empty() ? home.datastores() : options.datastores;
-  settings.workspace_datastores = options.workspace_datastores;
-  TRY(open_providers(settings.token));
-  settings.compute_log = [this](const std::string& target, std::int64_t lines) {
-    return providers->log_of(target, lines);
-  };
-  settings.measure_snapshot = [this](const Caller& caller, const Digest& root,
-                                     std::function<void(Result<Bytes>)> then) {
-    bulk->measure_snapshot(caller, root, std::move(then));
-  };
-  settings.find_tree = [this](const Caller& caller, const TreeQuestion& question,
-                              std::function<void(Result<snapshot::Subtree>)> then) {
-    bulk->find_tree(caller, question, std::move(then));
-  };
-  settings.compare_trees = [this](const Caller& caller, std::vector<PartChange> changes,
-                                  std::function<void(std::vector<PartChange>)> then) {
-    bulk->compare_trees(caller, std::move(changes), std::move(then));
-  };
-  remotes.emplace(loop, *blobs, home.remote_data(), options.remote_silence);
-  settings.fetch_remote = [this](const Caller& caller, const RemoteFiles& files,
-                                 RemoteFetcher::Tell tell, RemoteFetcher::Then then) {
-    remotes->fetch(principal_of(caller), files, std::move(tell), std::move(then));
-  };
-  remote_writer.emplace(loop, *blobs, home.remote_data(), options.remote_silence);
-  settings.write_remote = [this](const WriteOutput& what, const RemoteFiles& to,
-                                 RemoteWriter::Then then) {
-    remote_writer->write(what, to, std::move(then));
-  };
-  settings.silent_after = options.silent_after;
-  settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
   settings.heartbeat_interval = options.core.heartbeat_interval;
-  secrets->follow(durable.core().state().principals());
-  control.emplace(
-      durable, gate, sockets->control, sockets->join,
-      [this](const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then) {
-        bulk->check_tree(caller, root, std::move(then));
-      },
-      std::move(settings));
+  settings.fabric = home.fabric();
+  control.emplace(LauncherServer::Parts{durable, key_registry, sockets->control, sockets->join,
+                                        *service, outbox, *node_mail, *caller_blobs, usage,
+                                        *secrets, *attempts, *auditor, space},
+                  std::move(settings));
+  replies.add(LauncherServer::kAdapter, *control);
+}
+
+void Daemon::watch_sockets() {
   loop.watch_socket(sockets->control.handle(),
                     [this] { drain(sockets->control, *control, &LauncherServer::on_control); });
   loop.watch_socket(sockets->join.handle(),
                     [this] { drain(sockets->join, *control, &LauncherServer::on_join); });
   loop.watch_socket(sockets->bulk.handle(),
                     [this] { drain(sockets->bulk, *bulk, &BulkServer::on_bulk); });
-  return {};
 }
 
 Status Daemon::open_audit() {
@@ -255,7 +289,7 @@ Status Daemon::open_attempt_keys() {
                    [&state](const AttemptId& attempt) { return caller_of(state, attempt); });
   for (const JobId& id : state.unfinished())
     if (const Attempt* last = state.job(id)->last_attempt()) (void)attempts->issue(last->id);
-  gate.add(*attempts);
+  key_registry.add(*attempts);
   return {};
 }
 
@@ -347,6 +381,16 @@ void Daemon::tell_of_nodes() {
   node_alarms->remind(now, [&state](NodeId node) { return state.node(node) != nullptr; });
 }
 
+// Users whose requests wait for a slow disk hear so about once a second.
+void Daemon::tell_waiting() {
+  const Duration slow_for = durable.writes().slow_for;
+  const Instant now = durable.now();
+  if (slow_for == Duration(0) || now < tell_waiting_at) return;
+  tell_waiting_at = now + kTellWaitingEvery;
+  control->tell_waiting({slow_for}, now + kWaitsForDiskLasts);
+  service->tell_pending({slow_for}, now + kWaitsForDiskLasts);
+}
+
 void Daemon::look_where_it_moves() {
   const Instant now = durable.now();
   if (now < look_at_move || !control) return;
@@ -376,7 +420,7 @@ bool Daemon::settle() {
   bool is_over = false;  // everything that was begun is done, and it leaves
   do {
     look_at_space();
-    if (auto lines = gate.file().look()) take_keys(*std::move(lines));
+    if (auto lines = key_registry.file().look()) take_keys(*std::move(lines));
     look_where_it_moves();
     durable.tick();
     tell_of_nodes();
@@ -390,10 +434,11 @@ bool Daemon::settle() {
     }
     if (!durable.is_writing()) control->release_answers();
     if (durable.is_writing() && !was_writing) control->hold_answers();
-    control->tell_waiting();
+    tell_waiting();
     remotes->tell_waiting(durable.now());
-    perform_all({*control, *bulk, *compactor, *providers}, *actions);
-    is_over = !durable.is_writing() && (leaving || control->exit_granted());
+    may_exit |= perform_all({*service, *control, *bulk, *outputs, *auditor, *compactor, *providers},
+                            *actions);
+    is_over = !durable.is_writing() && (leaving || may_exit);
     if (!is_over) durable.performed();
     bulk->turn_end();
   } while (!is_over && !durable.idle());
@@ -421,7 +466,7 @@ bool Daemon::settle_until_durable() {
 ExitCode Daemon::run() {
   while (settle()) {
     Duration wait = std::min(durable.wait(), compactor->wait());
-    wait = std::min({wait, Duration(kLookAgain), auditor->wait(), control->wait(),
+    wait = std::min({wait, Duration(kLookAgain), auditor->wait(), service->wait(),
                      providers->wait(), remotes->wait(durable.now())});
     if (bulk->stalled()) wait = std::min(wait, kStalledRetry);
     if (control->users_wait() || bulk->users_wait()) wait = Duration::zero();

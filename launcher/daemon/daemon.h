@@ -1,6 +1,6 @@
 #pragma once
 // lockstepd: one event loop that waits, decodes, lets the core decide, makes the facts durable, and
-// only then acts and replies. launcher_home.h draws the tree that it owns on disk.
+// only then acts and replies. home/layout.h draws the tree that it owns on disk.
 
 #include "launcher/daemon/options.h"
 

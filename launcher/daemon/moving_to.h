@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/agent_messages.h"
+#include "common/domain/messages/agent_protocol.h"
 #include "launcher/daemon/options.h"
 
 namespace lockstep::launcher {

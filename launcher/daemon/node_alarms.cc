@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "launcher/core/authority.h"
+#include "launcher/core/access/authority.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 
@@ -35,15 +36,15 @@ void NodeAlarms::take_one(Instant now, const NodeNews& news) {
       silent_[news.node] = now;
       return ports_.warn(
           fmt::format("node {} is UNKNOWN: {}; it gets no new work, and what runs there goes on",
-                      news.name, news.why));
+                      news.name, words::text_of(news.why)));
     case Liveness::lost:
       silent_.erase(news.node);
       lost_.insert_or_assign(news.node, Lost{news.name, now, {kFirstReminder, kLongestReminder}});
       lost_.at(news.node).reminders.said(now);
-      record("lose node", news, news.why);
+      record("lose node", news, words::text_of(news.why));
       return ports_.warn(
           fmt::format("node {} is LOST: {}; its jobs go on elsewhere as their retries say",
-                      news.name, news.why));
+                      news.name, words::text_of(news.why)));
     case Liveness::alive: {
       const auto lost = lost_.find(news.node);
       const auto silent = silent_.find(news.node);

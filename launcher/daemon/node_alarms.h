@@ -10,9 +10,9 @@
 
 #include "common/base/growing_pauses.h"
 #include "common/base/time.h"
-#include "common/domain/audit.h"
+#include "common/domain/people/audit.h"
 #include "launcher/core/core.h"
-#include "launcher/core/state.h"
+#include "launcher/state/state.h"
 
 namespace lockstep::launcher {
 

@@ -7,8 +7,8 @@
 #include <charconv>
 
 #include "common/base/size_flag.h"
-#include "common/domain/docker_args.h"
-#include "common/io/host.h"
+#include "common/domain/environment/docker_args.h"
+#include "common/io/net/host_text.h"
 
 namespace lockstep::launcher {
 

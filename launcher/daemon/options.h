@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/client_limits.h"
+#include "common/domain/messages/client_limits.h"
 #include "launcher/audit/log.h"
 #include "launcher/core/core.h"
 
@@ -43,7 +43,7 @@ struct Options {
   Bytes low_space = {};                  // 0: io::default_low_space
   Bytes reserve = {};                    // 0: DiskMonitor's default
   Bytes keep_audit = kDefaultAudit;      // the audit log's total size
-  Duration silent_after = minutes(10);   // see UsagePorts
+  Duration silent_after = minutes(10);   // see Measurements
   Duration remote_silence = minutes(2);  // of a remote datastore's server, before it is given up
   std::string datastores;                // absolute; "": LauncherHome::datastores()
   std::string workspace_datastores;      // absolute; "": none

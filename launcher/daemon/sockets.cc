@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "common/domain/bulk.h"
-#include "common/domain/envelope.h"
-#include "launcher/daemon/endpoint_file.h"
-#include "launcher/daemon/key_registry.h"
+#include "common/domain/messages/bulk_protocol.h"
+#include "common/domain/messages/envelope.h"
+#include "launcher/daemon/keys/key_registry.h"
 #include "launcher/daemon/own_address.h"
+#include "launcher/home/endpoint_file.h"
 
 namespace lockstep::launcher {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "common/io/transport.h"
+#include "common/io/net/transport.h"
 #include "launcher/daemon/options.h"
 
 namespace lockstep::launcher {

@@ -1,5 +1,5 @@
 #include "launcher/logs/log_followers.h"
-#include "common/domain/no_such_job.h"
+#include "common/domain/messages/no_such_job.h"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "common/domain/bulk.h"
+#include "common/domain/messages/bulk_protocol.h"
 #include "launcher/logs/log_directory.h"
 #include "launcher/logs/log_store.h"
 #include "launcher/logs/pending_logs.h"

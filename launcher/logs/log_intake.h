@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/assignment.h"
-#include "common/domain/bulk.h"
+#include "common/domain/messages/assignment.h"
+#include "common/domain/messages/bulk_protocol.h"
 #include "launcher/logs/log_directory.h"
 #include "launcher/logs/log_store.h"
 

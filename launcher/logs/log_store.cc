@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "common/io/attempt_dir.h"
+#include "common/io/attempt/attempt_dir.h"
+#include "common/io/attempt/log_times.h"
 #include "common/io/disk.h"
-#include "common/io/log_times.h"
 
 namespace lockstep::launcher {
 

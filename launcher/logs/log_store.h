@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/bulk.h"
-#include "common/domain/exit_report.h"
+#include "common/domain/messages/bulk_protocol.h"
+#include "common/domain/ranks/exit_report.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::launcher {

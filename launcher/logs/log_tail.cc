@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "common/base/utf8.h"
-#include "common/io/log_times.h"
+#include "common/io/attempt/log_times.h"
 #include "launcher/logs/log_store.h"
 
 namespace lockstep::launcher {

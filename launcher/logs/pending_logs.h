@@ -9,7 +9,7 @@
 #include <set>
 
 #include "common/base/time.h"
-#include "common/domain/bulk.h"
+#include "common/domain/messages/bulk_protocol.h"
 
 namespace lockstep::launcher {
 

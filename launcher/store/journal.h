@@ -15,7 +15,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
-#include "launcher/core/fact.h"
+#include "launcher/state/facts/fact.h"
 
 namespace lockstep::launcher {
 

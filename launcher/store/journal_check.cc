@@ -7,7 +7,7 @@
 
 #include "common/io/durable_copy.h"
 #include "common/io/file_system.h"
-#include "launcher/store/fact_codec.h"
+#include "launcher/store/facts/fact_codec.h"
 #include "launcher/store/journal_file.h"
 #include "launcher/store/least_facts.h"
 #include "launcher/store/wal_check.h"

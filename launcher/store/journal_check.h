@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "launcher/core/fact.h"
+#include "launcher/state/facts/fact.h"
 
 namespace lockstep::launcher {
 

@@ -8,7 +8,7 @@
 
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
-#include "launcher/core/compact.h"
+#include "launcher/state/compact.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/journal_file.h"
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "launcher/store/fact_codec.h"
+#include "launcher/store/facts/fact_codec.h"
 #include "launcher/store/journal_place.h"
 
 namespace lockstep::launcher {

@@ -14,7 +14,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
-#include "launcher/core/fact.h"
+#include "launcher/state/facts/fact.h"
 #include "launcher/store/sqlite.h"
 
 namespace lockstep::launcher {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/io/transport.h"
+#include "common/io/net/transport.h"
 #include "launcher/store/secret_store.h"
 
 namespace lockstep::launcher {

@@ -13,7 +13,7 @@
 
 #include "common/base/result.h"
 #include "common/base/time.h"
-#include "common/domain/secrets.h"
+#include "common/domain/people/secrets.h"
 #include "launcher/store/sqlite.h"
 
 namespace lockstep::launcher {

@@ -13,16 +13,16 @@
 #include "common/io/disk.h"
 #include "common/io/durable_copy.h"
 #include "common/io/version_file.h"
-#include "common/snapshot/blob_gc.h"
-#include "common/snapshot/blob_store.h"
-#include "launcher/core/roots.h"
-#include "launcher/core/state.h"
-#include "launcher/daemon/launcher_home.h"
+#include "common/snapshot/content/blob_gc.h"
+#include "common/snapshot/content/blob_store.h"
+#include "launcher/home/home_lock.h"
+#include "launcher/home/layout.h"
 #include "launcher/logs/log_store.h"
+#include "launcher/state/roots.h"
+#include "launcher/state/state.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/journal_check.h"
 #include "launcher/tools/backup_secrets.h"
-#include "launcher/tools/home_lock.h"
 
 namespace lockstep::launcher {
 

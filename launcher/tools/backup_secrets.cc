@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/io/file_system.h"
-#include "common/io/transport.h"
+#include "common/io/net/transport.h"
 #include "launcher/store/sealed_secrets.h"
 #include "launcher/store/secret_store.h"
 

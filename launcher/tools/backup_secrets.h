@@ -7,7 +7,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
-#include "launcher/daemon/launcher_home.h"
+#include "launcher/home/layout.h"
 
 namespace lockstep::launcher {
 

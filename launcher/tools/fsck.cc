@@ -8,16 +8,16 @@
 
 #include "common/base/quoted_name.h"
 #include "common/io/disk.h"
-#include "common/snapshot/blob_check.h"
+#include "common/snapshot/content/blob_check.h"
 #include "launcher/audit/verify.h"
 #include "launcher/core/invariants.h"
-#include "launcher/core/roots.h"
-#include "launcher/core/state.h"
-#include "launcher/daemon/launcher_home.h"
-#include "launcher/daemon/log_folders.h"
+#include "launcher/daemon/stores/log_folders.h"
+#include "launcher/home/home_lock.h"
+#include "launcher/home/layout.h"
 #include "launcher/logs/log_store.h"
+#include "launcher/state/roots.h"
+#include "launcher/state/state.h"
 #include "launcher/store/journal_check.h"
-#include "launcher/tools/home_lock.h"
 #include "launcher/tools/trial_fold.h"
 
 namespace lockstep::launcher {

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "launcher/core/state.h"
+#include "launcher/state/state.h"
 
 namespace lockstep::launcher {
 

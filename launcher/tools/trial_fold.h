@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/core/fact.h"
+#include "launcher/state/facts/fact.h"
 
 namespace lockstep::launcher {
 

@@ -4,21 +4,19 @@
 
 #include <algorithm>
 
-#include "common/domain/outputs.h"
+#include "common/domain/data/outputs.h"
 
 namespace lockstep::words {
 
 namespace {
 
 constexpr std::size_t kMostNodesNamed = 3;
-constexpr std::size_t kMostOfCycle = 3;     // ranks of which is said where they are
-constexpr std::string_view kLock = "lock";  // the fact of a rank that waits for itself
-constexpr std::string_view kRendezvous = "the rendezvous";  // the fact of a gang of PyTorch
+constexpr std::size_t kMostOfCycle = 3;  // ranks of which is said where they are
 
 struct DoingWords {
   std::string_view doing, one, several;
 };
-// The words of common/domain/rank_standing.h.
+// The words of common/domain/ranks/standing.h.
 constexpr DoingWords kDoing[] = {
     {"starts", "is starting", "are starting"},
     {"computes", "computes", "compute"},
@@ -91,6 +89,7 @@ class Finding {
     return fmt::format("`lockstep job cancel {}` ends the job", shown(about_.job));
   }
 
+  bool meets_in_torch() const { return found_.about == FoundAbout::rendezvous; }
   std::string meeting() const;
   std::string look_at_writer() const;
   Said not_started() const;
@@ -160,7 +159,7 @@ std::string Finding::stacks() const {
 
 // "the rendezvous (torch's init_process_group)".
 std::string Finding::meeting() const {
-  if (found_.fact == kRendezvous) return "the rendezvous (torch's init_process_group)";
+  if (meets_in_torch()) return "the rendezvous (torch's init_process_group)";
   return fact("MPI_Init or the rendezvous");
 }
 
@@ -172,7 +171,7 @@ Said Finding::not_started() const {
                         first().at.empty() ? "" : ", at " + shown(first().at));
   else if (!first().doing.empty() && first().doing != "starts")
     what += fmt::format("; {} {}", rank, activity(first()));
-  const std::string call = found_.fact == kRendezvous ? "init_process_group" : fact("that call");
+  const std::string call = meets_in_torch() ? "init_process_group" : fact("that call");
   if (first().call != "connect" || first().on.empty())
     return {what, fmt::format("the others wait for {} there: move what rank {} does before {} to "
                               "after it, or remove it; {}; {}",
@@ -219,7 +218,7 @@ std::string Finding::look_at_writer() const {
 // Either ranks that wait for each other, `waiting` being the rest of them; or one whose own threads
 // wait for a lock.
 Said Finding::cycle() const {
-  if (found_.fact == kLock) return dead_lock();
+  if (found_.about == FoundAbout::lock) return dead_lock();
   std::vector<int> all = numbers_of(found_.ranks);
   all.insert(all.end(), found_.waiting.begin(), found_.waiting.end());
   std::string what =

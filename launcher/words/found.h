@@ -1,9 +1,9 @@
 #pragma once
 // What a gang found out about its ranks, in English. A finding is told when it appears and when it
 // is over; both name ranks, nodes and commands. Paths, stacks and addresses come only from texts of
-// the finding, which whoever may not read the job does not get (launcher/api/viewer.h).
+// the finding, which whoever may not read the job does not get (launcher/api/queries/viewer.h).
 
-#include "common/domain/found.h"
+#include "common/domain/ranks/found.h"
 #include "launcher/words/said.h"
 
 namespace lockstep::words {

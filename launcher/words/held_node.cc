@@ -2,29 +2,27 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/why/all/find.h"
+#include "common/domain/why/all/redact.h"
+#include "launcher/words/jobs.h"
+
 namespace lockstep::words {
 namespace {
 
-constexpr std::string_view kHeld = "is held as a whole by ";
-constexpr std::string_view kJob = "job '";
 constexpr std::string_view kShare = "jobs that ask for --cpus and --memory share nodes";
 
 }  // namespace
 
 std::string held_as_a_whole(const JobId& holder) {
-  return fmt::format("{}{}{}'", kHeld, kJob, holder.value);
+  return "is held as a whole by " + job_text(holder);
 }
 
-std::string help_where_held(std::string_view reason) {
-  const auto at = reason.find(kHeld);
-  if (at == reason.npos) return "";
-  reason.remove_prefix(at + kHeld.size());
-  const auto end = reason.find('\'', kJob.size());
-  if (!reason.starts_with(kJob) || end == reason.npos)
-    return fmt::format("wait until that job ends; {}", kShare);
-  const std::string_view holder = reason.substr(kJob.size(), end - kJob.size());
+std::string help_where_held(const Why& why) {
+  const auto* held = find_reason<HeldAsAWhole>(why);
+  if (held == nullptr) return "";
+  if (as_hidden(held->job)) return fmt::format("wait until that job ends; {}", kShare);
   return fmt::format("wait until job '{0}' ends, or cancel it: `lockstep job cancel {0}`; {1}",
-                     holder, kShare);
+                     held->job.value, kShare);
 }
 
 }  // namespace lockstep::words

@@ -1,12 +1,11 @@
 #pragma once
-// Why a node takes no other job: one job holds it as a whole. The launcher writes the sentence into
-// the reason of a job that waits; the command line finds the holder there and says what helps.
-// Readers who may not see the holder get the sentence without its name (launcher/api/viewer.h).
+// A node takes no other job because one holds it as a whole: what helps who waits for it.
 
 #include <string>
 #include <string_view>
 
 #include "common/base/ids.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep::words {
 
@@ -15,6 +14,6 @@ std::string held_as_a_whole(const JobId& holder);
 
 // What the reader of such a reason can do: wait, cancel the first holder that the reason names, or
 // let jobs share nodes. "" if no node is held as a whole.
-std::string help_where_held(std::string_view reason);
+std::string help_where_held(const Why& why);
 
 }  // namespace lockstep::words

@@ -2,7 +2,7 @@
 // A failure that follows from another rank's end: "Connection closed by peer [10.93.0.4]", in
 // English. It is no cause of its own, so it is told after the failure.
 
-#include "common/domain/exit_report.h"
+#include "common/domain/ranks/exit_report.h"
 #include "launcher/words/said.h"
 
 namespace lockstep::words {

@@ -1,6 +1,5 @@
 #include "runner/attach/core_files.h"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -10,16 +9,21 @@
 #include <csignal>
 #include <utility>
 
-#include "common/domain/exit_report.h"
-#include "common/domain/job_spec.h"
-#include "common/domain/native_stack.h"
-#include "runner/spawn/start_failure.h"
+#include "common/base/utf8.h"
+#include "common/domain/job/spec.h"
+#include "common/domain/ranks/exit_report.h"
+#include "common/domain/ranks/native_stack.h"
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/ranks.h"
+#include "runner/steps/not_started.h"
 
 namespace lockstep::runner {
 namespace {
 
 constexpr std::size_t kMostSaid = 1u << 20;
-constexpr int kMostReadsOfCore = 128;  // at once, for a tool that writes without end
+constexpr std::size_t kMostOfFrame = 200;  // of its function, and of its file
+constexpr int kMostReadsOfCore = 128;      // at once, for a tool that writes without end
 constexpr char kToolFolders[] = "/usr/local/bin:/usr/bin:/bin";
 
 // A program that fails has one of these; others are sent, or have no core file (signal(7)).
@@ -73,7 +77,7 @@ void CoreFiles::exited_rank(int rank, int wait_status, Instant now) {
   const bool dumped = WIFSIGNALED(wait_status) && WCOREDUMP(wait_status);
   if (!dumped && !is_crash(signal_of(wait_status))) return;
   if (place_.kind == CorePlace::Kind::nowhere) {
-    results_[rank].note = fmt::format("no core file of rank {}: {}", rank, place_.why);
+    results_[rank].note = NoCoreFile{rank, place_.taken};
     return;
   }
   if (give_up_at_ == Instant::never()) give_up_at_ = now + kAllCoresTimeout;
@@ -86,8 +90,7 @@ void CoreFiles::start_next(Instant now) {
     const Waiting next = waiting_.front();
     waiting_.pop_front();
     if (const Status started = start(next, now); !started)
-      results_[next.rank].note =
-          fmt::format("no core file of rank {}: {}", next.rank, started.error().message);
+      results_[next.rank].note = NoCoreFile{next.rank, told(started.error().message)};
   }
 }
 
@@ -141,52 +144,42 @@ void CoreFiles::take() {
 
 void CoreFiles::failed(int id, int error, spawn::SpawnStage stage, Instant now) {
   if (!running_ || running_->id != id) return;
-  finish("it could not be looked for: " + spawn::why_not_started("/bin/sh", error, stage), now);
+  finish(CoreToolNotStarted{start_failure_of("/bin/sh", error, stage)}, now);
 }
 
 void CoreFiles::exited(int id, int, Instant now) {
   if (!running_ || running_->id != id) return;
   take();
   const bool is_late = running_->kill_at == Instant::never();
-  finish(is_late ? "it was not read within " + format_duration(kCoreTimeout) : "", now);
+  finish(is_late ? Why(CoreWasNotRead{kCoreTimeout, true}) : Why(), now);
 }
 
-void CoreFiles::finish(const std::string& problem, Instant now) {
+Why CoreFiles::note_of(const Run& run, const CoreSaid& said, const Why& problem,
+                       bool has_stack) const {
+  const int rank = run.of.rank;
+  if (said.is_kept) return CoreFileIsKept{rank, kept_core(rank), said.size};
+  if (problem) return NoCoreFile{rank, problem};
+  if (!said.found) return CoreFileNotFound{rank, run.of.dumped};
+  if (said.too_large) return CoreFileIsTooLarge{rank, said.size, kMostCoreFile};
+  if (keeps_) return CoreFileNotWritten{rank, said.size, kept_core(rank)};
+  return said.tool.empty() && !has_stack ? Why(NoStackTool{rank}) : Why();
+}
+
+void CoreFiles::finish(const Why& problem, Instant now) {
   const Run run = *std::exchange(running_, std::nullopt);
   for (const io::Fd* fd : {&run.stdio.output, &run.stdio.error})
     if (*fd) loop_.unwatch(fd->get(), io::EventLoop::Interest::read);
-  const int rank = run.of.rank;
-  CoreResult& result = results_[rank];
+  CoreResult& result = results_[run.of.rank];
   const CoreSaid said = parse_core_said(run.output);
   if (const auto threads = threads_from_text(said.text); !threads.empty()) {
     result.backtrace = backtrace_lines(threads.front(), kBacktraceBytes);
-    result.place = place_of_failure(threads.front());
+    if (const auto frame = frame_of_failure(threads.front()))
+      result.place = CrashedIn{std::string(head(frame->function, kMostOfFrame)),
+                               std::string(head(frame->file, kMostOfFrame)), frame->line};
   }
-  if (said.is_kept)
-    result.note = fmt::format("the core file of rank {} is kept: {}, {}", rank, kept_core(rank),
-                              to_string(said.size));
-  else if (!problem.empty())
-    result.note = fmt::format("no core file of rank {}: {}", rank, problem);
-  else if (!said.found)
-    result.note = fmt::format(
-        "no core file of rank {} was found{}", rank,
-        run.of.dumped ? " where the kernel writes them (kernel.core_pattern)"
-                      : ": the kernel wrote none, or a program below the rank's shell had it");
-  else if (said.too_large)
-    result.note = fmt::format("the core file of rank {} has {}, and at most {} are kept", rank,
-                              to_string(said.size), to_string(kMostCoreFile));
-  else if (keeps_)
-    result.note = fmt::format(
-        "the core file of rank {} is not kept: its {} could not be written to {}; is the disk "
-        "full?",
-        rank, to_string(said.size), kept_core(rank));
-  else if (said.tool.empty() && result.backtrace.empty())
-    result.note = fmt::format(
-        "no stack of rank {}: neither eu-stack nor gdb is on this node or in the job's "
-        "environment; install elfutils or gdb on the node",
-        rank);
-  spdlog::info("core file of rank {}: {} bytes, {}", rank, said.size.count,
-               result.place.empty() ? "no stack" : result.place);
+  result.note = note_of(run, said, problem, !result.backtrace.empty());
+  spdlog::info("core file of rank {}: {} bytes, {}", run.of.rank, said.size.count,
+               result.place ? log_text(result.place) : "no stack");
   start_next(now);
 }
 
@@ -205,13 +198,12 @@ Instant CoreFiles::next_deadline() const {
 
 void CoreFiles::give_up() {
   for (const Waiting& one : waiting_)
-    results_[one.rank].note =
-        fmt::format("no core file of rank {}: there was no time to look at it", one.rank);
+    results_[one.rank].note = NoCoreFile{one.rank, CoreWasNotRead{std::nullopt, false}};
   waiting_.clear();
   if (!running_) return;
   unwatch();
   results_[running_->of.rank].note =
-      fmt::format("no core file of rank {}: there was no time to read it", running_->of.rank);
+      NoCoreFile{running_->of.rank, CoreWasNotRead{std::nullopt, true}};
   doors_.kill(running_->id);
   running_.reset();
 }

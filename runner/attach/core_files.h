@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/why/why.h"
 #include "common/io/event_loop.h"
 #include "runner/attach/core_place.h"
 #include "runner/attach/place.h"
@@ -25,8 +26,8 @@ inline constexpr int kMostCoresRead = 4;                   // of a node; of othe
 // What became of one rank's core file.
 struct CoreResult {
   std::string backtrace;  // see RankExit
-  std::string place;      // "in crash at boom.c:3"; "": unknown
-  std::string note;       // a line for people: where it is kept, or why there is none; "": nothing
+  Why place;              // CrashedIn; none: unknown
+  Why note;               // where it is kept, or why there is none; none: nothing to tell
 };
 
 class CoreFiles {
@@ -71,7 +72,8 @@ class CoreFiles {
   void start_next(Instant now);
   Status start(const Waiting& of, Instant now);
   void take();
-  void finish(const std::string& problem, Instant now);
+  void finish(const Why& problem, Instant now);
+  Why note_of(const Run& run, const CoreSaid& said, const Why& problem, bool has_stack) const;
   void unwatch();
 
   io::EventLoop& loop_;

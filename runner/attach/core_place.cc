@@ -104,22 +104,21 @@ std::string glob_of(std::string_view pattern, bool uses_pid) {
   return uses_pid && !has_pid ? glob + ".*" : glob;
 }
 
-CorePlace nowhere(std::string why) { return {CorePlace::Kind::nowhere, {}, std::move(why)}; }
+CorePlace nowhere(CoresGoElsewhere taken) {
+  return {CorePlace::Kind::nowhere, {}, std::move(taken)};
+}
 
 // "|/usr/share/apport/apport -p%p …".
 CorePlace place_of_program(std::string_view pattern, bool in_container) {
   const std::string_view program = pattern.substr(0, pattern.find(' '));
   const std::string_view name = program.substr(program.rfind('/') + 1);
   const std::string shown = in_one_line(head(program, kMostOfPattern));
-  if (in_container)
-    return nowhere("the kernel gives core files to " + shown +
-                   " of the node (kernel.core_pattern), which is outside of the container");
+  if (in_container) return nowhere({CoreTaker::program, shown, true});
   if (name == "systemd-coredump") return {CorePlace::Kind::systemd, {}, {}};
   // It writes one where the limit allows it: beside the program, or in a folder of its own.
   if (name == "apport")
     return {CorePlace::Kind::files, {"core", "core.*", "/var/lib/apport/coredump/core.*"}, {}};
-  return nowhere("the kernel gives core files to " + shown +
-                 " (kernel.core_pattern), which Lockstep cannot ask for them");
+  return nowhere({CoreTaker::program, shown, false});
 }
 
 Bytes bytes_from(std::string_view text) {
@@ -134,12 +133,8 @@ CorePlace core_place(std::string_view pattern, std::string_view uses_pid, bool i
   pattern = trimmed(pattern);
   const bool with_pid = !trimmed(uses_pid).empty() && trimmed(uses_pid) != "0";
   if (pattern.starts_with('|')) return place_of_program(pattern.substr(1), in_container);
-  if (pattern.starts_with('@'))
-    return nowhere(
-        "the kernel gives core files to a socket (kernel.core_pattern), which Lockstep "
-        "cannot ask for them");
-  if (pattern.empty() && !with_pid)
-    return nowhere("the node's kernel makes none (kernel.core_pattern is empty)");
+  if (pattern.starts_with('@')) return nowhere({CoreTaker::socket, "", false});
+  if (pattern.empty() && !with_pid) return nowhere({CoreTaker::nobody, "", false});
   return {CorePlace::Kind::files, {glob_of(pattern, with_pid)}, {}};
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/bytes.h"
+#include "common/domain/why/ranks/notes.h"
 
 namespace lockstep::runner {
 
@@ -17,11 +18,11 @@ struct CorePlace {
   enum class Kind {
     files,    // in a folder that the rank sees, by `globs`
     systemd,  // systemd-coredump has it: `coredumpctl`
-    nowhere,  // `why` says who has it, or that nobody does
+    nowhere,  // `taken` says who has it, or that nobody does
   };
   Kind kind = Kind::files;
   std::vector<std::string> globs = {};  // relative ones: below the rank's working directory
-  std::string why = {};
+  CoresGoElsewhere taken = {};
 };
 
 // `pattern`, `uses_pid`: the texts of kernel.core_pattern and kernel.core_uses_pid. A program that

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/found.h"
-#include "common/domain/outputs.h"
+#include "common/domain/data/outputs.h"
+#include "common/domain/ranks/found.h"
 #include "runner/spawn/start_failure.h"
 
 namespace lockstep::runner {

@@ -9,7 +9,7 @@
 #include "common/io/event_loop.h"
 #include "runner/attach/conversation.h"
 #include "runner/attach/process.h"
-#include "runner/steps/log_capture.h"
+#include "runner/logs/log_capture.h"
 
 namespace lockstep::runner {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/attach.h"
-#include "common/domain/rank_standing.h"
+#include "common/domain/messages/attach_frames.h"
+#include "common/domain/ranks/standing.h"
 #include "runner/attach/process.h"
 #include "runner/spawn/client.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/domain/rank_standing.h"
+#include "common/domain/ranks/standing.h"
 
 namespace lockstep::runner {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/base/time.h"
-#include "common/domain/runner_messages.h"
+#include "common/domain/messages/runner_protocol.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"

@@ -6,7 +6,7 @@
 #include "common/fabric/settings.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/network_settings.h"
-#include "runner/bootstrap/variables.h"
+#include "runner/bootstrap/rank_variables.h"
 #include "runner/fabric/transport_check.h"
 
 namespace lockstep::runner {

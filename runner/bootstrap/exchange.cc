@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runner/bootstrap/gang_tree.h"
+#include "runner/gang/gang_tree.h"
 
 namespace lockstep::runner {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runner/bootstrap/bootstrap.h"
-#include "runner/bootstrap/collective.h"
+#include "runner/gang/collective.h"
 
 namespace lockstep::runner {
 

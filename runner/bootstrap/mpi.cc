@@ -11,12 +11,12 @@
 #include "common/base/digest.h"
 #include "common/io/beneath.h"
 #include "runner/bootstrap/bootstrap.h"
-#include "runner/bootstrap/collective.h"
-#include "runner/bootstrap/gang_tree.h"
 #include "runner/bootstrap/mpi_settings.h"
 #include "runner/bootstrap/pmi1_server.h"
+#include "runner/bootstrap/rank_variables.h"
 #include "runner/bootstrap/refused_calls.h"
-#include "runner/bootstrap/variables.h"
+#include "runner/gang/collective.h"
+#include "runner/gang/gang_tree.h"
 
 namespace lockstep::runner {
 namespace {

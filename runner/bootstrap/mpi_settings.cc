@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "runner/bootstrap/variables.h"
+#include "runner/bootstrap/rank_variables.h"
 
 namespace lockstep::runner {
 

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "common/domain/outputs.h"
+#include "common/domain/data/outputs.h"
 #include "runner/bootstrap/bootstrap.h"
-#include "runner/bootstrap/variables.h"
+#include "runner/bootstrap/rank_variables.h"
 
 namespace lockstep::runner {
 namespace {

@@ -1,7 +1,5 @@
 #include "runner/bootstrap/network_settings.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "common/fabric/settings.h"
@@ -73,7 +71,7 @@ std::vector<NetworkSettings> network_of_ranks(const GangContext& gang) {
   return all;
 }
 
-std::vector<std::string> notes_of_mistakes(const NetworkSettings& settings) {
+std::vector<SettingIsMistaken> notes_of_mistakes(const NetworkSettings& settings) {
   std::vector<NetworkSettings> alike;
   for (const NetworkSetting& one : settings) {
     if (one.warning.empty()) continue;
@@ -87,20 +85,16 @@ std::vector<std::string> notes_of_mistakes(const NetworkSettings& settings) {
     else
       same->push_back(one);
   }
-  std::vector<std::string> notes;
+  std::vector<SettingIsMistaken> notes;
   const std::string chosen = chosen_interface(settings);
   for (const NetworkSettings& group : alike) {
-    std::vector<std::string_view> names;
-    for (const NetworkSetting& one : group) names.push_back(one.name);
-    const std::string remedy =
-        is_ours(group.front())
-            ? ""
-            : fmt::format("; leave {} out{}", names.size() == 1 ? "it" : "them",
-                          !names_interfaces(group.front().name) ? ", unless that is meant"
-                          : chosen.empty()                      ? ""
-                                                                : ", and the ranks use " + chosen);
-    notes.push_back(fmt::format("{} ({}): {}{}", fmt::join(names, " and "), group.front().reason,
-                                group.front().warning, remedy));
+    SettingIsMistaken& note = notes.emplace_back();
+    for (const NetworkSetting& one : group) note.variables.push_back(one.name);
+    note.is_ours = is_ours(group.front());
+    note.is_interface = names_interfaces(group.front().name);
+    if (note.is_interface && !note.is_ours) note.other_interface = chosen;
+    note.set_for = group.front().reason;
+    note.said = group.front().warning;
   }
   return notes;
 }

@@ -2,10 +2,10 @@
 // The network settings (common/fabric/settings.h) of the ranks of this node, from what its agent,
 // the launcher and the probe told of its gang; without a probe, from the routing table.
 
-#include <string>
 #include <vector>
 
-#include "common/domain/fabric.h"
+#include "common/domain/targets/fabric.h"
+#include "common/domain/why/ranks/notes.h"
 #include "runner/bootstrap/bootstrap.h"
 
 namespace lockstep::runner {
@@ -16,9 +16,7 @@ std::vector<NetworkSettings> network_of_ranks(const GangContext& gang);
 // Of one rank: as decided in gang.network, else as they follow now.
 NetworkSettings network_of_rank(const GangContext& gang, int local_rank);
 
-// What looks like a mistake in one rank's settings, a line for each mistake: "GLOO_SOCKET_IFNAME
-// and TP_SOCKET_IFNAME (set by the job or its environment): docker0 is down on this node and
-// reaches no other node; leave them out, and the ranks use eth0".
-std::vector<std::string> notes_of_mistakes(const NetworkSettings& settings);
+// What looks like a mistake in one rank's settings, one for all variables with the same mistake.
+std::vector<SettingIsMistaken> notes_of_mistakes(const NetworkSettings& settings);
 
 }  // namespace lockstep::runner

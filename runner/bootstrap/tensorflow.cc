@@ -14,7 +14,7 @@
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/exchange.h"
 #include "runner/bootstrap/network.h"
-#include "runner/bootstrap/variables.h"
+#include "runner/bootstrap/rank_variables.h"
 
 namespace lockstep::runner {
 namespace {

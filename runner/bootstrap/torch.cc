@@ -9,8 +9,8 @@
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/nccl_watch.h"
 #include "runner/bootstrap/network.h"
+#include "runner/bootstrap/rank_variables.h"
 #include "runner/bootstrap/torchrun.h"
-#include "runner/bootstrap/variables.h"
 
 namespace lockstep::runner {
 namespace {

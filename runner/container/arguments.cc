@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "common/domain/docker_args.h"
+#include "common/domain/environment/docker_args.h"
 
 namespace lockstep::runner {
 

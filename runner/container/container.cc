@@ -18,7 +18,7 @@
 #include "common/io/beneath.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
-#include "common/io/framed_socket.h"
+#include "common/io/net/framed_socket.h"
 #include "runner/container/arguments.h"
 #include "runner/container/hosts.h"
 #include "runner/container/refusal.h"

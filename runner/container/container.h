@@ -10,8 +10,8 @@
 #include <string>
 
 #include "common/base/time.h"
-#include "common/domain/exit_report.h"
-#include "common/io/attempt_dir.h"
+#include "common/domain/ranks/exit_report.h"
+#include "common/io/attempt/attempt_dir.h"
 #include "common/io/event_loop.h"
 #include "common/io/process.h"
 #include "runner/container/engine_program.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/assignment.h"
+#include "common/domain/messages/assignment.h"
 
 namespace lockstep::runner {
 

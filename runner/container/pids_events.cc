@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "common/io/cgroup_layout.h"
-#include "common/io/cgroups.h"
+#include "common/io/cgroups/cgroup_layout.h"
+#include "common/io/cgroups/cgroups.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::runner {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "common/io/attempt_cgroups.h"
+#include "common/io/attempt/short_path.h"
+#include "common/io/cgroups/attempt_cgroups.h"
+#include "common/io/cgroups/pids_of_jobs.h"
 #include "common/io/file_system.h"
-#include "common/io/pids_of_jobs.h"
-#include "common/io/short_path.h"
 #include "runner/container/arguments.h"
 
 namespace lockstep::runner {

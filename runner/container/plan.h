@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/assignment.h"
-#include "common/domain/workspace_plan.h"
-#include "common/io/attempt_dir.h"
+#include "common/domain/messages/assignment.h"
+#include "common/domain/messages/workspace_plan.h"
+#include "common/io/attempt/attempt_dir.h"
 #include "common/io/process.h"
 #include "runner/container/words.h"
 

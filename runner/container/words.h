@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/base/bytes.h"
-#include "common/domain/container_places.h"
-#include "common/domain/environment.h"
+#include "common/domain/environment/container_places.h"
+#include "common/domain/environment/definition.h"
 
 namespace lockstep::runner {
 

@@ -3,24 +3,13 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/domain/why/ranks/ranks.h"
 #include "runner/core/impl.h"
 
 namespace lockstep::runner {
 
 using State = RankRecord::State;
 using Client = RankRecord::Client;
-
-namespace {
-
-constexpr const char* kNeverConnected =
-    "it ended without joining the job's MPI world although other ranks did: it saw itself as "
-    "rank 0 of 1; check that all ranks run the same MPI library";
-
-constexpr const char* kNoTable =
-    "the order to run does not have the gang's table, because this node's agent was replaced by an "
-    "older one while the job was prepared";
-
-}  // namespace
 
 // ---- getting ready -----------------------------------------------------------------------------
 
@@ -67,7 +56,7 @@ void Core::Impl::proceed() {
     return start_ranks();
   }
   if (!gang && (!assignment.share || assignment.node_rank == 0))
-    return fail_without_rank(Cause::start_failed, kNoTable);
+    return fail_without_rank(Cause::start_failed, OrderLacksGang{});
   phase = Phase::connecting;
   connecting_since = now;
   ready_by = now + kConnectWithin;
@@ -110,7 +99,7 @@ void Core::Impl::on(const RankStartFailed& input) {
   record->state = State::ended;
   record->exit.started = false;
   record->exit.exit_code = input.exit_code;
-  record->exit.detail = input.why;
+  record->exit.why = input.why;
   record->exit.time = now;
   record->exit.terminated_by_us = terminating.has_value();
   record->exit.cause = input.exit_code == 127   ? Cause::command_not_found
@@ -156,9 +145,9 @@ void Core::Impl::fail_for_unconnected() {
   RankExit exit;
   exit.rank = *unconnected;
   exit.cause = Cause::never_connected;
-  exit.detail = kNeverConnected;
+  exit.why = NeverJoinedMpi{};
   exit.time = now;
-  fail({exit.cause, exit.rank, sentence(exit)}, exit);
+  fail({exit.cause, exit.rank, rank_ended(exit)}, exit);
 }
 
 void Core::Impl::on(const RankFinalized& input) {
@@ -181,7 +170,7 @@ void Core::Impl::on(const RankAborted& input) {
   if (failure && failure->rank == input.rank) {
     record->exit = describe_abort(record->exit, input, now, false);
     failure->cause = Cause::mpi_abort;
-    failure->message = sentence(record->exit);
+    failure->why = rank_ended(record->exit);
   }
 }
 
@@ -191,7 +180,7 @@ void Core::Impl::on(const RankExited& input) {
   const bool culprit = failure && failure->rank == input.rank;
   record->exit = describe_exit(*record, input, now, terminating.has_value() && !culprit);
   if (!terminating && record->exit.cause == Cause::signal && input.signal == SIGKILL)
-    record->exit.detail = who_killed(input);
+    record->exit.why = who_killed(input);
   if (dismissed) record->exit = dismissed_exit(record->exit);
   record->state = State::ended;
   if (started.ns == 0) started = now;
@@ -216,12 +205,12 @@ void Core::Impl::judge(RankRecord& record) {
   if (terminating) return;
   if (record.client == Client::connected) {
     record.exit.cause = Cause::exit_without_finalize;
-    record.exit.detail = "it exited with code 0 after MPI_Init but did not call MPI_Finalize";
+    record.exit.why = NotFinalized{};
     fail_rank(record);
   } else if (record.client == Client::none &&
              (peers_connected || ranks.other_connected(record.exit.rank))) {
     record.exit.cause = Cause::never_connected;
-    record.exit.detail = kNeverConnected;
+    record.exit.why = NeverJoinedMpi{};
     fail_rank(record);
   }
 }

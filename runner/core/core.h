@@ -19,9 +19,9 @@
 // of the node that left. On Leave the gang's socket must still deliver queued messages (the last
 // FenceDone). Under ray, a worker's ranks end when the node of rank 0 has drained, and have
 // completed.
-// Before the ranks of a gang on several hosts start, its network is probed (runner/probe), and the
-// addresses in its table are replaced by those that reach each other best. Where they do not, the
-// start fails on the node that the probe names, with the pair.
+// Before the ranks of a gang on several hosts start, its network is probed (runner/fabric/probe),
+// and the addresses in its table are replaced by those that reach each other best. Where they do
+// not, the start fails on the node that the probe names, with the pair.
 
 #include <memory>
 #include <optional>
@@ -29,7 +29,8 @@
 #include <variant>
 #include <vector>
 
-#include "common/domain/runner_messages.h"
+#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/why/ranks/parts.h"
 
 namespace lockstep::runner {
 
@@ -83,7 +84,7 @@ struct RankStarted {
 struct RankStartFailed {
   int rank = 0;
   int exit_code = 125;
-  std::string why;
+  Why why;
 };  // 126 or 127 as in shells, or our 125
 struct RankConnected {
   int rank = 0;
@@ -113,14 +114,14 @@ struct LogsDrained {
 };                          // all pipes are read to their end, and the logs are on disk
 struct MasterPortTaken {};  // another process listened on it before rank 0
 struct SpawnLost {          // lockstep-spawn or its container died, and the ranks with it
-  std::string what = "lockstep-spawn died";
+  SpawnEnd end = SpawnEnd::died;
 };
 struct BootstrapLost {  // the ranks' PMIx server died: those that have not finalized may hang
-  std::string what;
+  std::string said;     // how it ended
 };
 struct SetupFailed {
   Cause cause = Cause::start_failed;
-  std::string why;
+  Why why;
 };
 struct GangHangs {  // on node rank 0: lockstep.on_hang ends the gang for it
   Found found;

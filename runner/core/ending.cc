@@ -16,12 +16,12 @@ using Client = RankRecord::Client;
 void Core::Impl::stop() {
   if (over()) return;
   if (!failure && !stopped) {
-    stopped = "stopped by order: " + std::string(to_string(assignment.stop_reason));
+    stopped = StoppedByOrder{assignment.stop_reason};
     RankExit first;
     first.cause = Cause::canceled;
     first.rank = assignment.first_rank();
     first.time = now;
-    tell_gang(first, *stopped);
+    tell_gang(first, stopped);
   }
   terminate(assignment.grace);
 }
@@ -48,15 +48,13 @@ void Core::Impl::on(const AbortFromPeer& input) {
   if (ended_by_itself(input.abort.first))
     peers_ends.emplace(input.abort.node_rank, input.abort.first);
   if (over() || terminating || phase == Phase::fresh) return;
-  stopped = "node rank " + std::to_string(input.abort.node_rank) +
-            " ended the gang: " + input.abort.message;
-  aborted_by = PeerAbort{input.abort.node_rank, input.abort.first, input.abort.message};
+  stopped = PeerEndedGang{input.abort.node_rank, input.abort.why};
+  aborted_by = PeerAbort{input.abort.node_rank, input.abort.first, input.abort.why};
   terminate(assignment.grace);
 }
 
 void Core::Impl::on(const MasterPortTaken&) {
-  fail_without_rank(Cause::port_taken, "MASTER_PORT " + std::to_string(endpoint.master_port) +
-                                           " was taken before rank 0 listened");
+  fail_without_rank(Cause::port_taken, PortWasTaken{endpoint.master_port});
 }
 
 void Core::Impl::on(const SetupFailed& input) { fail_without_rank(input.cause, input.why); }
@@ -64,9 +62,7 @@ void Core::Impl::on(const SetupFailed& input) { fail_without_rank(input.cause, i
 void Core::Impl::on(const GangHangs& input) {
   if (phase != Phase::running || terminating) return;
   hang = input.found;
-  std::string message(to_string(input.found.kind));
-  for (const FoundRank& one : input.found.ranks) message += " rank " + std::to_string(one.rank);
-  fail_without_rank(Cause::hang, std::move(message));
+  fail_without_rank(Cause::hang, gang_hung(input.found));
 }
 
 void Core::Impl::on(const SpawnLost& input) {
@@ -80,14 +76,13 @@ void Core::Impl::on(const SpawnLost& input) {
     record.exit.time = now;
     record.state = State::ended;
   }
-  fail_without_rank(ran ? Cause::runner_lost : Cause::start_failed,
-                    input.what + ", and this node's ranks ended with it");
+  fail_without_rank(ran ? Cause::runner_lost : Cause::start_failed, RanksDiedWithSpawn{input.end});
 }
 
 void Core::Impl::on(const BootstrapLost& input) {
   if (!ranks.any_needs_server()) return;
   fail_without_rank(ranks.any_started() ? Cause::runner_lost : Cause::start_failed,
-                    input.what + ", and this node's ranks were ended with it");
+                    RankServerDied{input.said});
 }
 
 void Core::Impl::fail_rank(RankRecord& record) {
@@ -95,28 +90,28 @@ void Core::Impl::fail_rank(RankRecord& record) {
   const bool abort_like = cause == Cause::signal || cause == Cause::exit_code;
   if (!terminating && record.client == Client::connected && abort_like)
     news_until = now + kAbortNews;
-  fail({cause, record.exit.rank, sentence(record.exit)}, record.exit);
+  fail({cause, record.exit.rank, rank_ended(record.exit)}, record.exit);
 }
 
-void Core::Impl::fail_without_rank(Cause cause, std::string message) {
+void Core::Impl::fail_without_rank(Cause cause, Why why) {
   RankExit exit;
   exit.cause = cause;
   exit.rank = assignment.first_rank();
   exit.started = false;
   exit.time = now;
-  fail({cause, std::nullopt, std::move(message)}, exit);
+  fail({cause, std::nullopt, std::move(why)}, exit);
 }
 
 void Core::Impl::fail(Failure first, RankExit exit) {
   if (over() || terminating || phase == Phase::fresh) return;
   failure = std::move(first);
-  tell_gang(exit, failure->message);
+  tell_gang(exit, failure->why);
   terminate(assignment.grace);
 }
 
-void Core::Impl::tell_gang(const RankExit& first, const std::string& message) {
+void Core::Impl::tell_gang(const RankExit& first, const Why& why) {
   if (assignment.nodes() > 1 && (is_getting_ready() || phase == Phase::running))
-    out.push_back(TellGang{GangAbort{assignment.node_rank, first, message}});
+    out.push_back(TellGang{GangAbort{assignment.node_rank, first, why}});
 }
 
 void Core::Impl::terminate(Duration grace) {
@@ -158,9 +153,7 @@ Instant Core::Impl::lease_ends_at() const {
 }
 
 void Core::Impl::end_lease() {
-  fail_without_rank(Cause::node_lost, "neither an agent nor the launcher was reachable for " +
-                                          format_duration(assignment.lease) +
-                                          ": its lease ran out (on_lost: after_fence)");
+  fail_without_rank(Cause::node_lost, LeaseRanOut{assignment.lease, true});
   terminate(Duration::zero());  // expires in this very step
 }
 
@@ -177,9 +170,7 @@ void Core::Impl::expire_timers() {
     first.cause = Cause::timeout;
     first.rank = assignment.first_rank();
     first.time = now;
-    fail({Cause::timeout, std::nullopt,
-          "ran longer than limits.timeout, " + format_duration(*assignment.spec.timeout)},
-         first);
+    fail({Cause::timeout, std::nullopt, RanTooLong{*assignment.spec.timeout}}, first);
   }
   if (is_getting_ready() && !terminating && now >= ready_by)
     fail_without_rank(Cause::start_failed, why_not_ready());
@@ -244,10 +235,10 @@ void Core::Impl::explain_init(RankRecord& record) {
   const auto cause = record.exit.cause;
   const bool ended_badly = cause == Cause::exit_code || cause == Cause::signal;
   if (!is_mpi() || record.client != Client::none || !ended_badly) return;
-  std::string why = why_not_joined(record.exit.stderr_tail);
-  if (why.empty()) return;
-  record.exit.detail = std::move(why);
-  if (failure && failure->rank == record.exit.rank) failure->message = sentence(record.exit);
+  Why why = why_not_joined(record.exit.stderr_tail);
+  if (!why) return;
+  record.exit.why = std::move(why);
+  if (failure && failure->rank == record.exit.rank) failure->why = rank_ended(record.exit);
 }
 
 // Of this node's ranks that ended by themselves.
@@ -295,11 +286,11 @@ NodeExitReport Core::Impl::final_words() const {
   if (failure) {
     report.cause = failure->cause;
     report.first_failed_rank = failure->rank;
-    report.message = failure->message;
+    report.why = failure->why;
     if (failure->cause == Cause::hang) report.hang = hang;
   } else if (stopped) {
     report.cause = Cause::canceled;
-    report.message = *stopped;
+    report.why = stopped;
     report.aborted_by = aborted_by;
   }
   for (const auto& record : ranks.all()) report.ranks.push_back(record.exit);

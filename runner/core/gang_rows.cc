@@ -34,31 +34,50 @@ TableRelay::TableRelay(AttemptId attempt, int node_rank, SharedGang whole,
   CHECK(whole_ || share_.parent, "the root has the whole table");
 }
 
-Status TableRelay::refuse(const std::string& why) {
+Why TableRelay::refuse(GangTableRefused why) {
   is_refused_ = true;
-  return make_error(ErrorCode::corrupt, "the gang's table, as node rank " +
-                                            std::to_string(tree_parent(node_rank_, share_.radix)) +
-                                            " passed it on, " + why);
+  why.parent = tree_parent(node_rank_, share_.radix);
+  why.nodes = share_.nodes;
+  return why;
 }
 
-Status TableRelay::take(GangRows rows) {
+Why TableRelay::incomplete() const {
+  GangTableRefused why;
+  why.parent = tree_parent(node_rank_, share_.radix);
+  why.fault = TableFault::incomplete;
+  why.nodes = share_.nodes;
+  return why;
+}
+
+Why TableRelay::take(GangRows rows) {
   if (whole_ || is_refused_) return {};
-  if (rows.attempt != attempt_) return refuse("is that of attempt " + to_string(rows.attempt));
+  GangTableRefused wrong;
   auto& members = partial_.members;
-  if (rows.first != static_cast<int>(members.size()))
-    return refuse("has the row of node rank " + std::to_string(rows.first) + " where that of " +
-                  std::to_string(members.size()) + " was due");
+  if (rows.attempt != attempt_) {
+    wrong.fault = TableFault::other_attempt;
+    wrong.attempt = to_string(rows.attempt);
+    return refuse(std::move(wrong));
+  }
+  if (rows.first != static_cast<int>(members.size())) {
+    wrong.fault = TableFault::out_of_order;
+    wrong.first = rows.first;
+    wrong.due = static_cast<int>(members.size());
+    return refuse(std::move(wrong));
+  }
   const auto nodes = static_cast<std::size_t>(share_.nodes);
-  if (rows.rows.empty() || members.size() + rows.rows.size() > nodes)
-    return refuse("does not have one row for each of the gang's " + std::to_string(nodes) +
-                  " nodes");
+  if (rows.rows.empty() || members.size() + rows.rows.size() > nodes) {
+    wrong.fault = TableFault::wrong_count;
+    return refuse(std::move(wrong));
+  }
   partial_.master_port = rows.master_port;
   partial_.fabric = std::move(rows.fabric);
   members.insert(members.end(), std::make_move_iterator(rows.rows.begin()),
                  std::make_move_iterator(rows.rows.end()));
   if (members.size() < nodes) return {};
-  if (digest_of(attempt_, partial_) != share_.digest)
-    return refuse("is not the one that the launcher made (their digests differ)");
+  if (digest_of(attempt_, partial_) != share_.digest) {
+    wrong.fault = TableFault::altered;
+    return refuse(std::move(wrong));
+  }
   whole_ = std::exchange(partial_, {});
   return {};
 }

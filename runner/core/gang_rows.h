@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "common/base/result.h"
-#include "common/domain/runner_messages.h"
+#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/why/ranks/parts.h"
 
 namespace lockstep::runner {
 
@@ -30,17 +30,18 @@ class TableRelay {
   // The whole table, once it is there.
   const SharedGang& whole() const { return whole_; }
 
-  // The parent's next message. corrupt: it is not part of the launcher's table, or was not due. The
-  // error is for people and names the parent's node rank; nothing more is taken then. What comes
-  // when the table is there is ignored.
-  Status take(GangRows rows);
+  // The parent's next message. A reason: it is not part of the launcher's table, or was not due;
+  // nothing more is taken then. What comes when the table is there is ignored.
+  Why take(GangRows rows);
+  // Why this node cannot start although its parent orders it: the table is not there yet.
+  Why incomplete() const;
   // A child says that it awaits the table. It is sent once, however often it asks.
   void ask(int child);
   // The children to which the whole table is to be sent now.
   std::vector<int> due();
 
  private:
-  Status refuse(const std::string& why);
+  Why refuse(GangTableRefused why);
 
   AttemptId attempt_;
   int node_rank_;

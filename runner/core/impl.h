@@ -26,7 +26,7 @@ enum class Phase {
 struct Failure {  // the first failure on this node
   Cause cause = Cause::start_failed;
   std::optional<int> rank;
-  std::string message;
+  Why why;
 };
 
 struct Termination {
@@ -44,7 +44,7 @@ struct Core::Impl {
   PartState shown = PartState::staging;
   RankTable ranks;
   std::optional<Failure> failure;
-  std::optional<std::string> stopped;  // the stop order as a text; unset after a failure of ours
+  Why stopped;  // the stop order, or the peer that ended the gang; none after a failure of ours
   std::optional<PeerAbort> aborted_by;
   std::optional<Found> hang;           // the failure is this
   std::map<int, RankExit> peers_ends;  // by node rank: the first failure of other nodes
@@ -102,9 +102,9 @@ struct Core::Impl {
   void start_ranks();
   void use_chosen_addresses();
   bool is_getting_ready() const { return phase == Phase::connecting || phase == Phase::probing; }
-  std::string why_not_ready() const;
+  Why why_not_ready() const;
   std::string name_of(int node) const;
-  std::string describe(const PathFailure& failure) const;
+  PathIsBroken broken(const PathFailure& failure) const;
   void show(PartState state);
   std::optional<ProbeResult> shown_probe() const;
   PartReport report() const;
@@ -119,10 +119,10 @@ struct Core::Impl {
   void stop();
   void dismiss();
   void fail(Failure first, RankExit exit);
-  void fail_without_rank(Cause cause, std::string message);
+  void fail_without_rank(Cause cause, Why why);
   void fail_rank(RankRecord& record);
   void terminate(Duration grace);
-  void tell_gang(const RankExit& first, const std::string& message);
+  void tell_gang(const RankExit& first, const Why& why);
   void ended_well(RankRecord& record);
   void judge(RankRecord& record);
   void suspect_the_unconnected();

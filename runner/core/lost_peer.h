@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/domain/assignment.h"
+#include "common/domain/messages/assignment.h"
 
 namespace lockstep::runner {
 

@@ -1,6 +1,8 @@
 // From a connected gang to one whose nodes are known to reach each other: why runners do not
 // connect, and what follows from the probe of the gang's network.
 
+#include <algorithm>
+
 #include "runner/core/impl.h"
 
 namespace lockstep::runner {
@@ -59,26 +61,19 @@ std::string Core::Impl::name_of(int node) const {
   return name.empty() ? "node rank " + std::to_string(node) : name;
 }
 
-std::string Core::Impl::describe(const PathFailure& failure) const {
-  return path_failure_text(failure, name_of(failure.from), name_of(failure.to));
+PathIsBroken Core::Impl::broken(const PathFailure& failure) const {
+  return {failure, name_of(failure.from), name_of(failure.to)};
 }
 
-std::string Core::Impl::why_not_ready() const {
-  if (phase == Phase::connecting) {
-    const std::string what = "the runners of the gang did not all connect within " +
-                             format_duration(ready_by - connecting_since);
-    return unreachable_parent ? what + ": " + describe(*unreachable_parent) : what;
-  }
-  if (!probe) {
-    return "the probe of the gang's network had no end within " + format_duration(kProbeWithin) +
-           ": a node of the gang, or the network to it, hangs";
-  }
-  if (probe->failures.empty()) return "the probe of the gang's network failed";
-  std::string text = describe(probe->failures.front());
-  if (probe->broken > 1)
-    text += "; " + std::to_string(probe->broken - 1) +
-            (probe->broken == 2 ? " more of its paths is broken" : " more of its paths are broken");
-  return text;
+Why Core::Impl::why_not_ready() const {
+  if (phase == Phase::connecting)
+    return GangNotConnected{ready_by - connecting_since,
+                            unreachable_parent ? Why(broken(*unreachable_parent)) : Why()};
+  if (!probe) return ProbeDidNotEnd{kProbeWithin};
+  if (probe->failures.empty()) return ProbeFailed{};
+  PathIsBroken first = broken(probe->failures.front());
+  first.more = std::max(probe->broken - 1, 0);
+  return first;
 }
 
 // Of all nodes the first tells it, and the one that ends the start for it. What keeps the gang from

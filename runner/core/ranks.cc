@@ -1,3 +1,4 @@
+#include "common/domain/why/ranks/ranks.h"
 #include "runner/core/ranks.h"
 
 #include <algorithm>
@@ -84,20 +85,16 @@ RankExit describe_exit(const RankRecord& record, const RankExited& exited, Insta
     exit.cause = Cause::completed;
   } else if (exited.oom) {
     exit.cause = Cause::out_of_memory;
-    exit.detail = "the kernel killed it because its memory limit was reached";
+    exit.why = KilledForMemory{};
   } else {
     exit.cause = exited.signal != 0 ? Cause::signal : Cause::exit_code;
   }
   return exit;
 }
 
-std::string who_killed(const RankExited& exited) {
-  if (exited.killed_by_user) return "sent with `lockstep job signal`";
-  if (!exited.kernel.empty())
-    return "not sent by Lockstep; the kernel's log says: " + exited.kernel;
-  return "not sent by Lockstep; a person or a service of that node sent it: see `journalctl` "
-         "there, "
-         "and run the job again";
+Why who_killed(const RankExited& exited) {
+  if (exited.killed_by_user) return KilledByUser{};
+  return KilledFromOutside{exited.kernel};
 }
 
 RankExit describe_abort(const RankExit& base, const RankAborted& abort, Instant now,
@@ -109,8 +106,7 @@ RankExit describe_abort(const RankExit& base, const RankAborted& abort, Instant 
   exit.exit_code = (abort.code & 0xff) != 0 ? abort.code & 0xff : 1;
   exit.terminated_by_us = terminating;
   if (exit.time.ns == 0) exit.time = now;
-  exit.detail = "MPI_Abort(" + std::to_string(abort.code) + ")";
-  if (!abort.message.empty()) exit.detail += ": " + abort.message;
+  exit.why = CalledMpiAbort{abort.code, abort.message};
   return exit;
 }
 
@@ -131,32 +127,22 @@ RankExit never_started(const RankExit& base, Instant now) {
   return exit;
 }
 
-std::string why_not_joined(const std::string& stderr_tail) {
+Why why_not_joined(const std::string& stderr_tail) {
   std::string tail = stderr_tail;
   for (char& c : tail) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const auto says = [&](const char* word) { return tail.find(word) != tail.npos; };
   const bool is_mpich = says("pmi_init") || says("pmi version");
-  if (!is_mpich && !says("mpi_init")) return "";
-  return std::string("MPI_Init failed before it reached the job's runner; ") +
-         (is_mpich ? "its MPI library is MPICH or one of its family: whatever starts the MPI "
-                     "program must leave descriptor 20 (PMI_FD) open, as Python's subprocess does "
-                     "with close_fds=False; a build with PMIx alone needs "
-                     "MPIR_CVAR_PMI_VERSION=x, and one with PMI-2 alone cannot join"
-                   : "its MPI library may be too old, too new or built without PMIx: use Open MPI "
-                     "4.1 or later, MPICH or Intel MPI");
+  return is_mpich || says("mpi_init") ? Why(MpiInitFailed{is_mpich}) : Why();
 }
 
-std::string sentence(const RankExit& exit) {
-  std::string text = "rank " + std::to_string(exit.rank);
-  if (exit.cause == Cause::mpi_abort) return text + " called " + exit.detail;
-  if (!exit.started) {
-    text += " could not be started";
-  } else if (exit.signal != 0) {
-    text += " was killed by signal " + std::to_string(exit.signal);
-  } else {
-    text += " exited with code " + std::to_string(exit.exit_code);
-  }
-  return exit.detail.empty() ? text : text + ": " + exit.detail;
+Why rank_ended(const RankExit& exit) {
+  return RankEnded{exit.rank, exit.cause, exit.exit_code, exit.signal, exit.started, exit.why};
+}
+
+Why gang_hung(const Found& found) {
+  GangHung hung{found.kind, {}};
+  for (const FoundRank& one : found.ranks) hung.ranks.push_back(one.rank);
+  return hung;
 }
 
 }  // namespace lockstep::runner

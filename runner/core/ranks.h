@@ -58,8 +58,8 @@ class RankTable {
 // it causes.
 RankExit describe_exit(const RankRecord& record, const RankExited& exited, Instant now,
                        bool terminating);
-// Of a rank that SIGKILL ended while nothing was being ended here, in words.
-std::string who_killed(const RankExited& exited);
+// Of a rank that SIGKILL ended while nothing was being ended here.
+Why who_killed(const RankExited& exited);
 // MPI_Abort(code) of a rank. A code whose low byte is 0 still fails: exit code 1.
 RankExit describe_abort(const RankExit& base, const RankAborted& abort, Instant now,
                         bool terminating);
@@ -68,9 +68,11 @@ RankExit dismissed_exit(const RankExit& base);
 // The exit of a rank that never ran, because the gang ended first.
 RankExit never_started(const RankExit& base, Instant now);
 // Why MPI_Init failed in a rank that never connected to its runner, judged by the end of its
-// stderr; "" if that does not mention MPI_Init.
-std::string why_not_joined(const std::string& stderr_tail);
-// "rank 3 exited with code 1", "rank 0 called MPI_Abort(42)"
-std::string sentence(const RankExit& exit);
+// stderr; none if that does not mention MPI_Init.
+Why why_not_joined(const std::string& stderr_tail);
+// The exit as the reason of a node's or a gang's end.
+Why rank_ended(const RankExit& exit);
+// The finding for which a gang is ended, as the reason.
+Why gang_hung(const Found& found);
 
 }  // namespace lockstep::runner

@@ -14,13 +14,12 @@
 namespace lockstep::runner {
 namespace {
 
-using Kind = RdmaObstacle::Kind;
 using Ports = std::vector<const FabricPort*>;
 
 constexpr std::size_t kMostPortsNamed = 4;
 constexpr std::size_t kMostWordBytes = 64;
 
-// As in launcher/core/fabric.h: limited members do not reach each other.
+// As in launcher/core/placement/rdma_fabric.h: limited members do not reach each other.
 bool is_in_partition(const FabricPort& port) {
   return port.pkeys.empty() || std::any_of(port.pkeys.begin(), port.pkeys.end(),
                                            [](int pkey) { return (pkey & kFullMember) != 0; });
@@ -65,7 +64,7 @@ bool has_gid_index(const FabricPort& port, long index) {
 
 // A negative index lets the library choose. Of a port with as many GIDs as we keep, others may be
 // there.
-std::optional<RdmaObstacle> wrong_gid(const Ports& active, const RdmaRequest& request) {
+std::optional<RdmaIsLacking> wrong_gid(const Ports& active, const RdmaRequest& request) {
   for (const char* name : {"NCCL_IB_GID_INDEX", "UCX_IB_GID_INDEX"}) {
     const auto word = number_of(request, name);
     if (!word || word->value < 0) continue;
@@ -74,7 +73,7 @@ std::optional<RdmaObstacle> wrong_gid(const Ports& active, const RdmaRequest& re
           return port->gids.empty() || port->gids.size() >= kMaxFabricGids ||
                  has_gid_index(*port, word->value);
         });
-    if (!may_be_there) return RdmaObstacle{Kind::wrong_gid, word->shown};
+    if (!may_be_there) return RdmaIsLacking{RdmaLack::wrong_gid, word->shown, {}};
   }
   return std::nullopt;
 }
@@ -88,14 +87,14 @@ bool may_have_partition(const Ports& active, const Has& has) {
 }
 
 // UCX's is the partition itself; NCCL's is a place in the port's table.
-std::optional<RdmaObstacle> wrong_pkey(const Ports& active, const RdmaRequest& request) {
+std::optional<RdmaIsLacking> wrong_pkey(const Ports& active, const RdmaRequest& request) {
   const auto place = number_of(request, "NCCL_IB_PKEY");
   const auto has_place = [&](const std::vector<int>& pkeys) {
     const auto at = static_cast<std::size_t>(place->value);
     return place->value >= 0 && at < pkeys.size() && pkeys[at] != 0;
   };
   if (place && !may_have_partition(active, has_place))
-    return RdmaObstacle{Kind::wrong_pkey, place->shown};
+    return RdmaIsLacking{RdmaLack::wrong_pkey, place->shown, {}};
   const auto word = number_of(request, "UCX_IB_PKEY");
   const auto has_pkey = [&](const std::vector<int>& pkeys) {
     return std::any_of(pkeys.begin(), pkeys.end(), [&](int pkey) {
@@ -103,63 +102,41 @@ std::optional<RdmaObstacle> wrong_pkey(const Ports& active, const RdmaRequest& r
     });
   };
   if (!word || may_have_partition(active, has_pkey)) return std::nullopt;
-  return RdmaObstacle{Kind::wrong_pkey, word->shown};
+  return RdmaIsLacking{RdmaLack::wrong_pkey, word->shown, {}};
 }
 
 }  // namespace
 
-std::optional<RdmaObstacle> rdma_obstacle(const NodeFabric& fabric, const RdmaRequest& request) {
-  if (fabric.ports.empty()) return RdmaObstacle{Kind::no_port};
+bool is_of_job(const RdmaIsLacking& obstacle) {
+  return obstacle.lack == RdmaLack::wrong_gid || obstacle.lack == RdmaLack::wrong_pkey;
+}
+
+bool leaves_tcp_alone(const RdmaIsLacking& obstacle) {
+  return obstacle.lack == RdmaLack::no_port || obstacle.lack == RdmaLack::no_active_port ||
+         obstacle.lack == RdmaLack::no_device_files;
+}
+
+std::optional<RdmaIsLacking> rdma_obstacle(const NodeFabric& fabric, const RdmaRequest& request) {
+  if (fabric.ports.empty()) return RdmaIsLacking{RdmaLack::no_port, "", {}};
   Ports active;
   for (const FabricPort& port : fabric.ports)
     if (port.active()) active.push_back(&port);
-  if (active.empty()) return RdmaObstacle{Kind::no_active_port, states_of(fabric)};
+  if (active.empty()) return RdmaIsLacking{RdmaLack::no_active_port, states_of(fabric), {}};
   if (request.alone) return std::nullopt;
   if (std::none_of(active.begin(), active.end(),
                    [](const FabricPort* port) { return is_in_partition(*port); }))
-    return RdmaObstacle{Kind::no_partition, with_interfaces(active)};
+    return RdmaIsLacking{RdmaLack::no_partition, with_interfaces(active), {}};
   if (std::all_of(active.begin(), active.end(), [](const FabricPort* port) {
         return is_roce(*port) && routable_gid(*port) == nullptr;
       }))
-    return RdmaObstacle{Kind::no_gid, with_interfaces(active)};
-  if (!fabric.has_infiniband_devices) return RdmaObstacle{Kind::no_device_files};
+    return RdmaIsLacking{RdmaLack::no_gid, with_interfaces(active), {}};
+  if (!fabric.has_infiniband_devices) return RdmaIsLacking{RdmaLack::no_device_files, "", {}};
   const bool is_short = fabric.memlock_bytes >= 0 && fabric.memlock_bytes < kLeastLockedMemory;
   if (is_short && !request.may_lock_all)
-    return RdmaObstacle{Kind::locked_memory, "", fabric.memlock_bytes};
+    return RdmaIsLacking{RdmaLack::locked_memory, "",
+                         Bytes{static_cast<std::uint64_t>(fabric.memlock_bytes)}};
   if (auto gid = wrong_gid(active, request)) return gid;
   return wrong_pkey(active, request);
-}
-
-std::string obstacle_in_words(const RdmaObstacle& obstacle) {
-  const std::string& detail = obstacle.detail;
-  switch (obstacle.kind) {
-    case Kind::no_port: return "this node has no RDMA device";
-    case Kind::no_active_port: return "this node has no active RDMA port (" + detail + ")";
-    case Kind::no_partition:
-      return "this node's RDMA port (" + detail +
-             ") is a full member of no partition (pkey), so other nodes cannot reach it";
-    case Kind::no_gid:
-      return "this node's RDMA port (" + detail +
-             ") has no GID of an IP address (RoCE v2): give its network interface one, and set it "
-             "up";
-    case Kind::no_device_files:
-      return "this node has an RDMA port, but no /dev/infiniband/uverbs*: load the kernel module "
-             "ib_uverbs (rdma-core does)";
-    case Kind::locked_memory:
-      return fmt::format(
-          "ranks of this node can lock only {} of memory: set LimitMEMLOCK=infinity for the "
-          "agent's service, or memlock in /etc/security/limits.conf, and start the agent again",
-          to_string(Bytes{static_cast<std::uint64_t>(obstacle.bytes)}));
-    case Kind::wrong_gid:
-      return detail +
-             " of the job is the index of no GID of an active RDMA port here; leave it out, or "
-             "choose one of `lockstep node show --fabric`";
-    case Kind::wrong_pkey:
-      return detail +
-             " of the job is no partition of an active RDMA port here; leave it out, or choose "
-             "one of `lockstep node show --fabric`";
-  }
-  return detail;
 }
 
 }  // namespace lockstep::runner

@@ -10,6 +10,7 @@
 #include "common/base/cut.h"
 #include "common/base/printable.h"
 #include "common/base/trimmed.h"
+#include "common/domain/why/ranks/rdma.h"
 
 namespace lockstep::runner {
 namespace {
@@ -115,14 +116,14 @@ struct NamedCause {
   std::string detail = {};
 };
 
-// "NCCL_IB_DISABLE=1"
-std::string reason_of(const TransportFacts& facts, const std::string& setting) {
-  const auto found = facts.reasons.find(setting.substr(0, setting.find('=')));
-  return found == facts.reasons.end() ? "" : found->second;
+// Of "NCCL_IB_DISABLE=1".
+std::optional<SetBy> who_set(const TransportFacts& facts, const std::string& setting) {
+  const auto found = facts.set_by.find(setting.substr(0, setting.find('=')));
+  return found == facts.set_by.end() ? std::nullopt : std::optional(found->second);
 }
 
 void put_cause(NamedCause named, const TransportFacts& facts, TransportFinding& finding) {
-  if (named.cause == SocketsCause::disabled) finding.set_by = reason_of(facts, named.detail);
+  if (named.cause == SocketsCause::disabled) finding.set_by = who_set(facts, named.detail);
   finding.cause = named.cause;
   finding.detail = std::move(named.detail);
 }
@@ -231,50 +232,6 @@ bool lists_any(std::string_view words, std::string_view leads) {
   return false;
 }
 
-std::string cause_in_words(const TransportFinding& finding) {
-  const std::string& detail = finding.detail;
-  const std::string where = finding.in_container ? " in the job's image" : " on this node";
-  switch (finding.cause) {
-    case SocketsCause::unknown:
-      if (!detail.empty()) return detail;
-      return "the reason is not known; NCCL_DEBUG=INFO, or UCX_LOG_LEVEL=info, says more";
-    case SocketsCause::disabled:
-      return finding.set_by.empty() ? detail + " of the job keeps it from RDMA; leave it out"
-                                    : detail + " keeps it from RDMA; " + finding.set_by;
-    case SocketsCause::no_device_files:
-      return finding.in_container
-                 ? "/dev/infiniband has no device that its container may open; see "
-                   "`lockstep environment log` for what the engine gives"
-                 : "/dev/infiniband has no device; load the kernel module ib_uverbs (rdma-core)";
-    case SocketsCause::no_verbs_library:
-      return "libibverbs.so.1 cannot be opened; install it" + where +
-             " (Debian: libibverbs1, ibverbs-providers)";
-    case SocketsCause::no_device:
-      return detail.empty() ? "the library found no RDMA device that it can use; does libibverbs" +
-                                  where + " have the device's driver (ibverbs-providers)?"
-                            : "no active port matches " + detail + "; leave it out";
-    case SocketsCause::locked_memory:
-      return fmt::format(
-          "memory cannot be locked{}; raise the limit: LimitMEMLOCK=infinity for the service of "
-          "{}",
-          detail.empty() ? "" : " (" + detail + ")",
-          finding.in_container ? "the container engine" : "the agent");
-    case SocketsCause::wrong_gid:
-      return "the GID is not one of the other side's network (" + detail +
-             "); leave NCCL_IB_GID_INDEX out, or choose one of `lockstep node show --fabric`";
-    case SocketsCause::wrong_pkey:
-      return "the partition is not one of the port's (" + detail +
-             "); leave NCCL_IB_PKEY and UCX_IB_PKEY out";
-    case SocketsCause::no_answer:
-      return "what one port sends does not reach the other (" + detail +
-             "): the GID index, the partition or the switch";
-    case SocketsCause::no_plugin:
-      return "the network plugin " + detail + " of NCCL_NET_PLUGIN is not there";
-    case SocketsCause::not_opened: return "the ranks opened no RDMA device";
-  }
-  return detail;
-}
-
 }  // namespace
 
 std::string_view to_string(Transport transport) {
@@ -339,11 +296,19 @@ TransportFinding judge_transport(const std::vector<NcclLog>& logs, const Transpo
   return from_counts(counts, facts);
 }
 
-std::string transport_in_words(const TransportFinding& finding) {
-  const std::string library = finding.library.empty() ? "" : " (" + finding.library + ")";
-  if (finding.has_failed) return "RDMA failed" + library + ": " + cause_in_words(finding);
-  if (finding.transport != Transport::sockets) return "";
-  return "its ranks talk over TCP, not RDMA" + library + ": " + cause_in_words(finding);
+Why why_no_rdma(const TransportFinding& finding) {
+  if (!finding.has_failed && finding.transport != Transport::sockets) return {};
+  RanksAvoidRdma why;
+  why.cause = finding.cause;
+  why.of = finding.detail;
+  if (finding.set_by) {
+    why.by = finding.set_by->source;
+    why.set_for = finding.set_by->reason;
+  }
+  why.library = finding.library;
+  why.has_failed = finding.has_failed;
+  why.in_container = finding.in_container;
+  return why;
 }
 
 }  // namespace lockstep::runner

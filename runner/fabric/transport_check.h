@@ -9,28 +9,18 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "common/domain/targets/fabric.h"
+#include "common/domain/why/ranks/rdma.h"
 
 namespace lockstep::runner {
 
 enum class Transport { unknown, shared_memory, sockets, rdma };
 std::string_view to_string(Transport transport);  // "unknown", "shared memory", "sockets", "rdma"
-
-enum class SocketsCause {
-  unknown,
-  disabled,          // a variable of the job chooses sockets
-  no_device_files,   // /dev/infiniband is not there for the ranks
-  no_verbs_library,  // libibverbs cannot be opened
-  no_device,         // the library found no device or port that it can use
-  locked_memory,     // memory could not be locked
-  wrong_gid,
-  wrong_pkey,
-  no_answer,   // the ports are there, but what one sends does not reach the other
-  no_plugin,   // the network plugin that the job names is not there
-  not_opened,  // the library of the ranks opened no RDMA device
-};
 
 // What one process says in NCCL's log.
 struct NcclLog {
@@ -60,12 +50,18 @@ struct TransportCounts {
   bool in_mpi = false;          // an MPI job, and all ranks here are in MPI
 };
 
+// Who set a variable, and why.
+struct SetBy {
+  SettingSource source = SettingSource::probe;
+  std::string reason;  // see NetworkSetting
+  friend bool operator==(const SetBy&, const SetBy&) = default;
+};
+
 // What else may be a cause.
 struct TransportFacts {
   std::map<std::string, std::string> variables;  // of the ranks
-  // Of those that the job does not set itself: "Lockstep set it: no port is in the gang's fabric".
-  std::map<std::string, std::string> reasons = {};
-  bool has_device_files = true;  // for the ranks
+  std::map<std::string, SetBy> set_by = {};      // those that the job does not set itself
+  bool has_device_files = true;                  // for the ranks
   bool in_container = false;
   bool memory_is_locked_freely = true;  // no limit, or a high one
 };
@@ -73,11 +69,11 @@ struct TransportFacts {
 struct TransportFinding {
   Transport transport = Transport::unknown;
   SocketsCause cause = SocketsCause::unknown;  // of sockets, or of RDMA that failed
-  std::string detail;       // of the cause: "NCCL_IB_DISABLE=1", a call with its reason
-  std::string set_by;       // of a variable in `detail`: who set it, and why; "": the job
-  std::string library;      // "NCCL 2.28.9", "MPI"; "": not known
-  bool has_failed = false;  // RDMA was chosen, and a call of it failed
-  bool is_certain = false;  // the library says so, or nothing else can be; else only likely
+  std::string detail;           // of the cause: "NCCL_IB_DISABLE=1", a call with its reason
+  std::optional<SetBy> set_by;  // of a variable in `detail`; absent: the job
+  std::string library;          // "NCCL 2.28.9", "MPI"; "": not known
+  bool has_failed = false;      // RDMA was chosen, and a call of it failed
+  bool is_certain = false;      // the library says so, or nothing else can be; else only likely
   bool in_container = false;
   friend bool operator==(const TransportFinding&, const TransportFinding&) = default;
 };
@@ -91,9 +87,8 @@ inline constexpr std::int64_t kTellingTcpBytes = 4 << 20;
 // More than a port sends for its own sake.
 inline constexpr std::int64_t kTellingRdmaBytes = 256 << 10;
 
-// "they talk over TCP, not RDMA (NCCL 2.28.9): NCCL_IB_DISABLE=1 of the job turns RDMA off; leave
-// it out". "" for a finding of which nobody must hear.
-std::string transport_in_words(const TransportFinding& finding);
+// None for a finding of which nobody must hear.
+Why why_no_rdma(const TransportFinding& finding);
 
 // The variables with which NCCL writes its log into `folder`, as the ranks see it. Empty if the job
 // says itself what NCCL logs and where: a person looks for that in the ranks' logs.

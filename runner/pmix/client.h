@@ -18,7 +18,7 @@
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
-#include "common/io/framed_socket.h"
+#include "common/io/net/framed_socket.h"
 #include "runner/pmix/process.h"
 #include "runner/pmix/protocol.h"
 

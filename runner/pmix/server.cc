@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "runner/pmix/accept_guard.h"
 #include "runner/pmix/describe.h"
-#include "runner/pmix/door.h"
 #include "runner/pmix/info.h"
 
 namespace lockstep::pmix {
@@ -124,7 +124,7 @@ void Server::carry_out(const Answer& order) {
 
 Status Server::start(const Start& order) {
   job_ = order.job.name;
-  TRY(guard_door([this](std::uint64_t count, const std::string& why) {
+  TRY(guard_accept([this](std::uint64_t count, const std::string& why) {
     runner_.send(TurnedAway{count, why});
   }));
   PmixInfo info;
@@ -133,7 +133,7 @@ Status Server::start(const Start& order) {
   const pmix_status_t status = PMIx_server_init(&module, info.data(), info.size());
   if (status != PMIX_SUCCESS)
     return pmix_error(status, "start the PMIx server in " + order.directory);
-  TRY(prove_door());
+  TRY(prove_accept());
   return order.job.ranks_per_node > 0 ? register_job(order.job, order.directory) : Status();
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/domain/environment.h"
-#include "common/domain/variables.h"
+#include "common/domain/environment/definition.h"
+#include "common/domain/environment/variables.h"
 
 namespace lockstep::runner {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/distribution.h"
+#include "common/domain/job/distribution.h"
 
 namespace lockstep::runner {
 

@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "runner/steps/ray.h"
+#include "runner/steps/ray_command.h"
 #include "runner/steps/step.h"
 
 namespace lockstep::runner {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/io/cgroups.h"
+#include "common/io/cgroups/cgroups.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/spawn/client.h"
 

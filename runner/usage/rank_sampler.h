@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/base/time.h"
-#include "common/domain/metrics.h"
+#include "common/domain/targets/metrics.h"
 #include "runner/usage/process_use.h"
 
 namespace lockstep::runner {

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "common/domain/rank_standing.h"
+#include "common/domain/ranks/standing.h"
 #include "runner/watch/rank_look.h"
 
 namespace lockstep::runner {

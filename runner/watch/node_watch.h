@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/rank_standing.h"
+#include "common/domain/ranks/standing.h"
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "runner/attach/place.h"
 #include "runner/watch/gpu_clocks.h"
 #include "runner/watch/rank_watch.h"
-#include "runner/watch/ras_client.h"
+#include "runner/watch/ras/ras_client.h"
 #include "runner/watch/stack_ask.h"
 #include "runner/watch/watch_thread.h"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "common/base/time.h"
-#include "runner/watch/peer_sockets.h"
-#include "runner/watch/proc_texts.h"
-#include "runner/watch/thread_look.h"
+#include "runner/watch/proc/proc_texts.h"
+#include "runner/watch/proc/thread_look.h"
+#include "runner/watch/sockets/peer_sockets.h"
 
 namespace lockstep::runner {
 

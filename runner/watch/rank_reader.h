@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "runner/watch/peer_sockets.h"
-#include "runner/watch/proc_reader.h"
+#include "runner/watch/proc/proc_reader.h"
 #include "runner/watch/rank_look.h"
+#include "runner/watch/sockets/peer_sockets.h"
 
 namespace lockstep::runner {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "common/base/time.h"
-#include "common/domain/rank_standing.h"
+#include "common/domain/ranks/standing.h"
 #include "runner/watch/rank_look.h"
 #include "runner/watch/stack_top.h"
 

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "runner/watch/loaded_versions.h"
+#include "runner/watch/proc/loaded_versions.h"
 
 namespace lockstep::runner {
 namespace {

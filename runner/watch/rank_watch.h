@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "common/base/time.h"
-#include "common/domain/rank_standing.h"
+#include "common/domain/ranks/standing.h"
 #include "runner/attach/stacks.h"
 #include "runner/watch/rank_reader.h"
 #include "runner/watch/rank_track.h"
-#include "runner/watch/socket_reader.h"
+#include "runner/watch/sockets/socket_reader.h"
 
 namespace lockstep::runner {
 

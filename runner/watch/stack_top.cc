@@ -7,7 +7,7 @@
 
 #include "common/base/cut.h"
 #include "common/base/printable.h"
-#include "common/domain/rank_standing.h"
+#include "common/domain/ranks/standing.h"
 
 namespace lockstep::runner {
 namespace {

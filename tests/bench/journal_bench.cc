@@ -8,8 +8,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "common/domain/why/jobs/ends.h"
 #include "launcher/core/core.h"
-#include "launcher/core/state.h"
+#include "launcher/state/state.h"
 #include "launcher/store/journal.h"
 
 namespace lockstep::launcher {
@@ -51,7 +52,7 @@ class Life {
     AttemptPlaced placed;
     placed.attempt = id;
     placed.parts = {{node, {{0, 1}, gibibytes(1), {}}, 0}};
-    placed.why = {"it is free"};
+    placed.why = {told("it is free")};
     std::vector<StampedFact> facts;
     facts.push_back({at, std::move(submitted)});
     facts.push_back({at, std::move(placed)});
@@ -70,7 +71,7 @@ class Life {
       report.exit->logs.push_back({rank, 4'000, 100});
     }
     ExitReport end;
-    end.message = "completed";
+    end.why = AllRanksCompleted{};
     facts.push_back({at, PartChanged{id, node, report}});
     facts.push_back({at, AttemptEnded{id, end}});
     facts.push_back({at, PartReleased{id, node, false}});

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "launcher/core/core.h"
-#include "launcher/core/state.h"
+#include "launcher/state/state.h"
 
 namespace lockstep::launcher {
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/spec/job_file.h"
+#include "launcher/files/job_file.h"
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "launcher/core/core.h"
-#include "launcher/core/state.h"
+#include "launcher/state/state.h"
 #include "tests/sim/random.h"
 
 namespace lockstep::launcher {

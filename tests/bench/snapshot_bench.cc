@@ -13,8 +13,8 @@
 
 #include "agent/workspace/workspace.h"
 #include "common/io/file_system.h"
-#include "common/snapshot/capture.h"
-#include "common/snapshot/materialize.h"
+#include "common/snapshot/capture/capture.h"
+#include "common/snapshot/checkout/materialize.h"
 
 namespace lockstep {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "common/wire/control.h"
-#include "launcher/core/compact.h"
+#include "common/wire/messages/control.h"
+#include "launcher/state/compact.h"
 #include "launcher/store/journal.h"
 #include "tests/unit/common/wire/fill.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
@@ -77,7 +77,7 @@ PartReport says(const AttemptId& id, EnvironmentReport::Step step) {
   made.environment.emplace();
   made.environment->step = step;
   made.environment->platform = "linux-x86_64";
-  made.environment->how = "no network";
+  made.environment->why = told("no network");
   return made;
 }
 

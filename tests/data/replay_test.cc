@@ -10,7 +10,8 @@
 #include <map>
 #include <sstream>
 
-#include "launcher/core/placement.h"
+#include "common/domain/why/why.h"
+#include "launcher/core/placement/placement.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/sqlite.h"
 
@@ -29,7 +30,7 @@ Shape shape_of(const JobSpec&) {
 }
 Placement place(const Cluster&, const Job&) {
   ++asked_placement;
-  return Impossible{"no"};
+  return Impossible{told("no")};
 }
 
 namespace {
@@ -125,7 +126,7 @@ TEST(Replay, takes_what_a_placement_took_from_its_fact) {
   state.apply({2}, submitted);
   state.apply({3}, AttemptPlaced{id, {{NodeId(1), {}, 0, true}}, {}});
   EXPECT_EQ(state.node(NodeId(1))->use.wholes, 1) << "whatever the job asked for";
-  state.apply({4}, PartGone{id, NodeId(1), Cause::node_lost, "lost"});
+  state.apply({4}, PartGone{id, NodeId(1), Cause::node_lost, told("lost")});
   EXPECT_EQ(state.node(NodeId(1))->use.wholes, 0);
 }
 

@@ -4,24 +4,24 @@ engines. Unit tests put the same attacks between any two system calls, or agains
 
 | finding | shown by |
 |---|---|
-| 1 user code as the agent | `test_code_of_an_environment_runs_as_its_user`; agent/environment_uid_test |
-| 2 modes through symlinks | `test_what_is_swapped_while_a_checkpoint_is_restored_is_nobody_elses`; common/snapshot/materialize_test, agent/workspace/privileged_test |
+| 1 user code as the agent | `test_code_of_an_environment_runs_as_its_user`; agent/environment/environment_uid_test |
+| 2 modes through symlinks | `test_what_is_swapped_while_a_checkpoint_is_restored_is_nobody_elses`; common/snapshot/checkout/materialize_test, agent/workspace/privileged_test |
 | 3 a deep tree ends the agent | `test_a_deep_tree_ends_no_agent`; test_hostile_ranks, common/io/remove_tree_test |
 | 4 `<any directory>/checkpoint` | as 2: alice's folder has a `checkpoint` |
-| 5 links at outputs and logs | `test_links_at_outputs_and_logs_give_nothing_away`; runner/workspace_test |
+| 5 links at outputs and logs | `test_links_at_outputs_and_logs_give_nothing_away`; runner/node/working_directory_test |
 | 6 others' jobs, blobs, nodes | `test_bob_reads_nothing_of_alices`, `test_how_alices_job_failed_is_hers_to_tell`; test_permissions, test_roles, launcher/api/permission_test, launcher/daemon/bulk_permission_test |
 | 7 any user ends the launcher | test_permissions (`down`), launcher/api/permission_test |
-| 8 a name of an environment has no owner | `test_what_alices_names_mean_is_hers_to_say`; test_roles, launcher/core/names_test |
-| 9 foreign locks | launcher/core/environment_solvers_test |
-| 10 a stolen node key | test_revocation, launcher/core/remove_node_test |
-| 11 connections before authentication | common/io/admission_test, launcher/daemon/daemon_flood_test |
-| 12 no limits of a user | test_quota, launcher/core/quota_test, launcher/daemon/hostile_client_test |
-| 13 names in /tmp | `test_names_that_bob_took_in_tmp_harm_no_job_of_alices`; test_places, common/io/port_lease_test |
-| 14 files, variables, command lines | `test_bob_reads_nothing_of_alices`; test_places, test_secrets, common/io/places_test |
-| 15 builds outside of limits | agent/environment_hog_test, test_hostile_ranks |
-| 16 peers that report any node | launcher/daemon/peer_directory_test |
+| 8 a name of an environment has no owner | `test_what_alices_names_mean_is_hers_to_say`; test_roles, launcher/state/people/names_test |
+| 9 foreign locks | launcher/core/attempts/environment_solvers_test |
+| 10 a stolen node key | test_revocation, launcher/core/nodes/remove_node_test |
+| 11 connections before authentication | common/io/net/admission_test, launcher/daemon/daemon_flood_test |
+| 12 no limits of a user | test_quota, launcher/core/queue/quota_test, launcher/daemon/hostile_client_test |
+| 13 names in /tmp | `test_names_that_bob_took_in_tmp_harm_no_job_of_alices`; test_places, common/io/net/port_lease_test |
+| 14 files, variables, command lines | `test_bob_reads_nothing_of_alices`; test_places, test_secrets, common/io/files/places_test |
+| 15 builds outside of limits | agent/environment/environment_hog_test, test_hostile_ranks |
+| 16 peers that report any node | launcher/daemon/blobs/peer_directory_test |
 | 17 others' MPI jobs | `test_bob_joins_no_mpi_job_of_alices`; runner/bootstrap/pmix_test, runner/pmix/peer_test, client_test |
-| 18 locks for all accounts | `test_nothing_of_bobs_configuration_is_in_an_environment_of_alices`; launcher/core/environment_test, agent/target_test |
+| 18 locks for all accounts | `test_nothing_of_bobs_configuration_is_in_an_environment_of_alices`; launcher/core/attempts/environment_test, agent/environment/target_test |
 | 19 images of other nodes | envs/image_archive_test, envs/docker_test |
 """
 import contextlib

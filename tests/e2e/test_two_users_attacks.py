@@ -5,20 +5,20 @@ attacks against each message.
 | row | shown by |
 |---|---|
 | S4 one user's folders hold up all submissions | `test_bobs_huge_folders_hold_up_no_submission_of_alices`; launcher/daemon/daemon_blobs_test |
-| S5 registered versions have no limit | `test_a_limit_on_bobs_versions_is_his_alone_and_a_delete_makes_room`, `test_a_limit_on_the_texts_of_bobs_versions_is_his_alone`; launcher/core/names_test |
-| S8 a child forges a later step of its owner's | `test_what_an_attempts_credential_made_is_reused_in_its_family_alone`; launcher/core/pipeline_test |
+| S5 registered versions have no limit | `test_a_limit_on_bobs_versions_is_his_alone_and_a_delete_makes_room`, `test_a_limit_on_the_texts_of_bobs_versions_is_his_alone`; launcher/state/people/names_test |
+| S8 a child forges a later step of its owner's | `test_what_an_attempts_credential_made_is_reused_in_its_family_alone`; launcher/core/pipelines/pipeline_test |
 | S9 caches and images of others' builds | `test_a_cache_of_bobs_builds_is_in_no_build_of_alices`, `test_an_image_of_alices_is_nothing_that_bob_can_name`; envs/dockerfile_test, docker_test |
-| a job that is named as another user's task | `test_a_job_that_bob_names_as_a_task_of_alices_is_taken_for_none`; launcher/core/step_names_test |
-| S10 others' jobs beside an environment | `test_an_environment_tells_bob_of_no_job_of_alices`; launcher/daemon/environment_queries_test |
+| a job that is named as another user's task | `test_a_job_that_bob_names_as_a_task_of_alices_is_taken_for_none`; launcher/core/jobs/step_names_test |
+| S10 others' jobs beside an environment | `test_an_environment_tells_bob_of_no_job_of_alices`; launcher/api/queries/environment_queries_test |
 
 What a third review did to a launcher's disk:
 
 | attack | shown by |
 |---|---|
-| so many jobs that retention deletes alice's | `test_a_flood_of_bobs_jobs_costs_alice_none`; launcher/core/delete_test |
-| logs without end | `test_bobs_logs_fill_his_share_alone_and_wait_there`; launcher/core/job_files_test, agent/log_shipper_test |
-| outputs without end | `test_bobs_outputs_beyond_his_share_wait_and_come_when_there_is_room`; launcher/daemon/output_room_test |
-| versions of a running job's outputs that nobody needs | `test_old_versions_of_bobs_running_job_make_way`; common/snapshot/blob_gc_test, launcher/core/outputs_test |
+| so many jobs that retention deletes alice's | `test_a_flood_of_bobs_jobs_costs_alice_none`; launcher/core/jobs/delete_test |
+| logs without end | `test_bobs_logs_fill_his_share_alone_and_wait_there`; launcher/core/queue/job_files_test, agent/daemon/links/log_shipper_test |
+| outputs without end | `test_bobs_outputs_beyond_his_share_wait_and_come_when_there_is_room`; launcher/daemon/stores/output_room_test |
+| versions of a running job's outputs that nobody needs | `test_old_versions_of_bobs_running_job_make_way`; common/snapshot/content/blob_gc_test, launcher/core/attempts/outputs_test |
 """
 import contextlib
 import json

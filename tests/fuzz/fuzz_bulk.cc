@@ -1,6 +1,6 @@
 // Whatever the bulk decoder accepts, it accepts again after encoding, unchanged.
 
-#include "common/wire/bulk.h"
+#include "common/wire/messages/bulk.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Whatever the control decoder accepts, it accepts again after encoding, unchanged.
 
-#include "common/wire/control.h"
+#include "common/wire/messages/control.h"
 
 #include <cstddef>
 #include <cstdint>

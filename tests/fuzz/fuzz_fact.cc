@@ -1,6 +1,6 @@
 // A journal row: whatever is accepted is accepted again after encoding, unchanged.
 
-#include "launcher/store/fact_codec.h"
+#include "launcher/store/facts/fact_codec.h"
 
 #include <cstddef>
 #include <cstdint>

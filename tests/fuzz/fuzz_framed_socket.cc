@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/io/framed_socket.h"
+#include "common/io/net/framed_socket.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Whatever the gang decoder accepts, it accepts again after encoding, unchanged.
 
-#include "common/wire/runner.h"
+#include "common/wire/runners/runner_codec.h"
 
 #include <cstddef>
 #include <cstdint>

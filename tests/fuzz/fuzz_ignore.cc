@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/snapshot/ignore.h"
+#include "common/snapshot/ignore/ignore.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lockstep::snapshot;

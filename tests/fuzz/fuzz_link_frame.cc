@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "runner/bootstrap/link_stream.h"
+#include "runner/gang/link_stream.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lockstep::runner;

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "runner/probe/path_test.h"
+#include "runner/fabric/probe/path_test.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lockstep;

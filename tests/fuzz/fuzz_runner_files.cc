@@ -1,6 +1,6 @@
 // The messages between agent and runner and the files of an attempt directory.
 
-#include "common/wire/runner.h"
+#include "common/wire/runners/runner_codec.h"
 
 #include <cstddef>
 #include <cstdint>

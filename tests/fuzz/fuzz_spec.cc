@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "common/domain/docker_args.h"
-#include "common/domain/image_name.h"
-#include "launcher/spec/environment_reference.h"
-#include "launcher/spec/job_file.h"
-#include "launcher/spec/match_spec.h"
+#include "common/domain/environment/docker_args.h"
+#include "common/grammar/image_name.h"
+#include "launcher/files/environment/environment_reference.h"
+#include "launcher/files/environment/match_spec.h"
+#include "launcher/files/job_file.h"
 
 namespace {
 

@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "common/base/printable.h"
-#include "runner/watch/descriptor.h"
-#include "runner/watch/proc_texts.h"
-#include "runner/watch/ras_report.h"
+#include "runner/watch/proc/descriptor.h"
+#include "runner/watch/proc/proc_texts.h"
+#include "runner/watch/ras/ras_report.h"
+#include "runner/watch/sockets/tcp_sockets.h"
 #include "runner/watch/stack_top.h"
-#include "runner/watch/tcp_sockets.h"
 
 namespace {
 

@@ -139,7 +139,7 @@ void AgentProcess::act(const agent::SendHeartbeat& action) {
     node_.disk_low_until = world.now + world.random.between(seconds(1), seconds(30));
   }
   Heartbeat beat = action.beat;
-  if (world.now < node_.disk_low_until) beat.low_disk = "its disk is low";
+  if (world.now < node_.disk_low_until) beat.low_disk = DiskIsLow{gibibytes(1), "/home"};
   cluster_.to_launcher(node_, clone_, launcher::HeartbeatInput{node_.key, std::move(beat)});
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "launcher/words/why.h"
+
 namespace lockstep::sim {
 
 namespace {
@@ -433,7 +435,7 @@ std::string Cluster::restless() {
   for (const auto& id : launcher.committed().unfinished())
     text += " " + id.value + " is " +
             std::string(to_string(launcher.committed().job(id)->status())) + " (" +
-            launcher.core()->job_view(id)->reason + ")";
+            words::text_of(launcher.core()->job_view(id)->why) + ")";
   for (const auto& id : launcher.committed().unwritten())
     text += " an output of " + id.value + " is not written";
   for (const auto& view : launcher.core()->node_views())

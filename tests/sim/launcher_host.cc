@@ -1,7 +1,8 @@
 #include "tests/sim/launcher_host.h"
 
-#include "launcher/core/compact.h"
 #include "launcher/core/invariants.h"
+#include "launcher/state/compact.h"
+#include "launcher/words/why.h"
 #include "tests/sim/cluster.h"
 #include "tests/sim/coverage.h"
 
@@ -174,7 +175,7 @@ void LauncherHost::turn() {
     launcher::Input input = std::move(inbox_.front());
     inbox_.pop_front();
     if (const auto* beat = std::get_if<launcher::HeartbeatInput>(&input))
-      told_[{beat->beat.node, beat->beat.number}] = {!beat->beat.low_disk.empty(),
+      told_[{beat->beat.node, beat->beat.number}] = {static_cast<bool>(beat->beat.low_disk),
                                                      beat->beat.notice.has_value()};
     for (const auto& heard : cluster_.saboteur.launcher_hears(std::move(input)))
       turns_->feed(heard);
@@ -454,12 +455,13 @@ void LauncherHost::count_transitions(const StampedFact& fact,
   if (const auto* drained = std::get_if<launcher::NodeDrainChanged>(&fact.fact))
     if (drained->draining) cluster_.drained_once.insert(committed_.node_name(drained->node));
   if (const auto* lost = std::get_if<launcher::NodeLost>(&fact.fact))
-    cluster_.world.trace("node {} is lost: {}", lost->node.value, lost->reason);
+    cluster_.world.trace("node {} is lost: {}", lost->node.value, words::text_of(lost->why));
   if (const auto* gone = std::get_if<launcher::PartGone>(&fact.fact))
     cluster_.world.trace("part {} on node {} is gone: {}", to_string(gone->attempt),
-                         gone->node.value, gone->why);
+                         gone->node.value, words::text_of(gone->why));
   if (const auto* doomed = std::get_if<launcher::AttemptDoomed>(&fact.fact))
-    cluster_.world.trace("{} is doomed: {}", to_string(doomed->attempt), doomed->report.message);
+    cluster_.world.trace("{} is doomed: {}", to_string(doomed->attempt),
+                         words::text_of(doomed->report.why));
 }
 
 // Before the fact is applied.
@@ -540,8 +542,8 @@ void LauncherHost::act(const launcher::AcceptSession& action) {
 
 void LauncherHost::act(const launcher::RefuseSession& action) {
   cluster_.world.count("launcher:refuse_session");
-  cluster_.to_agent_with_key(action.key,
-                             SessionRefused{action.session, action.reason, action.removed});
+  cluster_.to_agent_with_key(
+      action.key, SessionRefused{action.session, words::text_of(action.why), action.removed});
 }
 
 void LauncherHost::act(const launcher::AskForSession& action) {
@@ -582,11 +584,11 @@ void LauncherHost::act(const launcher::WriteOutput& action) {
   const bool fails = !cluster_.winding_down && random.chance(0.3);
   if (fails) cluster_.world.count("fault:write_fails");
   const launcher::OutputWrittenInput written{action.job, action.order, action.output,
-                                             fails ? "the server refuses it" : ""};
+                                             fails ? told("the server refuses it") : Why()};
   const Duration takes = random.between(milliseconds(1), seconds(2));
   const bool is_quick = random.chance(0.5);
   cluster_.world.after(takes, [this, action, written, is_quick, life = incarnation_] {
-    if (written.why_not.empty() && (is_quick || life == incarnation_))
+    if (!written.why_not && (is_quick || life == incarnation_))
       cluster_.oracle.output_written(action);
     if (life == incarnation_) deliver(written);
   });

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "launcher/core/core.h"
-#include "launcher/core/state.h"
 #include "launcher/core/turns.h"
+#include "launcher/state/state.h"
 #include "tests/sim/provider.h"
 #include "tests/sim/world.h"
 

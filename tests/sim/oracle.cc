@@ -1,4 +1,5 @@
 #include "tests/sim/oracle.h"
+#include "launcher/words/why.h"
 
 #include <algorithm>
 
@@ -311,7 +312,8 @@ void Oracle::launcher_lost(const launcher::NodeLost& fact) {
   const Heard& heard = heard_[fact.node];
   if (heard.new_boot) return;
   if (calm_)
-    world_.violate("oracle:false-lost", "a healthy node was declared lost: " + fact.reason);
+    world_.violate("oracle:false-lost",
+                   "a healthy node was declared lost: " + words::text_of(fact.why));
   if (restarted_ && world_.now - launcher_since_ < reconnect_grace_)
     world_.violate("oracle:grace", "a node was declared lost before reconnect_grace was over");
   if (polled_ - heard.polled <
@@ -340,8 +342,9 @@ void Oracle::judge(const launcher::JobRequeued& fact) {
   check_preemption(job, fact);
   const ExitReport& report = *job.attempts.back().ended;
   if (calm_ && is_infrastructure(report.cause) && !nobody_could_solve(job, report))
-    world_.violate("oracle:requeued",
-                   fact.job.value + " was tried again though nothing happened: " + fact.why);
+    world_.violate(
+        "oracle:requeued",
+        fact.job.value + " was tried again though nothing happened: " + words::text_of(fact.why));
 }
 
 void Oracle::judge(const launcher::PartReleased& fact) {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "launcher/core/action.h"
-#include "launcher/core/state.h"
+#include "launcher/core/base/action.h"
+#include "launcher/state/state.h"
 #include "tests/sim/world.h"
 
 namespace lockstep::sim {

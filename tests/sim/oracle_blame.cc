@@ -2,6 +2,8 @@
 
 #include "tests/sim/oracle.h"
 
+#include "launcher/words/why.h"
+
 namespace lockstep::sim {
 
 using launcher::Job;
@@ -46,8 +48,8 @@ void Oracle::check_blame(const Job& job, const ExitReport& report) {
   if (report.cause == Cause::timeout && !job.spec.timeout)
     world_.violate("oracle:blame", job.id.value + " has no time-out but ran into it");
   if (calm_ && is_infrastructure(report.cause) && !nobody_could_solve(job, report))
-    world_.violate("oracle:blame",
-                   job.id.value + " blames the machines in a calm world: " + report.message);
+    world_.violate("oracle:blame", job.id.value + " blames the machines in a calm world: " +
+                                       words::text_of(report.why));
   if (report.exit_code == 0)
     world_.violate("oracle:blame", job.id.value + " Failed with exit code 0");
   if (!report.rank) return;
@@ -55,7 +57,7 @@ void Oracle::check_blame(const Job& job, const ExitReport& report) {
   if (truth.alive || !matches(report.cause, truth.ending))
     world_.violate("oracle:blame",
                    fmt::format("{} blames rank {} ({}), which in truth {}", job.id.value,
-                               *report.rank, report.message,
+                               *report.rank, words::text_of(report.why),
                                truth.alive ? std::string("lives")
                                            : "ended by " + std::string(to_string(truth.ending))));
   const bool own_code = report.cause == Cause::exit_code || report.cause == Cause::mpi_abort;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/domain/why/jobs/waits.h"
 #include "tests/sim/oracle.h"
 #include "tests/sim/plan.h"
 
@@ -15,17 +16,13 @@ using launcher::Part;
 
 namespace {
 
-constexpr std::string_view kWentBefore = "went before job '";
-
 // As docs/decisions/042 has them, and CoreConfig::stop_grace of the simulation.
 constexpr Duration kGrace = seconds(3), kPreparing = seconds(10), kBuilding = minutes(10);
 
 // The job that had to wait when this one went before it; "": none.
 std::string passed(const launcher::AttemptPlaced& fact) {
-  for (const std::string& why : fact.why)
-    if (why.starts_with(kWentBefore))
-      return why.substr(kWentBefore.size(),
-                        why.find('\'', kWentBefore.size()) - kWentBefore.size());
+  for (const Why& why : fact.why)
+    if (const auto* went = why.as<WentBeforeJob>()) return went->job.value;
   return "";
 }
 

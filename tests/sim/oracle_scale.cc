@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/domain/why/nodes/machines.h"
 #include "tests/sim/oracle.h"
 
 namespace lockstep::sim {
@@ -29,7 +30,7 @@ void Oracle::judge(const launcher::MachineLeaving& fact) {
   const launcher::Compute* lab = state_.computes().find(fact.target);
   const launcher::Machine* machine = state_.computes().find_machine(fact.target, fact.machine);
   if (!scale_ || lab == nullptr || machine == nullptr) return;
-  if (fact.why.find("had no work") == std::string::npos) return;
+  if (!fact.why.is<MachineIdle>()) return;
   world_.count("launcher:scaled_down");
   const launcher::Node* node = state_.node(machine->node);
   if (node != nullptr && !node->parts.empty())

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "common/domain/job_spec.h"
+#include "common/domain/job/spec.h"
 #include "tests/sim/oracle.h"
 
 namespace lockstep::sim {

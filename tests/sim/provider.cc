@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/why/nodes/providers.h"
 #include "tests/sim/cluster.h"
 
 namespace lockstep::sim {
@@ -61,21 +62,21 @@ void Provider::begin(std::uint64_t call) {
   cluster_.world.count("fault:provider_crashes");
   const bool hangs = random.chance(0.3);
   later(call, hangs ? seconds(30) : random.between(milliseconds(1), seconds(4)),
-        [this, call, hangs] { end(call, hangs ? "timed_out" : "failed"); });
+        [this, call, hangs] { end(call, hangs ? MachineFault::timed_out : MachineFault::failed); });
 }
 
 void Provider::work(std::uint64_t call, Node& node) {
   cluster_.launcher.deliver(launcher::ProviderEventInput{
-      call, {launcher::ProviderEvent::Kind::step, node.name(), "connect", "", "", {}}});
-  if (!node.up || node.partitioned) return fail(call, node, "unreachable");
+      call, {launcher::ProviderEvent::Kind::step, node.name(), "connect"}});
+  if (!node.up || node.partitioned) return fail(call, node, MachineFault::unreachable);
   if (cluster_.world.random.chance(cluster_.weather.provider_fails)) {
     cluster_.world.count("fault:provider_fails");
-    return fail(call, node, "no_space");
+    return fail(call, node, MachineFault::no_space);
   }
   if (calls_.at(call).asked.verb == launcher::ProviderVerb::create) return create(call, node);
   cluster_.oracle.machine_removed(node.name());
   node.uninstall();
-  finish(call, node, {launcher::ProviderEvent::Kind::absent, node.name(), "", "", "", {}});
+  finish(call, node, {launcher::ProviderEvent::Kind::absent, node.name()});
 }
 
 void Provider::create(std::uint64_t call, Node& node) {
@@ -88,16 +89,15 @@ void Provider::create(std::uint64_t call, Node& node) {
 
 void Provider::await_join(std::uint64_t call, Node& node, Instant until) {
   if (node.id.value != 0)
-    return finish(call, node,
-                  {launcher::ProviderEvent::Kind::running, node.name(), "", "", "", {}});
-  if (cluster_.world.now >= until) return fail(call, node, "launcher_unreachable", "join");
+    return finish(call, node, {launcher::ProviderEvent::Kind::running, node.name()});
+  if (cluster_.world.now >= until)
+    return fail(call, node, MachineFault::launcher_unreachable, "join");
   later(call, milliseconds(200), [this, call, &node, until] { await_join(call, node, until); });
 }
 
-void Provider::fail(std::uint64_t call, Node& node, const std::string& code,
-                    const std::string& step) {
+void Provider::fail(std::uint64_t call, Node& node, MachineFault fault, const std::string& step) {
   finish(call, node,
-         {launcher::ProviderEvent::Kind::error, node.name(), step, code, "a fault", {}});
+         {launcher::ProviderEvent::Kind::error, node.name(), step, fault, ProviderSaid{"a fault"}});
 }
 
 void Provider::finish(std::uint64_t call, Node& node, launcher::ProviderEvent event) {
@@ -106,12 +106,12 @@ void Provider::finish(std::uint64_t call, Node& node, launcher::ProviderEvent ev
   cluster_.launcher.deliver(launcher::ProviderEventInput{call, std::move(event)});
   Call& known = calls_.at(call);
   known.open.erase(node.name());
-  if (known.open.empty()) end(call, "failed");
+  if (known.open.empty()) end(call, MachineFault::failed);
 }
 
-void Provider::end(std::uint64_t call, const std::string& code) {
+void Provider::end(std::uint64_t call, MachineFault fault) {
   calls_.erase(call);
-  cluster_.launcher.deliver(launcher::ProviderEndedInput{call, code, "the provider ended"});
+  cluster_.launcher.deliver(launcher::ProviderEndedInput{call, fault, told("the provider ended")});
 }
 
 }  // namespace lockstep::sim

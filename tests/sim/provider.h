@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "launcher/core/action.h"
+#include "launcher/core/base/action.h"
 #include "tests/sim/world.h"
 
 namespace lockstep::sim {
@@ -33,9 +33,9 @@ class Provider {
   void create(std::uint64_t call, Node& node);
   void await_join(std::uint64_t call, Node& node, Instant until);
   void finish(std::uint64_t call, Node& node, launcher::ProviderEvent event);
-  void fail(std::uint64_t call, Node& node, const std::string& code,
+  void fail(std::uint64_t call, Node& node, MachineFault fault,
             const std::string& step = "connect");
-  void end(std::uint64_t call, const std::string& code);
+  void end(std::uint64_t call, MachineFault fault);
   // Runs `event` after `delay`, unless the call is over by then.
   void later(std::uint64_t call, Duration delay, std::function<void()> event);
   Digest secret(std::uint64_t call, const std::string& machine) const;

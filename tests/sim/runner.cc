@@ -140,7 +140,7 @@ void Runner::live(int id) {
     cluster_.world.count("ending:" + std::string(to_string(ending)));
     cluster_.oracle.rank_never_ran(attempt(), id, node_.index, ending);
     return give(
-        runner::RankStartFailed{id, ending == Ending::not_found ? 127 : 125, "no such file"});
+        runner::RankStartFailed{id, ending == Ending::not_found ? 127 : 125, told("no such file")});
   }
   rank.state = Rank::State::alive;
   cluster_.oracle.rank_started(assignment_, id, node_.index);

@@ -1,9 +1,10 @@
-// A simulated runner's place in its gang's tree: what runner/bootstrap/gang_link does over sockets,
+// A simulated runner's place in its gang's tree: what runner/gang/gang_link does over sockets,
 // with the same relay for the table (runner/core/gang_rows). Words between two neighbours arrive in
 // order, as often as it takes; a parent may pass on another table than it got.
 
 #include <algorithm>
 
+#include "common/domain/why/all/convert.h"
 #include "tests/sim/cluster.h"
 #include "tests/sim/runner.h"
 
@@ -106,12 +107,12 @@ void Runner::hear_ready(int child) {
 
 void Runner::take_rows(GangRows rows) {
   if (cluster_.saboteur.has(Defect::digest_unchecked)) return take_unchecked(std::move(rows));
-  if (const Status taken = table_->take(std::move(rows)); !taken) {
+  if (const Why wrong = table_->take(std::move(rows))) {
     if (cluster_.altered.count(attempt()) == 0)
-      violate_gang("a table that nobody altered is refused: " + taken.error().message);
+      violate_gang("a table that nobody altered is refused: " + log_text(wrong));
     cluster_.world.count("runner:refuses_table");
     table_refused_ = true;
-    return give(runner::SetupFailed{Cause::start_failed, taken.error().message});
+    return give(runner::SetupFailed{Cause::start_failed, wrong});
   }
   pass_table_on();
   start_when_ready();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/version.h"
+#include "common/domain/job/pipeline.h"
 
 namespace lockstep::sim {
 
@@ -241,7 +242,7 @@ void Saboteur::spoil_pipelines(launcher::Input& input) {
         if (output.tree) output.tree = first_output_;
       }
   if (auto* written = std::get_if<launcher::OutputWrittenInput>(&input))
-    if (has(Defect::failed_writes_believed)) written->why_not.clear();
+    if (has(Defect::failed_writes_believed)) written->why_not = {};
   auto* submit = std::get_if<launcher::SubmitInput>(&input);
   if (submit == nullptr || !submit->spec.pipeline) return;
   PipelineSpec pipeline = *submit->spec.pipeline;
@@ -305,7 +306,7 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
     if (auto* session = std::get_if<launcher::SessionInput>(&input)) session->open.notice.reset();
   }
   if (has(Defect::low_disk_unheard))
-    if (auto* beat = std::get_if<launcher::HeartbeatInput>(&input)) beat->beat.low_disk.clear();
+    if (auto* beat = std::get_if<launcher::HeartbeatInput>(&input)) beat->beat.low_disk = {};
   if (has(Defect::roles_ignored))
     if (auto* drain = std::get_if<launcher::DrainInput>(&input))
       drain->caller = launcher::LauncherItself{};
@@ -320,7 +321,7 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
   if (has(Defect::failed_writes_forgotten))
     std::erase_if(inputs, [](const launcher::Input& one) {
       const auto* written = std::get_if<launcher::OutputWrittenInput>(&one);
-      return written != nullptr && !written->why_not.empty();
+      return written != nullptr && bool(written->why_not);
     });
   if (has(Defect::outputs_merged_unheard)) swallow<launcher::OutputsMergedInput>(inputs);
   if (has(Defect::logs_never_given_up)) swallow<launcher::LogsRefusedInput>(inputs);

@@ -167,14 +167,14 @@ void Workload::begin() {
 // Target lab has nodes of its own, and laptop is another name of local.
 void Workload::create_targets() {
   cluster_.oracle.lab_is_created();
-  ComputeSpec lab{kLab, ComputeType::virtualmachine, "", "", {}, NodeSource::join, {}, ""};
+  ComputeSpec lab{kLab, ComputeType::virtualmachine, "", "", {}, NodeSource::join, {}};
   if (attaches_) {
     lab.source = NodeSource::ssh;
     for (const auto& node : cluster_.nodes)
       if (is_of_lab(node->index)) lab.hosts.push_back(host_of(*node));
     if (cluster_.nodes.size() % 2 == 0) scale_lab(lab);
   }
-  const ComputeSpec laptop{kLaptop, ComputeType::local, "", "", {}, NodeSource::none, {}, ""};
+  const ComputeSpec laptop{kLaptop, ComputeType::local, "", "", {}, NodeSource::none, {}};
   ask(launcher::ComputeInput{{}, CreateCompute{lab}}, "create lab");
   ask(launcher::ComputeInput{{}, CreateCompute{laptop}}, "create laptop");
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/core/input.h"
+#include "launcher/core/base/input.h"
 #include "tests/sim/plan.h"
 
 namespace lockstep::sim {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/domain/key_word.h"
+#include "common/grammar/key_word.h"
 #include "launcher/api/json/value.h"
 
 namespace lockstep::api {

@@ -4,10 +4,10 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "common/domain/access.h"
-#include "common/domain/audit.h"
-#include "common/domain/quota.h"
-#include "common/domain/secrets.h"
+#include "common/domain/people/access.h"
+#include "common/domain/people/audit.h"
+#include "common/domain/people/quota.h"
+#include "common/domain/people/secrets.h"
 
 namespace lockstep::api {
 

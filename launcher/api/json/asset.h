@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "common/domain/asset.h"
+#include "common/domain/data/asset.h"
 
 namespace lockstep::api {
 

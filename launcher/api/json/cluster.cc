@@ -3,6 +3,7 @@
 #include "launcher/api/json/fabric.h"
 #include "launcher/api/json/usage.h"
 #include "launcher/api/json/value.h"
+#include "launcher/api/json/why.h"
 
 namespace lockstep::api {
 
@@ -91,6 +92,7 @@ Json to_json(const NodeView& node) {
   json["draining"] = node.draining;
   json["waits_for_approval"] = node.waits_for_approval;
   json["reason"] = node.reason;
+  json["reason_data"] = reason_json(node.why);
   json["labels"] = map_of(node.labels);
   json["jobs"] = Json::array();
   for (const auto& attempt : node.attempts) json["jobs"].push_back(to_string(attempt));
@@ -111,8 +113,10 @@ Json to_json(const NodeView& node) {
   json["other_version"] = node.other_version;
   json["history"] = Json::array();
   for (const NodeEvent& event : node.history)
-    json["history"].push_back(
-        {{"time", to_string(event.at)}, {"what", event.what}, {"message", event.message}});
+    json["history"].push_back({{"time", to_string(event.at)},
+                               {"what", event.what},
+                               {"message", event.message},
+                               {"reason_data", reason_json(event.why)}});
   return json;
 }
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "common/domain/client_messages.h"
-#include "common/domain/views.h"
+#include "common/domain/messages/client_protocol.h"
+#include "common/domain/messages/views.h"
 
 namespace lockstep::api {
 

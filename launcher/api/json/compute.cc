@@ -1,6 +1,7 @@
 #include "launcher/api/json/compute.h"
 
 #include "launcher/api/json/value.h"
+#include "launcher/api/json/why.h"
 
 #include <algorithm>
 
@@ -27,6 +28,7 @@ Json failure_json(const MachineView& machine) {
   json["step"] = machine.failed_step;
   json["code"] = machine.failed_code;
   json["message"] = machine.failure;
+  json["reason_data"] = reason_json(machine.failure_data);
   json["count"] = machine.failures;
   json["retry_at"] = time_or_null(machine.retry_at);
   return json;
@@ -37,10 +39,12 @@ Json machine_json(const MachineView& machine) {
   json["name"] = machine.name;
   json["state"] = machine.state;
   json["why"] = machine.why;
+  json["reason_data"] = reason_json(machine.why_data);
   json["since"] = time_or_null(machine.since);
   json["step"] = machine.step;
   json["node"] = machine.node;
   json["about"] = map_of(machine.about);
+  json["about_reason_data"] = reason_json(machine.waits_data);
   json["failure"] = failure_json(machine);
   return json;
 }
@@ -50,6 +54,7 @@ Json event_json(const ComputeEvent& event) {
   json["time"] = time_or_null(event.at);
   json["machine"] = event.machine;
   json["text"] = event.text;
+  json["reason_data"] = reason_json(event.why_data);
   return json;
 }
 
@@ -110,7 +115,8 @@ void add_instance(const ComputeView& compute, Json& json) {
   json["schedules"] = {{"compute_start_stop", std::move(schedules)}};
   json["last_operation"] = {{"time", time_or_null(instance.changed)},
                             {"cause", std::string(to_string(instance.cause))},
-                            {"why", instance.why}};
+                            {"why", instance.why},
+                            {"reason_data", reason_json(instance.why_data)}};
   if (instance.next_at.ns != 0)
     json["next_operation"] = {{"action", std::string(to_string(instance.next_action))},
                               {"time", time_or_null(instance.next_at)},
@@ -136,7 +142,9 @@ void add_scale(const ComputeView& compute, Json& json) {
                      {"leaving", scaling.leaving},
                      {"changed_at", time_or_null(scaling.changed)},
                      {"why", scaling.why},
+                     {"reason_data", reason_json(scaling.why_data)},
                      {"failure", scaling.failure},
+                     {"failure_reason_data", reason_json(scaling.failure_data)},
                      {"retry_at", time_or_null(scaling.retry_at)}};
 }
 
@@ -177,9 +185,10 @@ Json to_json(const ComputeView& compute) {
   add_instance(compute, json);
   json["machines"] = list_of<MachineView>(compute.machines, machine_json);
   json["leaving"] = compute.leaving;
+  json["leaving_reason_data"] = reason_json(compute.leaving_data);
   json["history"] = list_of<ComputeEvent>(compute.history, event_json);
   json["lockstep"] = {{"node_source", std::string(to_string(spec.source))},
-                      {"tunnel", spec.tunnel},
+                      {"tunnel", std::string(to_string(spec.tunnel))},
                       {"settings", settings_json(spec)},
                       {"labels", map_of(spec.labels)},
                       {"hosts", list_of<SshHost>(spec.hosts, host_json)}};

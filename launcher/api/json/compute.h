@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "common/domain/compute.h"
+#include "common/domain/targets/compute.h"
 
 namespace lockstep::api {
 

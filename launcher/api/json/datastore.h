@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "common/domain/datastore.h"
+#include "common/domain/data/datastore.h"
 
 namespace lockstep::api {
 

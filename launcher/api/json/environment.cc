@@ -2,6 +2,7 @@
 
 #include "launcher/api/json/asset.h"
 #include "launcher/api/json/value.h"
+#include "launcher/api/json/why.h"
 
 namespace lockstep::api {
 namespace {
@@ -105,6 +106,7 @@ Json to_json(const EnvironmentReport& report) {
   json["lock"] = report.lock ? Json(report.lock->hex()) : Json(nullptr);
   json["key"] = ready ? Json(report.key.hex()) : Json(nullptr);
   json["how"] = text_or_null(report.how);
+  json["reason_data"] = reason_json(report.why);
   return json;
 }
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/environment.h"
-#include "common/domain/views.h"
+#include "common/domain/environment/definition.h"
+#include "common/domain/messages/views.h"
 
 namespace lockstep::api {
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "common/domain/fabric.h"
+#include "common/domain/targets/fabric.h"
 
 namespace lockstep::api {
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "common/domain/views.h"
+#include "common/domain/messages/views.h"
 #include "launcher/words/said.h"
 
 namespace lockstep::api {

@@ -4,13 +4,15 @@
 
 #include <algorithm>
 
-#include "common/domain/access.h"
-#include "common/domain/pipeline.h"
+#include "common/domain/job/pipeline.h"
+#include "common/domain/people/access.h"
 #include "launcher/api/json/environment.h"
 #include "launcher/api/json/found.h"
 #include "launcher/api/json/pipeline.h"
 #include "launcher/api/json/usage.h"
 #include "launcher/api/json/value.h"
+#include "launcher/api/json/why.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::api {
 
@@ -132,8 +134,11 @@ Json part_json(const PartView& part) {
   json["ranks"] = part.ranks;
   json["state"] = std::string(to_string(part.state));
   json["progress"] = part.progress;
+  json["reason_data"] = reason_json(part.why);
   json["limits"] = part.limits;
+  json["limits_data"] = reasons_json(part.limits_why);
   json["notes"] = part.notes;
+  json["notes_data"] = reasons_json(part.notes_why);
   json["cpus"] = part.allotment.cpus;
   json["memory"] = part.allotment.memory.count;
   json["gpus"] = part.allotment.gpus;
@@ -171,6 +176,7 @@ Json attempt_json(const std::string& job, const AttemptView& attempt) {
   for (const auto& part : attempt.parts) json["parts"].push_back(part_json(part));
   json["report"] = attempt.report ? to_json(*attempt.report) : Json(nullptr);
   json["retried"] = attempt.retried.empty() ? Json(nullptr) : Json(attempt.retried);
+  json["reason_data"] = reason_json(attempt.why);
   json["checkpoint"] = attempt.checkpoint ? checkpoint_json(*attempt.checkpoint) : Json(nullptr);
   const words::About names = names_in(job, attempt);
   json["found"] = found_list_json(attempt.found, names);
@@ -218,7 +224,8 @@ Json ours_of(const JobSpec& spec) {
   json["on_hang"] = std::string(to_string(spec.hang.on));
   json["core"] = std::string(to_string(spec.core));
   json["keep"] = spec.keep;
-  json["compute_why"] = spec.compute_why;
+  json["compute_why"] = words::text_of(spec.compute_why);
+  json["compute_why_data"] = reason_json(spec.compute_why);
   json["from_checkpoint_of"] =
       spec.from_checkpoint_of.value.empty() ? Json(nullptr) : Json(spec.from_checkpoint_of.value);
   json["after"] = Json::array();
@@ -295,6 +302,7 @@ Json to_json(const ExitReport& report) {
   json["node_name"] = report.node_name.empty() ? Json(nullptr) : Json(report.node_name);
   json["time"] = time_or_null(report.time);
   json["message"] = report.message;
+  json["reason_data"] = reason_json(report.why);
   json["stderr_tail"] = report.stderr_tail;
   json["backtrace"] = report.backtrace;
   json["hang"] = report.hang ? Json(std::string(to_string(report.hang->kind))) : Json(nullptr);
@@ -306,7 +314,8 @@ Json to_json(const ExitReport& report) {
                             {"rank", other.rank ? Json(*other.rank) : Json(nullptr)},
                             {"node_name", other.node_name},
                             {"time", time_or_null(other.time)},
-                            {"message", other.message}});
+                            {"message", other.message},
+                            {"reason_data", reason_json(other.why)}});
   json["clocks"] = Json::array();
   for (const NodeClock& clock : report.clocks)
     json["clocks"].push_back({{"node_name", clock.node_name},
@@ -345,6 +354,7 @@ Json to_json(const JobView& job) {
   json["lockstep"] = ours_of(spec);
   json["lockstep"]["shared"] = job.shared;
   json["reason"] = job.reason;
+  json["reason_data"] = reason_json(job.why);
   json["queue_position"] = job.queue_position;
   json["restarts"] = job.attempts.empty() ? 0 : job.attempts.size() - 1;
   json["retry_at"] = time_or_null(job.retry_at);
@@ -373,6 +383,7 @@ Json rank_settings_json(const SettingsView& view) {
   return {{"rank", view.rank},
           {"node_name", text_or_null(view.node_name)},
           {"absent", text_or_null(view.absent)},
+          {"absent_data", reason_json(view.why_absent)},
           {"variables", settings_json(view.settings)},
           {"elsewhere", std::move(elsewhere)},
           {"more", view.more}};
@@ -402,6 +413,7 @@ Json to_json(const ExplainView& explain) {
   json["name"] = explain.job.spec.name;
   json["status"] = std::string(to_string(explain.job.status));
   json["reason"] = explain.job.reason;
+  json["reason_data"] = reason_json(explain.job.why);
   json["placement"] = explain.lines;
   json["environment"] = explained_environment(explain.job);
   json["rerun"] = explain.rerun ? rerun_json(*explain.rerun) : Json(nullptr);
@@ -416,6 +428,7 @@ Json to_json(const JobEvent& event) {
   json["attempt"] = event.attempt == 0 ? Json(nullptr) : Json(event.attempt);
   json["node_name"] = event.node_name.empty() ? Json(nullptr) : Json(event.node_name);
   json["message"] = event.message;
+  json["reason_data"] = reason_json(event.why);
   return json;
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/client_messages.h"
-#include "common/domain/views.h"
+#include "common/domain/messages/client_protocol.h"
+#include "common/domain/messages/views.h"
 
 namespace lockstep::api {
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "common/domain/pipeline.h"
+#include "common/domain/job/pipeline.h"
 #include "launcher/api/json/value.h"
+#include "launcher/api/json/why.h"
 
 namespace lockstep::api {
 namespace {
@@ -19,6 +20,7 @@ Json step_json(const StepView& step) {
   json["job"] = reused ? Json(nullptr) : text_or_null(step.job.value);
   json["reused_from"] = reused ? Json(step.job.value) : Json(nullptr);
   json["reason"] = step.reason;
+  json["reason_data"] = reason_json(step.why);
   json["compute"] = text_or_null(step.compute);
   json["after"] = step.after;
   json["started_at"] = time_or_null(step.started);
@@ -47,6 +49,7 @@ void add_write(const JobView& job, const std::string& name, Json& json) {
                      {"at", waits ? Json(nullptr) : time_or_null(found->at)},
                      {"failed_tries", found->tries},
                      {"reason", text_or_null(found->why)},
+                     {"reason_data", reason_json(found->why_data)},
                      {"again_at", waits ? time_or_null(found->at) : Json(nullptr)}};
 }
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "common/domain/views.h"
+#include "common/domain/messages/views.h"
 
 namespace lockstep::api {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "common/domain/size.h"
+#include "common/domain/targets/size.h"
 
 namespace lockstep::api {
 

@@ -2,7 +2,7 @@
 // What nodes, jobs and ranks use, as JSON. See value.h. Cpu is in cores, memory in bytes, rates are
 // in bytes per second, times in seconds.
 
-#include "common/domain/client_messages.h"
+#include "common/domain/messages/client_protocol.h"
 #include "launcher/api/json/value.h"
 
 namespace lockstep::api {

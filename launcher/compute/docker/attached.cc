@@ -7,9 +7,9 @@
 #include <array>
 #include <cerrno>
 
-#include "common/io/child_program.h"
 #include "common/io/clock.h"
-#include "common/io/run_program.h"
+#include "common/io/programs/child_program.h"
+#include "common/io/programs/run_program.h"
 #include "launcher/compute/agent_output.h"
 
 namespace lockstep::compute::docker {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "common/domain/image_name.h"
+#include "common/grammar/image_name.h"
 #include "common/io/file_system.h"
 #include "launcher/compute/tools.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/time.h"
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 #include "launcher/compute/agent_output.h"
 #include "launcher/compute/at_once.h"
 

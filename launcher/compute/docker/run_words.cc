@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/domain/image_name.h"
+#include "common/grammar/image_name.h"
 #include "launcher/compute/bundle.h"
 #include "launcher/compute/docker/machine.h"
 #include "launcher/compute/first_process.h"

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "common/base/bytes.h"
-#include "common/domain/docker_args.h"
-#include "common/domain/image_name.h"
+#include "common/domain/environment/docker_args.h"
+#include "common/grammar/image_name.h"
 #include "launcher/compute/settings_object.h"
 
 namespace lockstep::compute::docker {

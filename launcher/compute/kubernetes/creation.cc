@@ -11,8 +11,8 @@
 namespace lockstep::compute::kubernetes {
 namespace {
 
-constexpr Duration kPatience = seconds(8);       // with a pod that no node has yet
-constexpr Duration kStartTimeout = minutes(12);  // with one that a node has: images may be big
+constexpr Duration kMostUnscheduled = seconds(8);  // with a pod that no node has yet
+constexpr Duration kStartTimeout = minutes(12);    // with one that a node has: images may be big
 constexpr Duration kGoneTimeout = seconds(kGraceSeconds + 60);
 constexpr int kNotFound = 127;  // of a shell, or of our script
 
@@ -206,7 +206,7 @@ void Creation::look_at(Task& task, const Pod* pod, Duration waited) {
   } else if (pod->state == Pod::State::ended) {
     give_up(why_ended(*pod));
   } else if (pod->state == Pod::State::waiting &&
-             waited >= (task.is_new ? kPatience : Duration())) {
+             waited >= (task.is_new ? kMostUnscheduled : Duration())) {
     task.is_done = true;
     tell(name, pod, objects_.settings(), events_);
   } else if (waited >= kStartTimeout) {

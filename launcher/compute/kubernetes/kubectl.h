@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 #include "launcher/compute/at_once.h"
 #include "launcher/compute/kubernetes/settings.h"
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <string_view>
 
-#include "common/domain/image_name.h"
+#include "common/grammar/image_name.h"
 #include "launcher/compute/kubernetes/names.h"
 #include "launcher/compute/settings_object.h"
 

@@ -14,7 +14,7 @@ namespace lockstep::compute::slurm {
 namespace {
 
 constexpr Duration kPollInterval = milliseconds(250);
-constexpr Duration kPatience = seconds(8);      // with a job that waits
+constexpr Duration kMostQueued = seconds(8);    // with a job that waits
 constexpr Duration kJoinTimeout = seconds(90);  // with one that runs; an agent gives up after 30
 
 const Job* job_of(const Jobs& jobs, const std::string& machine, const std::string& id) {
@@ -69,7 +69,7 @@ int Creation::run(const Jobs& jobs) {
       const Job* job = job_of(*now, task.machine.name, task.job);
       // One that waited before this call goes on waiting.
       const bool waits = job != nullptr && job->state == Job::State::pending;
-      const Duration limit = !waits ? kJoinTimeout : task.is_new ? kPatience : Duration();
+      const Duration limit = !waits ? kJoinTimeout : task.is_new ? kMostQueued : Duration();
       look_at(task, *now, waited >= limit);
     }
   }

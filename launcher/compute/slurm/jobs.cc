@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "common/domain/slurm_time.h"
-#include "common/io/run_program.h"
+#include "common/grammar/slurm_time.h"
+#include "common/io/programs/run_program.h"
 #include "launcher/compute/agent_output.h"
 
 namespace lockstep::compute::slurm {

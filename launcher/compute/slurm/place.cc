@@ -7,7 +7,7 @@
 
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
-#include "common/io/places.h"
+#include "common/io/files/places.h"
 #include "launcher/compute/agent_output.h"
 #include "launcher/compute/bundle.h"
 

@@ -12,7 +12,7 @@
 #include <cstdlib>
 
 #include "common/io/clock.h"
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 
 namespace lockstep::compute::ssh {
 namespace {

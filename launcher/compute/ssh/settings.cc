@@ -8,7 +8,7 @@
 #include <set>
 #include <string_view>
 
-#include "common/domain/provider_settings.h"
+#include "common/domain/targets/provider_settings.h"
 #include "launcher/compute/contract.h"
 #include "launcher/compute/settings_object.h"
 

@@ -7,14 +7,14 @@
 #include <memory>
 #include <vector>
 
-#include "common/domain/bulk.h"
+#include "common/domain/messages/bulk_protocol.h"
 #include "common/io/event_loop.h"
-#include "common/io/transport.h"
-#include "common/wire/bulk.h"
-#include "common/wire/control.h"
-#include "launcher/cli/endpoint.h"
-#include "launcher/cli/local_home.h"
-#include "launcher/cli/local_processes.h"
+#include "common/io/net/transport.h"
+#include "common/wire/messages/bulk.h"
+#include "common/wire/messages/control.h"
+#include "launcher/cli/link/endpoint.h"
+#include "launcher/cli/local/home.h"
+#include "launcher/cli/local/processes.h"
 
 namespace lockstep::fleet {
 

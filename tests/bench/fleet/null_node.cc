@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/io/process.h"
-#include "common/wire/control.h"
+#include "common/wire/messages/control.h"
 
 namespace lockstep::fleet {
 

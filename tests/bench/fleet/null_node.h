@@ -10,10 +10,10 @@
 #include <string>
 
 #include "agent/core/core.h"
-#include "agent/daemon/identity.h"
-#include "agent/daemon/launcher_link.h"
+#include "agent/daemon/links/identity.h"
+#include "agent/daemon/links/launcher_link.h"
 #include "common/io/clock.h"
-#include "common/io/transport.h"
+#include "common/io/net/transport.h"
 
 namespace lockstep::fleet {
 

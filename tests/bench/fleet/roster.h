@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/daemon/identity.h"
+#include "agent/daemon/links/identity.h"
 
 namespace lockstep::fleet {
 

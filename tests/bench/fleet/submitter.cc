@@ -6,10 +6,10 @@
 #include <chrono>
 #include <cstdio>
 
-#include "launcher/cli/connection.h"
-#include "launcher/cli/endpoint.h"
-#include "launcher/cli/local_home.h"
-#include "launcher/cli/local_processes.h"
+#include "launcher/cli/link/connection.h"
+#include "launcher/cli/link/endpoint.h"
+#include "launcher/cli/local/home.h"
+#include "launcher/cli/local/processes.h"
 
 namespace lockstep::fleet {
 

@@ -12,12 +12,12 @@
 #include <memory>
 #include <optional>
 
-#include "common/io/attempt_dir.h"
+#include "common/io/attempt/attempt_dir.h"
 #include "common/io/event_loop.h"
-#include "common/io/fork_server.h"
-#include "common/io/framed_socket.h"
+#include "common/io/net/framed_socket.h"
 #include "common/io/process.h"
-#include "common/wire/runner.h"
+#include "common/io/programs/fork_server.h"
+#include "common/wire/runners/runner_codec.h"
 
 namespace lockstep {
 namespace {

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 #include "tests/unit/envs/program.h"
 #include "tests/unit/support/temp_dir.h"
 

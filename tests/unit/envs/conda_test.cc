@@ -1,7 +1,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include "common/io/process_table.h"
+#include "common/io/programs/process_table.h"
 #include "tests/unit/envs/conda_fixture.h"
 
 namespace lockstep::envs {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 #include "envs/docker/record.h"
 #include "tests/unit/envs/program.h"
 #include "tests/unit/support/docker_daemon.h"

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::envs {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/base/check.h"
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 #include "envs/order.h"
 
 namespace lockstep::envs {

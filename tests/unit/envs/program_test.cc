@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 #include "tests/unit/envs/program.h"
 #include "tests/unit/support/temp_dir.h"
 

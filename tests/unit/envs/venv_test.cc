@@ -9,8 +9,8 @@
 
 #include <memory>
 
-#include "common/io/process_table.h"
-#include "common/io/run_program.h"
+#include "common/io/programs/process_table.h"
+#include "common/io/programs/run_program.h"
 #include "tests/unit/envs/http_server.h"
 #include "tests/unit/envs/program.h"
 #include "tests/unit/support/silent_server.h"

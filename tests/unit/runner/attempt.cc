@@ -12,9 +12,9 @@
 #include <sstream>
 #include <thread>
 
-#include "common/io/framed_socket.h"
+#include "common/io/net/framed_socket.h"
 #include "common/io/process.h"
-#include "common/wire/runner.h"
+#include "common/wire/runners/runner_codec.h"
 #include "tests/unit/support/open_program.h"
 
 namespace lockstep::runner::testing {

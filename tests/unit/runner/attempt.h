@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/runner_messages.h"
-#include "common/domain/workspace_plan.h"
-#include "common/io/attempt_dir.h"
+#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/messages/workspace_plan.h"
+#include "common/domain/why/why.h"
+#include "common/io/attempt/attempt_dir.h"
 #include "common/io/file_system.h"
 #include "tests/unit/runner/process_probe.h"
 

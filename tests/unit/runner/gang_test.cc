@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/ranks/parts.h"
 #include "tests/unit/runner/attempt.h"
 
 namespace lockstep::runner::testing {
@@ -82,9 +84,7 @@ TEST_F(GangTest, ATableThatTheLauncherDidNotNameStartsNoRank) {
   start(Distribution::Kind::none, ShellCommand{"echo ran"});
   wait();
   EXPECT_EQ(nodes_[1].report().cause, Cause::start_failed);
-  EXPECT_NE(nodes_[1].report().message.find("is not the one that the launcher made"),
-            std::string::npos)
-      << nodes_[1].report().message;
+  EXPECT_EQ(nodes_[1].report().why, Why(GangTableRefused{0, TableFault::altered, "", 0, 0, 2}));
   for (int rank = 0; rank < 4; ++rank)
     EXPECT_EQ(nodes_[rank / 2].out(rank).find("ran"), std::string::npos) << rank;
 }
@@ -94,7 +94,7 @@ TEST_F(GangTest, TheNetworkBetweenTwoHostsIsProbedFirst) {
   start(Distribution::Kind::pytorch, ShellCommand{"echo $RANK at $MASTER_ADDR:$MASTER_PORT"});
   wait();
   for (auto& node : nodes_) {
-    EXPECT_EQ(node.report().cause, Cause::completed) << node.report().message;
+    EXPECT_EQ(node.report().cause, Cause::completed) << log_text(node.report().why);
     EXPECT_NE(node.runner_log().find("this node uses "), std::string::npos) << node.runner_log();
   }
   EXPECT_EQ(nodes_[0].out(1).substr(1), nodes_[1].out(3).substr(1)) << "one address for all";
@@ -108,7 +108,7 @@ TEST_F(GangTest, AProbeThatIsOffEndsForWhoGotTheTableAMomentAgo) {
   start(Distribution::Kind::pytorch, ShellCommand{"echo $RANK at $MASTER_ADDR"});
   wait();
   for (auto& node : nodes_) {
-    EXPECT_EQ(node.report().cause, Cause::completed) << node.report().message;
+    EXPECT_EQ(node.report().cause, Cause::completed) << log_text(node.report().why);
     EXPECT_EQ(node.runner_log().find("this node uses "), std::string::npos) << node.runner_log();
   }
   EXPECT_EQ(nodes_[1].out(3), "3 at 127.0.0.1\n");

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "tests/unit/runner/attach_talk.h"
+#include "tests/unit/runner/attach/attach_talk.h"
 
 namespace lockstep::runner::testing {
 namespace {

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/io/port_lease.h"
+#include "common/io/net/port_lease.h"
 #include "tests/unit/runner/attempt.h"
 
 namespace lockstep::runner::testing {

@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <sys/socket.h>
 
-#include "common/wire/runner.h"
-#include "tests/unit/runner/attach_talk.h"
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/wire/runners/runner_codec.h"
+#include "tests/unit/runner/attach/attach_talk.h"
 
 namespace lockstep::runner::testing {
 namespace {
@@ -70,7 +72,7 @@ TEST(RunnerSetupTest, AnUnknownRunAsUserIsSaid) {
   attempt.shell("echo never");
   ASSERT_EQ(attempt.run(), 0);
   EXPECT_EQ(attempt.report().cause, Cause::start_failed);
-  EXPECT_NE(attempt.report().message.find("no-such-user"), std::string::npos);
+  EXPECT_NE(log_text(attempt.report().why).find("no-such-user"), std::string::npos);
 }
 
 // The agent told it of the node's fabric, the launcher of the operator's rules.
@@ -97,9 +99,13 @@ TEST(RunnerSetupTest, ReportsTheNetworkSettingsOfItsRanks) {
   EXPECT_EQ(report->settings[1].source, SettingSource::user);
   EXPECT_EQ(report->settings[1].warning, "this node has no interface eth7; it has eth0");
   ASSERT_FALSE(report->notes.empty());
-  EXPECT_EQ(report->notes.back(),
-            "NCCL_SOCKET_IFNAME (set by the job or its environment): this node has no interface "
-            "eth7; it has eth0; leave it out");
+  EXPECT_EQ(report->notes.back(), Why(SettingIsMistaken{{"NCCL_SOCKET_IFNAME"},
+                                                        false,
+                                                        true,
+                                                        "",
+                                                        "set by the job or its environment",
+                                                        "this node has no interface eth7; it has "
+                                                        "eth0"}));
 }
 
 TEST(RunnerSetupTest, ASecondRunnerIsRefused) {

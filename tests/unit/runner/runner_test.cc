@@ -8,6 +8,9 @@
 #include <map>
 #include <sstream>
 
+#include "common/domain/why/all/convert.h"
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/ranks.h"
 #include "runner/spawn/sweep.h"
 #include "tests/unit/runner/attempt.h"
 
@@ -85,11 +88,13 @@ TEST_P(RunnerTest, ASignalIsReported) {
   EXPECT_EQ(report.ranks.at(0).signal, SIGSEGV);
 }
 
-// Of rank 0's core file; "": nothing was said.
-std::string note_on_core(const NodeExitReport& report) {
-  for (const std::string& note : report.notes)
-    if (note.find("core file of rank 0") != std::string::npos) return note;
-  return "";
+// Of rank 0's core file; none: nothing was said.
+Why note_on_core(const NodeExitReport& report) {
+  for (const Why& note : report.notes)
+    if (note.is<CoreFileIsKept>() || note.is<NoCoreFile>() || note.is<CoreFileNotFound>() ||
+        note.is<CoreFileIsTooLarge>() || note.is<CoreFileNotWritten>())
+      return note;
+  return {};
 }
 
 void expect_no_core_file(const std::string& folder) {
@@ -100,7 +105,7 @@ void expect_no_core_file(const std::string& folder) {
 
 TEST_P(RunnerTest, CoreFilesAreMadeOnlyForAJobThatAsksForThem) {
   attempt_.shell("kill -SEGV $$");
-  EXPECT_EQ(note_on_core(run_to_end()), "");
+  EXPECT_EQ(note_on_core(run_to_end()), Why());
   expect_no_core_file(attempt_.directory().code());
 }
 
@@ -110,10 +115,12 @@ TEST_P(RunnerTest, ACoreFileIsKeptIfTheJobAsksForIt) {
   attempt_.shell("kill -SEGV $$");
   const auto report = run_to_end();
   EXPECT_EQ(report.ranks.at(0).signal, SIGSEGV);
-  const std::string note = note_on_core(report);
-  EXPECT_NE(note, "");
-  const bool is_kept = note.find("is kept: logs/core.rank0") != std::string::npos;
-  EXPECT_EQ(io::exists(attempt_.directory().code() + "/logs/core.rank0"), is_kept) << note;
+  const Why note = note_on_core(report);
+  EXPECT_TRUE(note);
+  const auto* kept = note.as<CoreFileIsKept>();
+  EXPECT_EQ(kept == nullptr ? "" : kept->file, kept == nullptr ? "" : "logs/core.rank0");
+  EXPECT_EQ(io::exists(attempt_.directory().code() + "/logs/core.rank0"), kept != nullptr)
+      << log_text(note);
   expect_no_core_file(attempt_.directory().code());
 }
 
@@ -122,15 +129,16 @@ TEST_P(RunnerTest, AnUnknownProgramIs127) {
   const auto report = run_to_end();
   EXPECT_EQ(report.cause, Cause::command_not_found);
   EXPECT_EQ(exit_code_of(report.ranks.at(0)), 127);
-  EXPECT_EQ(report.ranks.at(0).detail, "no-such-program-anywhere: No such file or directory");
+  EXPECT_EQ(report.ranks.at(0).why, Why(RankNotStarted{StartStep::exec, "no-such-program-anywhere",
+                                                       false, "No such file or directory"}));
 }
 
 TEST_P(RunnerTest, AMissingFileOrInterpreterIsSaid) {
   attempt_.argv({"./no-such-file"});
   const auto report = run_to_end();
   EXPECT_EQ(exit_code_of(report.ranks.at(0)), 127);
-  EXPECT_EQ(report.ranks.at(0).detail,
-            "./no-such-file (or the interpreter in its #! line): No such file or directory");
+  EXPECT_EQ(report.ranks.at(0).why, Why(RankNotStarted{StartStep::exec, "./no-such-file", true,
+                                                       "No such file or directory"}));
 }
 
 TEST_P(RunnerTest, AFileThatCannotRunIs126) {
@@ -416,7 +424,7 @@ TEST_P(RunnerTest, AnOverlayThatCannotBeMountedIsTheWorkspacesFailure) {
   attempt_.shell("echo never");
   const auto report = run_to_end();
   EXPECT_EQ(report.cause, Cause::workspace_failed);
-  EXPECT_NE(report.message.find("absent"), std::string::npos) << report.message;
+  EXPECT_NE(log_text(report.why).find("absent"), std::string::npos) << log_text(report.why);
 }
 
 TEST_P(RunnerTest, SpawnKilledIsTheRunnersLossAndLeavesNothing) {
@@ -450,7 +458,7 @@ TEST_P(RunnerTest, ARankKilledFromOutsideIsNamed) {
   ASSERT_TRUE(report.first_failed_rank);
   const auto& first = report.ranks.at(*report.first_failed_rank);
   EXPECT_EQ(exit_code_of(first), 137);
-  EXPECT_TRUE(first.detail.starts_with("not sent by Lockstep")) << first.detail;
+  EXPECT_TRUE(first.why.is<KilledFromOutside>()) << log_text(first.why);
   EXPECT_FALSE(first.terminated_by_us);
   EXPECT_TRUE(report.ranks.at(1 - *report.first_failed_rank).terminated_by_us);
   expect_nothing_left();

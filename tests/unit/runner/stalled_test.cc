@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "common/domain/why/all/convert.h"
 #include "common/io/process.h"
 #include "runner/container/container.h"
 #include "runner/container/words.h"
@@ -71,7 +72,7 @@ TEST_P(StalledPmixTest, TheAgentIsAnsweredAndACancelGoesThrough) {
   EXPECT_LT(Steady::now() - since_, kPmixTimeout) << "it waited for the library";
   EXPECT_EQ(attempt_.wait(), 0);
   const auto report = attempt_.report();
-  EXPECT_EQ(report.cause, Cause::canceled) << report.message;
+  EXPECT_EQ(report.cause, Cause::canceled) << log_text(report.why);
   for (const RankExit& rank : report.ranks) EXPECT_FALSE(rank.started) << rank.rank;
   EXPECT_TRUE(attempt_.survivors().empty());
 }
@@ -85,8 +86,8 @@ TEST_F(StalledPmixTest, AnOperationThatIsNotAnsweredInTimeFailsTheStart) {
   EXPECT_EQ(attempt_.wait(), 0);
   const auto report = attempt_.report();
   EXPECT_EQ(report.cause, Cause::start_failed);
-  EXPECT_NE(report.message.find("PMIx did not answer within 10.0s"), std::string::npos)
-      << report.message;
+  EXPECT_NE(log_text(report.why).find("PMIx did not answer within 10.0s"), std::string::npos)
+      << log_text(report.why);
 }
 
 // ---- a container's engine
@@ -126,7 +127,7 @@ TEST_F(StalledEngineTest, TheAgentIsAnsweredAndACancelGoesThrough) {
       [this] { return attempt_.runner_log().find("the end: canceled") != std::string::npos; }));
   expect_that_it_answers();
   EXPECT_EQ(attempt_.wait(), 0);
-  EXPECT_EQ(attempt_.report().cause, Cause::canceled) << attempt_.report().message;
+  EXPECT_EQ(attempt_.report().cause, Cause::canceled) << log_text(attempt_.report().why);
   EXPECT_NE(attempt_.runner_log().find("could not be removed"), std::string::npos);
 }
 
@@ -145,7 +146,7 @@ TEST_F(StalledEngineTest, AContainerThatCannotBeRemovedHoldsUpTheEndForAWhileOnl
   }));
   expect_that_it_answers();
   EXPECT_EQ(attempt_.wait(), 0);
-  EXPECT_EQ(attempt_.report().cause, Cause::runner_lost) << attempt_.report().message;
+  EXPECT_EQ(attempt_.report().cause, Cause::runner_lost) << log_text(attempt_.report().why);
   EXPECT_NE(attempt_.runner_log().find("has not removed the container"), std::string::npos);
 }
 

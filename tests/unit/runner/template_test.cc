@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/io/fork_server.h"
+#include "common/io/programs/fork_server.h"
 #include "tests/unit/runner/attempt.h"
 
 namespace lockstep::runner::testing {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "common/io/file_system.h"
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::test {

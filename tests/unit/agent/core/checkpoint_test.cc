@@ -118,7 +118,7 @@ TEST_F(AgentCheckpoint, AnAccountThatIsMissingIsSaidAsSuch) {
   give(staged);
   const auto report = observed_and_acked();
   EXPECT_EQ(report.exit->cause, Cause::account_missing);
-  EXPECT_EQ(report.exit->message, "no user ada");
+  EXPECT_EQ(report.exit->why, told("no user ada"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The agent core, driven through inputs alone; every action must be consumed.
 #include <csignal>
 
+#include "common/domain/why/ranks/parts.h"
 #include "tests/unit/agent/core/fixture.h"
 
 namespace lockstep::agent {
@@ -254,7 +255,7 @@ TEST_F(AgentCore, AnUnwantedRunnerIsStoppedThenKilledThenRemoved) {
   give(RunnerGone{assignment.attempt});
   take<KillRunner>();
   EXPECT_EQ(take<RemovePart>().attempt, assignment.attempt);
-  EXPECT_EQ(observed_and_acked().exit->message, "the runner did not stop in time and was killed");
+  EXPECT_EQ(observed_and_acked().exit->why, Why(RunnerWasKilled{}));
   give(PartRemoved{assignment.attempt});
   removed_and_acked();
 }
@@ -328,7 +329,7 @@ TEST_F(AgentCore, StagingFailureIsTheReason) {
   give(WorkspaceStaged{part(1).attempt, make_error(ErrorCode::io, "/data: no space left")});
   const auto last = observed_and_acked();
   EXPECT_EQ(last.exit->cause, Cause::workspace_failed);
-  EXPECT_EQ(last.exit->message, "/data: no space left");
+  EXPECT_EQ(last.exit->why, told("/data: no space left"));
   give(WorkspaceStaged{part(1).attempt, {}});  // doubled
 }
 

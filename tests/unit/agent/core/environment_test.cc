@@ -68,7 +68,7 @@ TEST_F(AgentEnvironments, ASolvingThatIsPassedOnDoesNotEndThePart) {
   solver.environment.solve = solver.environment.others_may_solve = true;
   equip(solver);
   EnvironmentReport failed = at(Step::not_solved);
-  failed.how = "no network";
+  failed.why = told("no network");
   give(EnvironmentChanged{job.attempt, failed, 70});
   const PartReport told = observed_and_acked();
   EXPECT_EQ(told.state, PartState::staging);
@@ -86,7 +86,7 @@ TEST_F(AgentEnvironments, AFailureEndsThePartWithItsLog) {
   take<LeaveEnvironment>();
   const PartReport last = observed_and_acked();
   EXPECT_EQ(last.exit->cause, Cause::environment_failed);
-  EXPECT_EQ(last.exit->message, "no such package");
+  EXPECT_EQ(last.exit->why, told("no such package"));
   EXPECT_EQ(last.exit->logs, (std::vector<LogSize>{{3, 0, 0, 70}}));
 }
 

@@ -1,4 +1,5 @@
 // Parts that may run only while the launcher knows of this node.
+#include "common/domain/why/ranks/parts.h"
 #include "tests/unit/agent/core/fixture.h"
 
 namespace lockstep::agent {
@@ -115,8 +116,7 @@ TEST_F(AgentLease, WithoutAnAnswerItsRanksEndInTime) {
   give(OutputsCollected{assignment.attempt});
   const auto report = core.observed().at(0);
   EXPECT_EQ(report.exit->cause, Cause::node_lost);
-  EXPECT_NE(report.exit->message.find("no message from the launcher for 1m00s"), std::string::npos)
-      << report.exit->message;
+  EXPECT_EQ(report.exit->why, Why(LeaseRanOut{seconds(60), false}));
 }
 
 TEST_F(AgentLease, WithoutALeaseTheyDoNot) {

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "common/snapshot/disk_usage.h"
-#include "common/wire/runner.h"
+#include "common/snapshot/content/disk_usage.h"
+#include "common/wire/runners/runner_codec.h"
 #include "tests/unit/agent/workspace/fixture.h"
 
 namespace lockstep::agent {

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "agent/workspace/restore.h"
-#include "tests/unit/agent/workspace/collecting.h"
+#include "tests/unit/agent/workspace/collect/collecting.h"
 
 namespace lockstep::agent {
 namespace {

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "common/io/file_system.h"
+#include "common/io/net/transport.h"
 #include "common/io/process.h"
-#include "common/io/transport.h"
 #include "tests/unit/agent/workspace/fixture.h"
 
 namespace lockstep::agent {

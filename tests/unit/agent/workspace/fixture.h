@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "agent/workspace/workspace.h"
-#include "common/snapshot/reachable.h"
+#include "common/snapshot/content/reachable.h"
 #include "tests/unit/common/snapshot/trees.h"
 
 namespace lockstep::agent {

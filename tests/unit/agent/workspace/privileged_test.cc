@@ -7,7 +7,7 @@
 #include "common/io/process.h"
 #include "tests/fakes/disk/deep_tree.h"
 #include "tests/fakes/disk/swaps.h"
-#include "tests/unit/agent/workspace/collecting.h"
+#include "tests/unit/agent/workspace/collect/collecting.h"
 
 namespace lockstep::agent {
 namespace {

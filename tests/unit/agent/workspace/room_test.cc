@@ -4,8 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "common/snapshot/content/stored_size.h"
 #include "common/snapshot/manifest.h"
-#include "common/snapshot/tree_size.h"
 #include "tests/unit/agent/workspace/fixture.h"
 
 namespace lockstep::agent {

@@ -3,10 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include "common/io/attempt/log_times.h"
 #include "common/io/durable_copy.h"
 #include "common/io/file_system.h"
-#include "common/io/log_times.h"
-#include "common/io/transport.h"
+#include "common/io/net/transport.h"
 #include "common/io/version_file.h"
 #include "tests/fakes/disk/faults.h"
 #include "tests/unit/support/temp_dir.h"

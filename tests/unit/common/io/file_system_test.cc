@@ -12,7 +12,7 @@
 #include <memory>
 #include <thread>
 
-#include "common/io/disk_space.h"
+#include "common/io/files/disk_space.h"
 #include "tests/unit/common/io/helpers.h"
 
 namespace lockstep::io {

@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "common/io/fork_server.h"
+#include "common/io/programs/fork_server.h"
 
 namespace {
 

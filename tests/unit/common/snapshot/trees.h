@@ -6,9 +6,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "common/snapshot/blob_store.h"
-#include "common/snapshot/capture.h"
-#include "common/snapshot/materialize.h"
+#include "common/snapshot/capture/capture.h"
+#include "common/snapshot/checkout/materialize.h"
+#include "common/snapshot/content/blob_store.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::snapshot {

@@ -13,10 +13,10 @@
 #include <variant>
 
 #include "common/io/event_loop.h"
-#include "common/io/transport.h"
-#include "common/snapshot/blob_store.h"
+#include "common/io/net/transport.h"
+#include "common/snapshot/content/blob_store.h"
 #include "common/transfer/blob_service.h"
-#include "common/wire/bulk.h"
+#include "common/wire/messages/bulk.h"
 
 namespace lockstep::transfer {
 

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "common/io/file_error.h"
-#include "common/snapshot/compress.h"
+#include "common/snapshot/content/compress.h"
 #include "common/transfer/refused.h"
-#include "common/wire/bulk.h"
+#include "common/wire/messages/bulk.h"
 #include "tests/fakes/disk/faults.h"
 #include "tests/unit/common/snapshot/trees.h"
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "common/wire/bulk.h"
+#include "common/wire/messages/bulk.h"
 #include "tests/unit/common/snapshot/trees.h"
 
 namespace lockstep::transfer {

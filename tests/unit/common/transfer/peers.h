@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/snapshot/materialize.h"
+#include "common/snapshot/checkout/materialize.h"
 #include "common/transfer/peer_server.h"
 #include "common/transfer/swarm.h"
 #include "common/transfer/tree_units.h"

@@ -8,7 +8,7 @@
 #include <functional>
 #include <thread>
 
-#include "common/snapshot/compress.h"
+#include "common/snapshot/content/compress.h"
 
 namespace lockstep::transfer {
 namespace {

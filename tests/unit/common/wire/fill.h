@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/agent_messages.h"
-#include "common/domain/bulk.h"
-#include "common/domain/client_messages.h"
-#include "common/domain/join_messages.h"
-#include "common/domain/pipeline.h"
-#include "common/domain/runner_messages.h"
-#include "common/domain/workspace_plan.h"
-#include "launcher/core/fact.h"
+#include "common/domain/job/pipeline.h"
+#include "common/domain/messages/agent_protocol.h"
+#include "common/domain/messages/bulk_protocol.h"
+#include "common/domain/messages/client_protocol.h"
+#include "common/domain/messages/join_protocol.h"
+#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/messages/workspace_plan.h"
+#include "launcher/state/facts/fact.h"
 
 namespace lockstep::test {
 
@@ -42,6 +42,7 @@ class Filler {
   void fill(SessionId& v) { fill(v.value); }
   void fill(BootId& v) { fill(v.value); }
   void fill(JobId& v) { v.value = "job_" + std::to_string(next_int()); }
+  void fill(Why& v) { v = told("why\xff_" + std::to_string(next_int())); }
   void fill(PublicKey& v) {
     v.value = std::to_string(1000 + next_int()) + std::string(36, 'k');
   }
@@ -75,7 +76,7 @@ class Filler {
   }
   void fill(std::map<std::string, std::vector<std::string>>& v) { fill_map(v); }
 
-  // common/domain/job_spec.h
+  // common/domain/job/spec.h
   void fill(ShellCommand& v) { auto& [text] = v; each(text); }
   void fill(Argv& v) { auto& [words] = v; each(words); }
   void fill(Command& v) { fill(v.emplace<Argv>()); }
@@ -114,7 +115,7 @@ class Filler {
   void fill(PipelineSpec& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(ArrayTask& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
-  // common/domain/access.h
+  // common/domain/people/access.h
   void fill(Grant& v) { auto& [a, b] = v; each(a, b); }
   void fill(AddUser& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(RemoveUser& v) { auto& [a] = v; each(a); }
@@ -152,23 +153,23 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
   void fill(ScalingView& v) {
-    auto& [a, b, c, d, e, f, g] = v;
-    each(a, b, c, d, e, f, g);
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
   }
   void fill(MachineView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
   }
-  void fill(ComputeEvent& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ComputeEvent& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ComputeView::Nodes& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ComputeView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
   void fill(StartCompute& v) { auto& [a] = v; each(a); }
   void fill(StopCompute& v) { auto& [a, b] = v; each(a, b); }
   void fill(RestartCompute& v) { auto& [a, b] = v; each(a, b); }
-  void fill(InstanceView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(InstanceView& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }
   void fill(InstanceSettings& v) { auto& [a, b] = v; each(a, b); }
   void fill(InstanceSchedule& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(Trigger& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -180,7 +181,7 @@ class Filler {
     if (has_cron_) fill(v.emplace<CronTrigger>());
     else fill(v.emplace<Recurrence>());
   }
-  // common/domain/size.h
+  // common/domain/targets/size.h
   void fill(SizeSeries& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(Size& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
@@ -206,7 +207,7 @@ class Filler {
   void fill(QuotasReply& v) { auto& [a] = v; each(a); }
   void fill(ChangePrincipals& v) { fill(v.change.emplace<ChangeRole>()); }
 
-  // common/domain/audit.h
+  // common/domain/people/audit.h
   void fill(AuditEntry& v) {
     auto& [a, b, c, d, e, f, g, h, i, j] = v;
     each(a, b, c, d, e, f, g, h, i, j);
@@ -217,7 +218,7 @@ class Filler {
   void fill(AuditReply& v) { auto& [a, b] = v; each(a, b); }
   void fill(AuditVerified& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
 
-  // common/domain/environment.h
+  // common/domain/environment/definition.h
   void fill(HostEnvironment& v) { auto& [a] = v; each(a); }
   void fill(VenvEnvironment& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(CondaEnvironment& v) {
@@ -234,11 +235,11 @@ class Filler {
   void fill(EnvironmentSpec& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(EnvironmentLock& v) { auto& [a, b] = v; each(a, b); }
   void fill(EnvironmentPlan& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(EnvironmentReport& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(EnvironmentReport& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(Activation& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(RegisteredEnvironment& v) { auto& [a, b, c] = v; each(a, b, c); }
 
-  // common/domain/inputs.h
+  // common/domain/data/inputs.h
   void fill(DataInput& v) {
     auto& [name, b, mode, d, tree, f, address, open, place] = v;
     each(b, d, f, open);
@@ -265,7 +266,7 @@ class Filler {
   void fill(DatastoresReply& v) { auto& [a] = v; each(a); }
   void fill(WaitsForData& v) { auto& [a] = v; each(a); }
 
-  // common/domain/asset.h
+  // common/domain/data/asset.h
   void fill(RegisteredAsset& v) {
     auto& [a, b, c, d, e, f, g, h, i] = v;
     each(a, b, c, d, e, f, g, h, i);
@@ -282,7 +283,7 @@ class Filler {
   void fill(AssetReply& v) { auto& [a] = v; each(a); }
   void fill(AssetsReply& v) { auto& [a, b] = v; each(a, b); }
 
-  // common/domain/outputs.h
+  // common/domain/data/outputs.h
   void fill(OutputSpec& v) {
     auto& [name, b, c, d, e, f, g, h] = v;
     each(b, c, d, e, g, h);
@@ -306,7 +307,7 @@ class Filler {
 
   void fill(NotKept& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
 
-  // common/domain/exit_report.h
+  // common/domain/ranks/exit_report.h
   void fill(RankExit& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer, backtrace] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, lost_peer, backtrace);
@@ -320,18 +321,18 @@ class Filler {
     each(b);
     ahead = -milliseconds(200);
   }
-  void fill(PossibleFirst& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(PossibleFirst& v) { auto& [a, b, c, d, e, why, f] = v; each(a, b, c, d, e, why, f); }
   void fill(NodeClock& v) { auto& [a, b] = v; each(a, b); }
   void fill(NodeExitReport& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, hang] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, hang);
   }
   void fill(ExitReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer, backtrace] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, hang, lost_peer, backtrace);
+    auto& [a, b, c, d, e, f, why, g, h, i, j, k, l, hang, lost_peer, backtrace] = v;
+    each(a, b, c, d, e, f, why, g, h, i, j, k, l, hang, lost_peer, backtrace);
   }
 
-  // common/domain/node.h
+  // common/domain/targets/node.h
   void fill(GpuDevice& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(NetworkInterface& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(RdmaPort& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
@@ -340,7 +341,7 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x, y, z, fabric);
   }
 
-  // common/domain/fabric.h
+  // common/domain/targets/fabric.h
   void fill(FabricAddress& v) { auto& [a, b] = v; each(a, b); }
   void fill(FabricInterface& v) { auto& [a, b, c, d, e, f, g, h, i, j, k] = v; each(a, b, c, d, e, f, g, h, i, j, k); }
   void fill(FabricGid& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -370,7 +371,7 @@ class Filler {
 
   void fill(MachinePart& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
-  // common/domain/assignment.h
+  // common/domain/messages/assignment.h
   void fill(Allotment& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(GangMember& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(SharedGang& v) {
@@ -385,7 +386,7 @@ class Filler {
     each(c, d);
     nodes = 2;  // as in the filled table; its second node has no children
     radix = 2;
-    (void)children;  // see runner_test.cc
+    (void)children;  // see runners/runner_codec_test.cc
   }
   void fill(Assignment& v) {
     auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n, o, settings, share] = v;
@@ -398,7 +399,7 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, found, probe, settings, other_settings, rows);
   }
   void fill(FoundRank& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
-  void fill(Found& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
+  void fill(Found& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }
   void fill(StagedInput& v) { auto& [a, b] = v; each(a, b); }
   void fill(PlacedInput& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(WorkspacePlan& v) {
@@ -407,7 +408,7 @@ class Filler {
     mode = WorkspacePlan::Mode::overlay_userns;
   }
 
-  // common/domain/metrics.h
+  // common/domain/targets/metrics.h
   void fill(GpuUse& v) {
     auto& [a, percent, c] = v;
     each(a, c);
@@ -435,26 +436,26 @@ class Filler {
   void fill(JobUsage& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(UsageReply& v) { auto& [a, b, c] = v; each(a, b, c); }
 
-  // common/domain/views.h
+  // common/domain/messages/views.h
   void fill(PartView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, why, limits, notes] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, why, limits, notes);
   }
   void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }
+  void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h, i, j, why] = v; each(a, b, c, d, e, f, g, h, i, j, why); }
   void fill(JobView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, for_all] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, for_all] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
     (void)for_all;  // it is sent to nobody
   }
-  void fill(StepView& v) { auto& [a, b, c, d, e, f, g, h, i, j] = v; each(a, b, c, d, e, f, g, h, i, j); }
-  void fill(OutputWrite& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(StepView& v) { auto& [a, b, c, d, e, f, g, h, i, j, k] = v; each(a, b, c, d, e, f, g, h, i, j, k); }
+  void fill(OutputWrite& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(MergedOutput& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(NodeView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, why] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, why);
   }
-  void fill(NodeEvent& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(NodeEvent& v) { auto& [a, b, why, c] = v; each(a, b, why, c); }
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(EnvironmentView::Lock& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(EnvironmentView& v) {
@@ -465,13 +466,13 @@ class Filler {
   void fill(PartChange& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(RerunView& v) { auto& [a, b] = v; each(a, b); }
   void fill(SettingsView::Elsewhere& v) { auto& [a, b] = v; each(a, b); }
-  void fill(SettingsView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(SettingsView& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(ExplainView& v) {
-    auto& [a, b, c, settings, for_all] = v;
+    auto& [a, b, c, settings, reasons] = v;
     each(a, b, c, settings);
-    (void)for_all;  // it is sent to nobody
+    (void)reasons;  // they are sent to nobody
   }
-  void fill(JobEvent& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(JobEvent& v) { auto& [a, b, c, d, why, e] = v; each(a, b, c, d, why, e); }
   void fill(Retention& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(LauncherStatus& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
@@ -569,7 +570,7 @@ class Filler {
   void fill(JoinRefused& v) { auto& [a] = v; each(a); }
   void fill(AllowPeers& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
-  // common/domain/bulk.h
+  // common/domain/messages/bulk_protocol.h
   void fill(MissingBlobs& v) { auto& [a] = v; each(a); }
   void fill(MissingBlobsReply& v) { auto& [a] = v; each(a); }
   void fill(BlobPiece& v) { auto& [a, b, c, d, e] = v; each(a, c, b, d, e); }  // offset < size
@@ -603,7 +604,7 @@ class Filler {
   void fill(AskUnits& v) { auto& [a] = v; each(a); }
   void fill(UnitsReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
-  // common/domain/attach.h
+  // common/domain/messages/attach_frames.h
   void fill(AttachId& v) { v.value = std::string("\0\xff", 2) + std::to_string(1'000 + next_int()) + std::string(10, 'i'); }
   void fill(AttachStream& v) { v = v == AttachStream::error ? AttachStream::input : AttachStream::error; }
   void fill(TerminalSize& v) { auto& [a, b] = v; each(a, b); }
@@ -633,7 +634,7 @@ class Filler {
   void fill(AttachFrame& v) { auto& [a, b] = v; each(a, b); }
   void fill(AttachWanted& v) { auto& [a] = v; each(a); }
 
-  // common/domain/runner_messages.h
+  // common/domain/messages/runner_protocol.h
   void fill(RunnerStatus& v) { auto& [a] = v; each(a); }
   void fill(UpdateAssignment& v) { auto& [a] = v; each(a); }
   void fill(LogsTaken& v) { auto& [a] = v; each(a); }
@@ -661,7 +662,7 @@ class Filler {
   }
   void fill(GangRows& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
 
-  // common/domain/probe_messages.h
+  // common/domain/messages/probe_protocol.h
   void fill(ProbeCandidate& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ProbeOffer& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(ProbePeer& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -675,7 +676,7 @@ class Filler {
   void fill(ProbeFindings& v) { auto& [a, b] = v; each(a, b); }
   void fill(ProbeOutcome& v) { auto& [a, b] = v; each(a, b); }
 
-  // launcher/core/fact.h
+  // launcher/state/facts/fact.h
   void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(launcher::NodeJoined& v) {
     auto& [a, b, c, d, e, f, g, h] = v;
@@ -694,7 +695,7 @@ class Filler {
   void fill(launcher::InstanceStarted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::InstanceStopped& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::MachineFound& v) { auto& [a, b] = v; each(a, b); }
-  void fill(launcher::MachineCreated& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::MachineCreated& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::MachineFailed& v) {
     auto& [a, b, c, d, e, f, g] = v;
     each(a, b, c, d, e, f, g);

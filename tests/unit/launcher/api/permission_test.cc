@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "common/wire/control.h"
+#include "common/wire/messages/control.h"
 #include "tests/unit/common/wire/fill.h"
 #include "tests/unit/launcher/api/permission_world.h"
 
@@ -395,7 +395,7 @@ const std::map<std::string, Make>& questions() {
       {"CreateCompute",
        [](World&, Whose) {
          return CreateCompute{
-             {"new-one", ComputeType::local, "", "", {}, NodeSource::none, {}, ""}};
+             {"new-one", ComputeType::local, "", "", {}, NodeSource::none, {}}};
        }},
       {"UpdateCompute",
        [](World&, Whose) {
@@ -405,8 +405,7 @@ const std::map<std::string, Make>& questions() {
                                "",
                                {},
                                NodeSource::ssh,
-                               {},
-                               ""}};
+                               {}}};
        }},
       {"DefineSizes",
        [](World&, Whose) {

@@ -1,6 +1,6 @@
 #include "tests/unit/launcher/api/permission_world.h"
 
-#include "launcher/api/environment_queries.h"
+#include <gtest/gtest.h>
 
 namespace lockstep::launcher {
 namespace {
@@ -31,17 +31,22 @@ std::string_view to_string(Kind kind) {
 
 std::string PermissionWorld::token() { return kToken.hex().substr(0, kTokenIdCharacters); }
 
-PermissionWorld::PermissionWorld(Kind kind) : kind_(kind), service_(ports()) {
+PermissionWorld::PermissionWorld(Kind kind) : kind_(kind) {
+  ports_.core.on_step = [this](const Step& step) {
+    facts_ += step.facts.size();
+    test::perform(step, service_);
+  };
+  Core& core = ports_.core.core();
   for (const Whose whose : kWhose) {
     RegisteredEnvironment known = definition(environment(whose), "busybox:1");
     known.spec.version = "1";
-    core_.replay({now_, EnvironmentRegistered{known, user(whose), project(whose)}});
+    core.replay({ports_.clock.time, EnvironmentRegistered{known, user(whose), project(whose)}});
     RegisteredAsset data = files(asset(whose));
     data.version = "1";
     data.tree = sha256("the first files");
-    core_.replay({now_, AssetRegistered{data, user(whose), project(whose)}});
+    core.replay({ports_.clock.time, AssetRegistered{data, user(whose), project(whose)}});
   }
-  core_.recovered(now_);
+  core.recovered(ports_.clock.time);
   for (const char* project : {"speech", "audio", "empty"})
     feed(PrincipalInput{{}, CreateProject{project}, LauncherItself{}});
   add_user("admin", {Role::admin, ""});
@@ -51,11 +56,12 @@ PermissionWorld::PermissionWorld(Kind kind) : kind_(kind), service_(ports()) {
   add_user("stranger", {Role::submitter, "audio"});
   add_user("mate", {Role::submitter, "default"});
   add_user("other", {Role::submitter, "speech"});
-  feed(TokenInput{{}, kToken, now_ + minutes(60), 1, LauncherItself{}, Approval::required});
+  feed(TokenInput{
+      {}, kToken, ports_.clock.time + minutes(60), 1, LauncherItself{}, Approval::required});
   feed(JoinInput{{}, kToken, kNodeKey, node()});
   feed(ComputeInput{
       {},
-      CreateCompute{{compute(), ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}, ""}},
+      CreateCompute{{compute(), ComputeType::virtualmachine, "", "", {}, NodeSource::ssh, {}}},
       LauncherItself{}});
   ComputeSpec desk;
   desk.name = instance();
@@ -69,6 +75,7 @@ PermissionWorld::PermissionWorld(Kind kind) : kind_(kind), service_(ports()) {
   feed(SizeInput{{}, DefineSizes{{own}}, LauncherItself{}});
   if (kind == Kind::attempt) open_node();
   for (const Whose whose : kWhose) add_things(whose);
+  EXPECT_TRUE(ports_.secrets.set(name_of(caller()), "TOKEN", kCanaryValue));
 }
 
 // So that the asker's own job runs.
@@ -155,62 +162,6 @@ RegisteredEnvironment PermissionWorld::definition(const std::string& name,
   return environment;
 }
 
-Service::Ports PermissionWorld::ports() {
-  Service::Ports ports;
-  ports.core = &core_;
-  ports.feed = [this](const Input& input) { feed(input); };
-  ports.now = [this] { return now_; };
-  ports.random = [] { return 1; };
-  ports.check_snapshot = [](const Caller&, const Digest&, auto then) { then(true); };
-  ports.find_tree = [](const Caller&, const TreeQuestion&, auto then) {
-    then(make_error(ErrorCode::not_found, "nothing is there"));
-  };
-  ports.measure_snapshot = [](const Caller&, const Digest&, auto then) { then(Bytes{}); };
-  ports.is_gone = [](const std::string&) { return false; };
-  ports.low_space = [] { return std::string(); };
-  ports.info = [] { return LauncherInfo{}; };
-  ports.show_environment = [this](const std::string& reference, const Caller& caller) {
-    return show_environment(core_.state(), reference, Viewer(core_.state(), caller));
-  };
-  ports.secrets = [](const std::string&, const SecretRequest& request) -> Result<ClientReply> {
-    if (std::holds_alternative<ListSecrets>(request)) return ClientReply(SecretsReply{});
-    return ClientReply(Done{"done"});
-  };
-  ports.expect_secrets = [](const std::string&, const std::set<std::string>&) { return Status(); };
-  ports.parse_job_file = [](const Caller&, const CheckJobFile& request, const auto& then) {
-    then(parse(request));
-    return Status();
-  };
-  ports.compute_log = [](const std::string&, std::int64_t) { return std::string("a line\n"); };
-  ports.make_token = [this](const CreateToken&) {
-    return Service::Ports::NewToken{sha256("another"), {"the token's text", now_ + minutes(1)}};
-  };
-  ports.send = [this](const std::string&, std::uint64_t, ClientReply reply) {
-    replies_.push_back(std::move(reply));
-  };
-  Service::Ports::Audit audit;
-  audit.on_outcome = [this](const Asker& asker, const ClientReply& reply) {
-    for (AuditEntry& entry : entries_of(asker, reply)) entries_.push_back(std::move(entry));
-  };
-  audit.is_stuck = [] { return std::string(); };
-  audit.query = [](const QueryAudit&, auto then) { then(AuditReply{}); };
-  audit.verify = [](const VerifyAudit&, auto then) { then(AuditVerified{}); };
-  ports.audit = std::move(audit);
-  return ports;
-}
-
-void PermissionWorld::feed(const Input& input) {
-  Step step = core_.handle(now_, input);
-  facts_ += step.facts.size();
-  for (const Action& action : step.actions)
-    std::visit(
-        [this](const auto& one) {
-          if constexpr (requires { service_.perform(one); }) service_.perform(one);
-        },
-        action);
-  service_.flush();
-}
-
 Caller PermissionWorld::caller() const {
   switch (kind_) {
     case Kind::nobody: return Nobody{};
@@ -227,8 +178,8 @@ Caller PermissionWorld::caller() const {
 }
 
 std::optional<ClientReply> PermissionWorld::ask(ClientRequest request) {
-  replies_.clear();
-  entries_.clear();
+  ports_.replies.sent.clear();
+  ports_.audit.entries.clear();
   facts_ = 0;
   Asker asker;
   asker.caller = caller();
@@ -237,8 +188,8 @@ std::optional<ClientReply> PermissionWorld::ask(ClientRequest request) {
   asker.connection = "connection";
   asker.sequence = 7;
   service_.handle(std::move(asker), std::move(request));
-  if (replies_.empty()) return std::nullopt;
-  return replies_.front();
+  if (ports_.replies.sent.empty()) return std::nullopt;
+  return ports_.replies.sent.front().reply;
 }
 
 std::string PermissionWorld::user(Whose whose) const {

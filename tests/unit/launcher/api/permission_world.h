@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "launcher/api/service.h"
-#include "launcher/core/core.h"
+#include "tests/fakes/api/ports.h"
 
 namespace lockstep::launcher {
 
@@ -32,7 +32,7 @@ class PermissionWorld {
   std::optional<ClientReply> ask(ClientRequest request);
   // The number of facts that the last request caused, and its audit entries.
   std::size_t facts() const { return facts_; }
-  const std::vector<AuditEntry>& entries() const { return entries_; }
+  const std::vector<AuditEntry>& entries() const { return ports_.audit.entries; }
 
   Caller caller() const;
   std::string user(Whose whose) const;  // the owner's name
@@ -58,19 +58,15 @@ class PermissionWorld {
   static RegisteredEnvironment definition(const std::string& name, const std::string& image);
 
  private:
-  Service::Ports ports();
-  void feed(const Input& input);
+  void feed(const Input& input) { ports_.core.feed(input); }
   void add_user(const std::string& name, const Grant& grant);
   void open_node();
   void add_things(Whose whose);
 
   const Kind kind_;
-  Core core_{CoreConfig{}};
-  Instant now_{1'700'000'000'000'000'000};
-  std::vector<ClientReply> replies_;
-  std::vector<AuditEntry> entries_;
+  test::FakePorts ports_;
   std::size_t facts_ = 0;
-  Service service_;
+  Service service_{ports_.all()};
 };
 
 }  // namespace lockstep::launcher

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "launcher/api/service.h"
-#include "launcher/core/core.h"
+#include "tests/fakes/api/ports.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -21,6 +21,8 @@ class Watching : public testing::Test {
  protected:
   Watching() {
     core_.recovered(now_);
+    ports_.process.about.started = kStarted;
+    ports_.core.on_step = [this](const Step& step) { test::perform(step, service_); };
     const Grant viewer{Role::viewer, "default"};
     feed(PrincipalInput{{}, AddUser{"ann", "ann", key_of("ann"), kSubmitter}, LauncherItself{}});
     feed(PrincipalInput{{}, AddUser{"eve", "eve", key_of("eve"), viewer}, LauncherItself{}});
@@ -33,30 +35,7 @@ class Watching : public testing::Test {
     feed(submit);
   }
 
-  Service::Ports ports() {
-    Service::Ports ports;
-    ports.core = &core_;
-    ports.feed = [this](const Input& input) { feed(input); };
-    ports.now = [this] { return now_; };
-    ports.info = [] {
-      LauncherInfo info;
-      info.started = kStarted;
-      return info;
-    };
-    ports.send = [this](const std::string& connection, std::uint64_t, ClientReply reply) {
-      sent_.emplace_back(connection, std::move(reply));
-    };
-    return ports;
-  }
-  void feed(const Input& input) {
-    for (const Action& action : core_.handle(now_, input).actions)
-      std::visit(
-          [this](const auto& one) {
-            if constexpr (requires { service_.perform(one); }) service_.perform(one);
-          },
-          action);
-    service_.flush();
-  }
+  void feed(const Input& input) { ports_.core.feed(input); }
   void watch(const std::string& connection, const std::string& user = "ann",
              const std::string& job = "j") {
     Asker asker;
@@ -77,15 +56,16 @@ class Watching : public testing::Test {
   template <typename Reply>
   std::map<std::string, int> take() {
     std::map<std::string, int> counts;
-    for (const auto& [connection, reply] : std::exchange(sent_, {}))
-      if (std::holds_alternative<Reply>(reply)) ++counts[connection];
+    for (const auto& one : std::exchange(sent_, {}))
+      if (std::holds_alternative<Reply>(one.reply)) ++counts[one.connection];
     return counts;
   }
 
-  Core core_{CoreConfig{}};
-  Instant now_{1'700'000'000'000'000'000};
-  std::vector<std::pair<std::string, ClientReply>> sent_;
-  Service service_{ports()};
+  test::FakePorts ports_;
+  Core& core_ = ports_.core.core();
+  Instant& now_ = ports_.clock.time;
+  std::vector<test::FakeReplies::Sent>& sent_ = ports_.replies.sent;
+  Service service_{ports_.all()};
 };
 
 TEST_F(Watching, EachConnectionIsToldOnceAnIntervalAndFewInOneTurn) {
@@ -106,7 +86,7 @@ TEST_F(Watching, ItNamesTheJobAndThisLauncher) {
   sent_.clear();
   turn_for(kStillWatchingEvery);
   ASSERT_EQ(sent_.size(), 1U);
-  EXPECT_EQ(std::get<StillWatching>(sent_[0].second), (StillWatching{JobId("j"), kStarted}));
+  EXPECT_EQ(std::get<StillWatching>(sent_[0].reply), (StillWatching{JobId("j"), kStarted}));
 }
 
 TEST_F(Watching, NobodyWakesTheLoopWithoutWatchers) {

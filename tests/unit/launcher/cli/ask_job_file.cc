@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "common/io/file_system.h"
-#include "launcher/cli/context.h"
+#include "launcher/cli/base/verb_context.h"
 
 int main(int argc, char** argv) {
   using namespace lockstep;

@@ -15,14 +15,14 @@
 #include <thread>
 #include <vector>
 
-#include "common/domain/bulk.h"
-#include "common/domain/client_messages.h"
+#include "common/domain/messages/bulk_protocol.h"
+#include "common/domain/messages/client_protocol.h"
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
-#include "common/io/transport.h"
-#include "common/wire/bulk.h"
-#include "common/wire/control.h"
-#include "launcher/cli/endpoint.h"
+#include "common/io/net/transport.h"
+#include "common/wire/messages/bulk.h"
+#include "common/wire/messages/control.h"
+#include "launcher/cli/link/endpoint.h"
 
 namespace lockstep::cli {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/attach.h"
+#include "common/domain/messages/attach_frames.h"
 
 namespace lockstep::cli {
 

@@ -140,23 +140,25 @@ std::vector<std::string> flags_of_message(const std::string& message) {
 
 // What they say is of other verbs or programs, or said by `run` alone.
 const std::set<std::string> kNotOfJobs = {
-    "common/domain/docker_options.cc",  // docker's own options
-    "common/domain/job_spec.cc",        // the same
-    "common/snapshot/capture.cc",       // of the working directory, which only `run` takes
-    "launcher/core/name_requests.cc",   // names of environments and assets
-    "launcher/core/shared_machine.cc",  // lockstep-agent's
-    "launcher/core/user_changes.cc"};   // `user role`
+    "common/grammar/requirement_text.cc",           // of pip
+    "common/domain/environment/docker_options.cc",  // docker's own options
+    "common/domain/job/spec.cc",                    // the same
+    "common/snapshot/capture/capture.cc",     // of the working directory, which only `run` takes
+    "launcher/core/names/name_requests.cc",   // names of environments and assets
+    "launcher/core/nodes/shared_machine.cc",  // lockstep-agent's
+    "launcher/core/access/user_changes.cc"};  // `user role`
 
 // What all verbs say that submit a job or show its end.
 std::vector<fs::path> files_of_jobs() {
   const fs::path root(LOCKSTEP_SOURCE);
   std::vector<fs::path> files;
   for (const char* name :
-       {"capture_lines.cc", "failure_text.cc", "follower.cc", "not_kept_text.cc",
-        "pipeline_follower.cc", "remedies.cc", "submit.cc", "submit_and_watch.cc"})
+       {"transfer/capture_lines.cc", "text/failure_text.cc", "follow/follower.cc",
+        "text/not_kept_text.cc", "follow/pipeline_follower.cc", "text/remedies.cc",
+        "submit/submit.cc", "submit/submit_and_watch.cc"})
     files.push_back(root / "launcher/cli" / name);
-  for (const char* folder :
-       {"common/domain", "common/snapshot", "launcher/core", "agent/environment"})
+  for (const char* folder : {"common/domain", "common/grammar", "common/snapshot", "launcher/core",
+                             "launcher/state", "agent/environment"})
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const bool is_code = entry.path().extension() == ".cc" || entry.path().extension() == ".h";
       if (is_code && !kNotOfJobs.contains(entry.path().lexically_relative(root).string()))

@@ -1,7 +1,8 @@
 #pragma once
 // Pipelines in the middle of their work, for tests of what people see.
 
-#include "common/domain/pipeline.h"
+#include "common/domain/job/pipeline.h"
+#include "common/domain/why/jobs/steps.h"
 #include "tests/unit/launcher/cli/samples.h"
 
 namespace lockstep::cli {
@@ -56,8 +57,10 @@ inline JobView failed_pipeline() {
   report.rank = 0;
   report.node_name = "local-0";
   report.message = "step 'check' (job p_check): rank 0 on local-0 exited with code 3";
+  report.why = StepEndedBadly{"check", JobId("p_check"), told("exited with code 3")};
   job.report = report;
   job.reason = report.message;
+  job.why = StepEndedBadly{"check", JobId("p_check"), told(job.steps[3].reason)};
   return job;
 }
 

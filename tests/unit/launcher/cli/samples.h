@@ -1,7 +1,8 @@
 #pragma once
 // Views with every field filled, for golden tests.
 
-#include "common/domain/views.h"
+#include "common/domain/messages/views.h"
+#include "common/domain/why/why.h"
 
 namespace lockstep::cli {
 
@@ -51,6 +52,7 @@ inline JobView sample_job() {
   report.node_name = "local-1";
   report.time = kNoon + seconds(11);
   report.message = "rank 3 on local-1 exited with code 7";
+  report.why = told(report.message);
   report.stderr_tail = "Traceback:\n  boom\x1b[31m\n";
   report.terminated_ranks = {0, 1, 2};
   attempt.report = report;

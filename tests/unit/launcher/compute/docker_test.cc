@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "common/io/process.h"
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 #include "launcher/compute/docker/attached.h"
 #include "launcher/compute/docker/cpu_choice.h"
 #include "launcher/compute/docker/engine.h"

@@ -8,7 +8,7 @@
 
 #include <sstream>
 
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::compute::ssh {

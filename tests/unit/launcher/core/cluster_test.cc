@@ -153,7 +153,7 @@ TEST_F(Approvals, ANodeThatWaitsIsShownAndGetsNoWork) {
   const std::string why =
       "n1 waits for approval: an admin approves it with `lockstep node approve n1`";
   EXPECT_THAT(launcher.view(job).reason, HasSubstr(why));
-  EXPECT_THAT(launcher.core->explain(job)->lines, ::testing::Contains(HasSubstr(why)));
+  EXPECT_THAT(launcher.explain(job).lines, ::testing::Contains(HasSubstr(why)));
   EXPECT_TRUE(launcher.core->desired_for(n1.id).assignments.empty());
   EXPECT_TRUE(launcher.core->trees_of(n1.id).empty());
   EXPECT_EQ(approve(launcher, "n1"), "node n1 is approved");

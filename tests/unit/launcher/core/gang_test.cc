@@ -1,5 +1,8 @@
 // The life of an attempt, from placed to final.
 
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/waits.h"
+#include "common/domain/why/ranks/parts.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -51,7 +54,7 @@ TEST_F(Gang, GoesThroughEveryStatusOfItsLife) {
   EXPECT_EQ(await.node, n1.id);
   EXPECT_EQ(await.sizes, exit.logs);
   EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
-  EXPECT_THAT(launcher.view(job).reason, HasSubstr("waits for the logs of gang.1 from node n1"));
+  EXPECT_EQ(launcher.why(job), (WaitsForLogs{first, {"n1"}, {}}));
   launcher.send(LogsDurableInput{first, n1.id});
   launcher.drop_notices();
   EXPECT_EQ(launcher.status(job), JobStatus::completed);
@@ -264,8 +267,8 @@ TEST_F(Gang, LogsAreGivenUpAfterTheirTimeOut) {
   EXPECT_EQ(launcher.status(solo), JobStatus::finalizing);
   launcher.pass(seconds(2), {&n1, &n2});
   EXPECT_EQ(launcher.status(solo), JobStatus::completed);
-  EXPECT_THAT(launcher.view(solo).report.value().message,
-              testing::HasSubstr("those of node n1 did not all arrive"));
+  EXPECT_EQ(launcher.view(solo).report.value().why,
+            Why(EndedWith{AllRanksCompleted{}, {LogsCameLate{"n1"}}}));
 }
 
 TEST_F(Gang, LogsOfALostNodeAreGivenUpAndThoseOfAnUnknownOneAwaited) {
@@ -290,12 +293,12 @@ TEST_F(Gang, APartThatIsNotPreparedInTimeFailsItsAttempt) {
   staging.progress = "fetching 3.1/12.0 MiB";
   launcher.observe(n2, staging);
   launcher.drop_notices();
-  EXPECT_EQ(launcher.view(job).reason, "node n2: fetching 3.1/12.0 MiB");
+  EXPECT_EQ(launcher.why(job),
+            (WaitsForParts{{{"n2", PartState::staging, "fetching 3.1/12.0 MiB"}}, 0}));
   launcher.pass(launcher.config.prepare_timeout + seconds(1), {&n1, &n2});
   const AttemptDoomed doomed = launcher.facts<AttemptDoomed>().at(0);
   EXPECT_EQ(doomed.report.cause, Cause::workspace_failed);
-  EXPECT_EQ(doomed.report.message,
-            "node n2 was not prepared within 30m00s (last: fetching 3.1/12.0 MiB)");
+  EXPECT_EQ(doomed.report.why, Why(NotPrepared{"n2", minutes(30), "fetching 3.1/12.0 MiB"}));
   EXPECT_EQ(launcher.assignment(n1, first).phase, WantedPhase::stop);
   NodeExitReport stopped = node_failure(Cause::canceled, "");
   launcher.finished(n1, first, stopped);
@@ -334,7 +337,7 @@ TEST_F(Gang, ACompletedReportThatLacksRanksIsNotBelieved) {
   launcher.run_solo(n1, attempt(solo), node_exit({rank_exit(0)}));
   const ExitReport verdict = launcher.facts<AttemptEnded>().at(0).report;
   EXPECT_EQ(verdict.cause, Cause::start_failed);
-  EXPECT_THAT(verdict.message, HasSubstr("1 of 2 ranks"));
+  EXPECT_EQ(verdict.why, Why(NodeFailed{"n1", Cause::start_failed, IncompleteReport{1, 2}}));
 }
 
 }  // namespace

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "launcher/core/compact.h"
 #include "launcher/core/invariants.h"
+#include "launcher/state/compact.h"
+#include "launcher/words/explain.h"
 
 namespace lockstep::launcher {
 
@@ -76,7 +77,7 @@ NodeExitReport node_exit(std::vector<RankExit> ranks) {
 NodeExitReport node_failure(Cause cause, std::string message) {
   NodeExitReport exit;
   exit.cause = cause;
-  exit.message = std::move(message);
+  exit.why = told(std::move(message));
   exit.ended = kStart;
   return exit;
 }
@@ -320,7 +321,26 @@ void TestLauncher::run_solo(FakeNode& node, const AttemptId& attempt, NodeExitRe
 JobView TestLauncher::view(const JobId& job) const {
   auto view = core->job_view(job);
   EXPECT_TRUE(view.has_value()) << "no job " << job.value;
-  return view.value_or(JobView{});
+  if (!view) return {};
+  view->reason = words::text_of(view->why);
+  for (StepView& step : view->steps) step.reason = words::text_of(step.why);
+  return *std::move(view);
+}
+
+ExplainView TestLauncher::explain(const JobId& job) const {
+  auto view = core->explain(job);
+  EXPECT_TRUE(view.has_value()) << "no job " << job.value;
+  if (!view) return {};
+  for (const ExplainLine& line : view->reasons)
+    if (line.why) view->lines.push_back(words::text_of(line));
+  return *std::move(view);
+}
+
+std::vector<std::string> lines_for_all(const ExplainView& explained) {
+  std::vector<std::string> lines;
+  for (const ExplainLine& line : explained.reasons)
+    if (line.for_all) lines.push_back(words::text_of(ExplainLine{line.for_all, {}, line.indent}));
+  return lines;
 }
 
 Liveness TestLauncher::liveness(const FakeNode& node) const {

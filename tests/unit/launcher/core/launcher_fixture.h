@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/why/why.h"
 #include "launcher/core/core.h"
-#include "launcher/core/state.h"
+#include "launcher/state/state.h"
+#include "tests/unit/support/print_why.h"
 
 namespace lockstep::launcher {
 
@@ -112,7 +114,10 @@ class TestLauncher {
   }
   const std::vector<StampedFact>& all_facts() const { return facts_; }
 
+  // With the reasons in words, as launcher/api gives them to a reader.
   JobView view(const JobId& job) const;
+  ExplainView explain(const JobId& job) const;
+  Why why(const JobId& job) const { return view(job).why; }
   JobStatus status(const JobId& job) const { return view(job).status; }
   Liveness liveness(const FakeNode& node) const;
   // The attempt's assignment on the node; fails the test if there is none.
@@ -137,6 +142,8 @@ class TestLauncher {
   std::uint64_t next_session_ = 1;
 };
 
+// What `job explain` tells those who may see the job but not read it.
+std::vector<std::string> lines_for_all(const ExplainView& explained);
 AttemptId attempt(const JobId& job, std::uint32_t number = 1);
 PartReport report(const AttemptId& attempt, PartState state);
 

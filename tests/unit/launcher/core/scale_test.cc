@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "launcher/core/core.h"
-#include "launcher/core/scheduler.h"
+#include "launcher/core/queue/scheduler.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {

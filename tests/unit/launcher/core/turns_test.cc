@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "launcher/core/job_table.h"
+#include "launcher/state/jobs/table.h"
 
 namespace lockstep::launcher {
 namespace {

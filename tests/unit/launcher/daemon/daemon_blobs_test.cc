@@ -8,8 +8,8 @@
 #include <atomic>
 #include <thread>
 
-#include "common/domain/pipeline.h"
-#include "common/snapshot/compress.h"
+#include "common/domain/job/pipeline.h"
+#include "common/snapshot/content/compress.h"
 #include "common/snapshot/manifest.h"
 #include "tests/unit/launcher/daemon/daemon_process.h"
 #include "tests/unit/support/noise.h"

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "common/domain/client_limits.h"
+#include "common/domain/messages/client_limits.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/wire/join_token.h"

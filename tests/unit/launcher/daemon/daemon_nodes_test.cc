@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "common/io/file_system.h"
-#include "common/io/run_program.h"
+#include "common/io/programs/run_program.h"
 #include "common/wire/join_token.h"
 #include "tests/unit/launcher/daemon/daemon_process.h"
 
@@ -209,7 +209,7 @@ TEST_F(DaemonNodesTest, TheLogOfAnEnvironmentThatFailedIsWaitedForAndKept) {
   report.state = PartState::finished;
   report.exit.emplace();
   report.exit->cause = Cause::environment_failed;
-  report.exit->message = "no such package";
+  report.exit->why = told("no such package");
   report.exit->logs = {{0, 0, 0, 16}};
   node.send(Observed{id, session, 1, {report}, {}});
   ASSERT_TRUE(node.next<ObservedAck>());

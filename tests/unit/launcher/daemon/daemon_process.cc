@@ -10,8 +10,8 @@
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
-#include "common/wire/bulk.h"
-#include "common/wire/control.h"
+#include "common/wire/messages/bulk.h"
+#include "common/wire/messages/control.h"
 
 namespace lockstep::test {
 

@@ -11,15 +11,15 @@
 #include <variant>
 #include <vector>
 
-#include "common/domain/agent_messages.h"
-#include "common/domain/bulk.h"
-#include "common/domain/client_messages.h"
-#include "common/domain/join_messages.h"
+#include "common/domain/messages/agent_protocol.h"
+#include "common/domain/messages/bulk_protocol.h"
+#include "common/domain/messages/client_protocol.h"
+#include "common/domain/messages/join_protocol.h"
 #include "common/io/event_loop.h"
-#include "common/io/transport.h"
+#include "common/io/net/transport.h"
 #include "common/wire/join_token.h"
-#include "launcher/daemon/endpoint_file.h"
-#include "launcher/daemon/launcher_home.h"
+#include "launcher/home/endpoint_file.h"
+#include "launcher/home/layout.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::test {

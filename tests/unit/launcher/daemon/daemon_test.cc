@@ -8,7 +8,7 @@
 
 #include "common/io/file_system.h"
 #include "common/io/process.h"
-#include "common/wire/control.h"
+#include "common/wire/messages/control.h"
 #include "tests/unit/launcher/daemon/daemon_process.h"
 
 namespace lockstep {

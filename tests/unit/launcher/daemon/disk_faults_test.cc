@@ -4,13 +4,13 @@
 #include <gmock/gmock.h>
 
 #include "common/io/version_file.h"
-#include "common/snapshot/blob_store.h"
-#include "launcher/daemon/endpoint_file.h"
-#include "launcher/daemon/launcher_home.h"
-#include "launcher/daemon/start_record.h"
+#include "common/snapshot/content/blob_store.h"
+#include "launcher/home/endpoint_file.h"
+#include "launcher/home/home_lock.h"
+#include "launcher/home/layout.h"
+#include "launcher/home/start_record.h"
 #include "launcher/logs/log_store.h"
 #include "launcher/store/journal.h"
-#include "launcher/tools/home_lock.h"
 #include "tests/fakes/disk/faults.h"
 #include "tests/unit/support/temp_dir.h"
 

@@ -13,8 +13,8 @@
 
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
-#include "common/wire/bulk.h"
-#include "common/wire/control.h"
+#include "common/wire/messages/bulk.h"
+#include "common/wire/messages/control.h"
 #include "tests/unit/common/wire/fill.h"
 #include "tests/unit/launcher/daemon/daemon_process.h"
 

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "common/domain/why/nodes/losses.h"
+
 namespace lockstep::launcher {
 namespace {
 
@@ -15,7 +17,7 @@ using ::testing::SizeIs;
 
 class Alarms : public ::testing::Test {
  protected:
-  NodeNews news(std::uint64_t id, Liveness liveness, std::string why = "") {
+  NodeNews news(std::uint64_t id, Liveness liveness, Why why = {}) {
     return {NodeId(id), "n" + std::to_string(id), liveness, std::move(why)};
   }
   // The lines of `time` in which nothing else happens.
@@ -36,19 +38,20 @@ class Alarms : public ::testing::Test {
 };
 
 TEST_F(Alarms, ALostNodeIsToldAtOnceAndInTheAuditLog) {
-  alarms.take(now, {news(2, Liveness::unknown, "it has not reported for 3s")});
-  EXPECT_THAT(warned, ElementsAre(AllOf(HasSubstr("node n2 is UNKNOWN"), HasSubstr("for 3s"))));
+  alarms.take(now, {news(2, Liveness::unknown, NodeNotHeard{seconds(3)})});
+  EXPECT_THAT(warned, ElementsAre(AllOf(HasSubstr("node n2 is UNKNOWN"), HasSubstr("for 3.0s"))));
   EXPECT_THAT(entries, IsEmpty());
-  alarms.take(now + seconds(7), {news(2, Liveness::lost, "it has not reported for 10s")});
-  EXPECT_THAT(warned.back(), AllOf(HasSubstr("node n2 is LOST"), HasSubstr("for 10s")));
+  alarms.take(now + seconds(7), {news(2, Liveness::lost, NodeNotHeard{seconds(10)})});
+  EXPECT_THAT(warned.back(), AllOf(HasSubstr("node n2 is LOST"), HasSubstr("for 10.0s")));
   ASSERT_THAT(entries, SizeIs(1));
   EXPECT_EQ(entries[0].what, "lose node");
   EXPECT_EQ(entries[0].object, "node n2");
-  EXPECT_EQ(entries[0].detail, "it has not reported for 10s");
+  EXPECT_EQ(entries[0].detail, "it has not reported for 10.0s");
 }
 
 TEST_F(Alarms, ItIsToldAgainAfterGrowingPauses) {
-  alarms.take(now, {news(2, Liveness::lost, "silence"), news(3, Liveness::lost, "silence")});
+  alarms.take(now,
+              {news(2, Liveness::lost, told("silence")), news(3, Liveness::lost, told("silence"))});
   EXPECT_THAT(after(seconds(59)), IsEmpty());
   EXPECT_THAT(after(seconds(2)), ElementsAre(AllOf(HasSubstr("n2, n3"), HasSubstr("still LOST"))));
   EXPECT_THAT(after(seconds(110)), IsEmpty());
@@ -62,9 +65,9 @@ TEST_F(Alarms, NodesThatWereLostBeforeAreToldOnceAtTheStartAndThenAfterGrowingPa
   std::map<NodeId, Node> nodes;
   for (const std::uint64_t id : {2U, 3U, 4U}) {
     nodes[NodeId(id)].name = "n" + std::to_string(id);
-    if (id != 4) nodes[NodeId(id)].lost = "silence";
+    if (id != 4) nodes[NodeId(id)].lost = told("silence");
   }
-  nodes[NodeId(2)].history = {{now - minutes(180), "Lost", "silence"}, {now, "Labelled", ""}};
+  nodes[NodeId(2)].history = {{now - minutes(180), "Lost", told("silence")}, {now, "Labelled"}};
   alarms.begin(now, nodes);
   EXPECT_THAT(after(seconds(59)), ElementsAre("still LOST, the first for " +
                                               format_duration(minutes(180)) + ": nodes n2, n3"));
@@ -76,11 +79,11 @@ TEST_F(Alarms, NodesThatWereLostBeforeAreToldOnceAtTheStartAndThenAfterGrowingPa
 }
 
 TEST_F(Alarms, ANodeThatReportsAgainIsToldWithItsAbsence) {
-  alarms.take(now, {news(2, Liveness::unknown, "it has not reported for 3s")});
+  alarms.take(now, {news(2, Liveness::unknown, NodeNotHeard{seconds(3)})});
   alarms.take(now + seconds(2), {news(2, Liveness::alive)});
   EXPECT_THAT(informed, ElementsAre("node n2 reports again after " + format_duration(seconds(2))));
   EXPECT_THAT(entries, IsEmpty());
-  alarms.take(now, {news(3, Liveness::lost, "silence")});
+  alarms.take(now, {news(3, Liveness::lost, told("silence"))});
   alarms.take(now + minutes(2), {news(3, Liveness::alive)});
   EXPECT_EQ(informed.back(), "node n3 reports again after " + format_duration(minutes(2)));
   ASSERT_THAT(entries, SizeIs(2));
@@ -89,7 +92,7 @@ TEST_F(Alarms, ANodeThatReportsAgainIsToldWithItsAbsence) {
 }
 
 TEST_F(Alarms, ANodeThatWasRemovedIsToldNoMore) {
-  alarms.take(now, {news(2, Liveness::lost, "silence")});
+  alarms.take(now, {news(2, Liveness::lost, told("silence"))});
   is_there = false;
   EXPECT_THAT(after(minutes(10)), IsEmpty());
   EXPECT_EQ(alarms.next_deadline(), Instant::never());

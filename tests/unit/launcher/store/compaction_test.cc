@@ -10,7 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "launcher/core/compact.h"
+#include "common/domain/why/jobs/orders.h"
+#include "launcher/state/compact.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/journal_file.h"
 #include "launcher/store/sqlite.h"
@@ -32,7 +33,7 @@ class CompactionTest : public testing::Test {
     ExitReport report;
     report.cause = Cause::canceled;
     std::vector<StampedFact> facts{{at, JobSubmitted{job, "s" + job.value, spec, 0, 0}},
-                                   {at, CancelRequested{job, "ann"}},
+                                   {at, CancelRequested{job, AskedBy{"ann"}}},
                                    {at, JobFinished{job, JobStatus::canceled, report}}};
     if (deleted) facts.push_back({at, JobDeleted{job, "ann", "s" + job.value, 5}});
     return facts;

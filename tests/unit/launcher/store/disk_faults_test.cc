@@ -7,7 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "launcher/core/state.h"
+#include "common/domain/why/jobs/orders.h"
+#include "launcher/state/state.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/sqlite.h"
 #include "tests/fakes/disk/faults.h"
@@ -41,7 +42,7 @@ class JournalFaults : public testing::Test {
     ExitReport report;
     report.cause = Cause::canceled;
     std::vector<StampedFact> facts{{at, JobSubmitted{job, "s" + job.value, spec, 0, 0}},
-                                   {at, CancelRequested{job, "ann"}},
+                                   {at, CancelRequested{job, AskedBy{"ann"}}},
                                    {at, JobFinished{job, JobStatus::canceled, report}}};
     if (i < 3) facts.push_back({at, JobDeleted{job, "ann", "s" + job.value, 5}});
     return facts;

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "common/domain/why/jobs/orders.h"
 #include "launcher/store/sqlite.h"
 #include "tests/unit/common/wire/fill.h"
 #include "tests/unit/support/temp_dir.h"
@@ -24,7 +25,7 @@ using testing::HasSubstr;
 class JournalTest : public testing::Test {
  protected:
   static StampedFact fact(int i) {
-    return {{1'000 + i}, CancelRequested{JobId("job" + std::to_string(i)), "somebody"}};
+    return {{1'000 + i}, CancelRequested{JobId("job" + std::to_string(i)), AskedBy{"somebody"}}};
   }
   static std::vector<StampedFact> read(Journal& journal) {
     std::vector<StampedFact> facts;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "common/domain/why/jobs/orders.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/journal_check.h"
 #include "tests/unit/support/temp_dir.h"
@@ -32,7 +33,7 @@ class LostJournal : public testing::Test {
     report.cause = Cause::canceled;
     const Instant at{1'000 + i};
     return {{at, JobSubmitted{job, "s" + job.value, spec, 0, 0}},
-            {at, CancelRequested{job, "ann"}},
+            {at, CancelRequested{job, AskedBy{"ann"}}},
             {at, JobFinished{job, JobStatus::canceled, report}},
             {at, JobDeleted{job, "ann", "s" + job.value, 5}}};
   }

@@ -34,6 +34,7 @@ TEST(FoundWords, ARankThatHasNotStarted) {
             "it; `lockstep job stacks train --rank 2` shows where the first is; `lockstep job "
             "cancel train` ends the job");
   found.fact = "the rendezvous";
+  found.about = FoundAbout::rendezvous;
   found.ranks = {rank_that(3, "sleeps", "train.py:2", "nanosleep")};
   EXPECT_EQ(what(found),
             "rank 3 on n3 has not reached the rendezvous (torch's init_process_group) for 30 s; it "
@@ -136,6 +137,7 @@ TEST(FoundWords, ACircleNamesAllOfItAndWhereTheFirstAre) {
   Found locked =
       finding(FoundKind::cycle, {rank_that(2, "locks", "pool.py:12")}, seconds(130), {0});
   locked.fact = "lock";
+  locked.about = FoundAbout::lock;
   EXPECT_EQ(what(locked),
             "rank 2 on n2 has waited 130 s at pool.py:12 for a lock that nobody releases: no "
             "thread of it "

@@ -8,6 +8,9 @@
 #include <csignal>
 #include <memory>
 
+#include "common/domain/why/ranks/notes.h"
+#include "common/domain/why/ranks/ranks.h"
+
 namespace lockstep::runner {
 namespace {
 
@@ -55,23 +58,22 @@ TEST_F(CoreFilesTest, TheStackOfTheThreadThatFailedIsShown) {
       "lockstep-core: end\n");
   end();
   EXPECT_EQ(result().backtrace, "#0 crash\n#1 main\n");
-  EXPECT_EQ(result().place, "in crash");
-  EXPECT_EQ(result().note, "");
+  EXPECT_EQ(result().place, Why(CrashedIn{"crash", "", 0}));
+  EXPECT_EQ(result().note, Why());
 }
 
 TEST_F(CoreFilesTest, AKeptFileIsNamed) {
   make(true);
   say("lockstep-core: size 6\nlockstep-core: kept\n");
   end();
-  EXPECT_TRUE(result().note.starts_with("the core file of rank 3 is kept: logs/core.rank3, "))
-      << result().note;
+  EXPECT_EQ(result().note, Why(CoreFileIsKept{3, "logs/core.rank3", Bytes{6}}));
 }
 
 TEST_F(CoreFilesTest, AFileThatCouldNotBeKeptIsSaid) {
   make(true);
   say("lockstep-core: size 6\n");
   end();
-  EXPECT_TRUE(result().note.starts_with("the core file of rank 3 is not kept: ")) << result().note;
+  EXPECT_EQ(result().note, Why(CoreFileNotWritten{3, Bytes{6}, "logs/core.rank3"}));
 }
 
 // The tools are those of the job's PATH, too.
@@ -80,8 +82,7 @@ TEST_F(CoreFilesTest, WhatAToolMakesUpIsNotShown) {
   say("lockstep-core: size 6\nlockstep-core: tool eu-stack\nlockstep-core: kept \x1b[31m" +
       std::string(40'000, 'x') + "\n");
   end();
-  EXPECT_LT(result().note.size(), 200U);
-  EXPECT_EQ(result().note.find('\x1b'), std::string::npos);
+  EXPECT_EQ(result().note, Why(CoreFileNotWritten{3, Bytes{6}, "logs/core.rank3"}));
 }
 
 TEST_F(CoreFilesTest, OneThatIsNotReadInTimeIsSaid) {
@@ -91,7 +92,7 @@ TEST_F(CoreFilesTest, OneThatIsNotReadInTimeIsSaid) {
   EXPECT_EQ(killed_, started_);
   say("lockstep-core: size 6\nlockstep-core: tool gdb\n");
   end(kNow + kCoreTimeout);
-  EXPECT_EQ(result().note, "no core file of rank 3: it was not read within 40.0s");
+  EXPECT_EQ(result().note, Why(NoCoreFile{3, CoreWasNotRead{kCoreTimeout, true}}));
 }
 
 TEST_F(CoreFilesTest, OneThatIsGivenUpIsSaid) {
@@ -99,7 +100,7 @@ TEST_F(CoreFilesTest, OneThatIsGivenUpIsSaid) {
   cores_->give_up();
   EXPECT_EQ(killed_, started_);
   EXPECT_FALSE(cores_->any());
-  EXPECT_EQ(result().note, "no core file of rank 3: there was no time to read it");
+  EXPECT_EQ(result().note, Why(NoCoreFile{3, CoreWasNotRead{std::nullopt, true}}));
 }
 
 }  // namespace

@@ -18,7 +18,6 @@ namespace lockstep::runner {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST(CorePlace, FollowsTheKernelsPattern) {
   EXPECT_THAT(core_place("core\n", "0\n", false).globs, ElementsAre("core"));
@@ -34,11 +33,15 @@ TEST(CorePlace, FollowsTheKernelsPattern) {
 TEST(CorePlace, WhoHasThemIsNamed) {
   const CorePlace abrt = core_place("|/usr/libexec/abrt-hook-ccpp %s", "0", false);
   EXPECT_EQ(abrt.kind, CorePlace::Kind::nowhere);
-  EXPECT_THAT(abrt.why, HasSubstr("/usr/libexec/abrt-hook-ccpp"));
-  EXPECT_THAT(core_place("|/lib/systemd/systemd-coredump", "0", true).why,
-              HasSubstr("outside of the container"));
+  EXPECT_EQ(abrt.taken,
+            (CoresGoElsewhere{CoreTaker::program, "/usr/libexec/abrt-hook-ccpp", false}));
+  EXPECT_EQ(core_place("|/lib/systemd/systemd-coredump", "0", true).taken,
+            (CoresGoElsewhere{CoreTaker::program, "/lib/systemd/systemd-coredump", true}));
   EXPECT_EQ(core_place("", "0", false).kind, CorePlace::Kind::nowhere);
+  EXPECT_EQ(core_place("", "0", false).taken, (CoresGoElsewhere{CoreTaker::nobody, "", false}));
   EXPECT_EQ(core_place("@/run/cores", "0", false).kind, CorePlace::Kind::nowhere);
+  EXPECT_EQ(core_place("@/run/cores", "0", false).taken,
+            (CoresGoElsewhere{CoreTaker::socket, "", false}));
 }
 
 // A working directory with a core file, and a folder of tools.

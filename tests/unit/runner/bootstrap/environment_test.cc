@@ -4,9 +4,9 @@
 #include "runner/bootstrap/mpi_settings.h"
 #include "runner/bootstrap/nccl_watch.h"
 #include "runner/bootstrap/network.h"
-#include "runner/bootstrap/ray.h"
+#include "runner/bootstrap/rank_variables.h"
+#include "runner/bootstrap/ray_folder.h"
 #include "runner/bootstrap/torchrun.h"
-#include "runner/bootstrap/variables.h"
 
 namespace lockstep::runner {
 namespace {

@@ -16,7 +16,7 @@
 #include "common/base/check.h"
 #include "common/io/clock.h"
 #include "runner/bootstrap/bootstrap.h"
-#include "runner/bootstrap/gang_link.h"
+#include "runner/gang/gang_link.h"
 
 namespace lockstep::runner::harness {
 namespace {
@@ -300,7 +300,7 @@ void Node::on_exit(int rank, int status) {
     fail();
     RankExit exit;
     exit.rank = rank;
-    link_->broadcast(GangAbort{node_rank_, exit, "a rank failed"});
+    link_->broadcast(GangAbort{node_rank_, exit, told("a rank failed")});
   }
   leave_if_drained();
 }

@@ -1,4 +1,5 @@
 // What the runner names as the cause, whatever order its signs arrive in.
+#include "common/domain/why/ranks/ranks.h"
 #include "tests/unit/runner/core/fixture.h"
 
 namespace lockstep::runner {
@@ -33,7 +34,7 @@ TEST_F(RunnerCore, NonZeroExitCode) {
   const auto report = drain_quote_and_end(0);
   EXPECT_EQ(report.cause, Cause::exit_code);
   EXPECT_EQ(exit_code_of(report.ranks[0]), 3);
-  EXPECT_EQ(report.message, "rank 0 exited with code 3");
+  EXPECT_EQ(report.why, Why(RankEnded{0, Cause::exit_code, 3, 0, true, {}}));
 }
 
 TEST_F(RunnerCore, OutOfMemoryIsNamed) {
@@ -41,6 +42,7 @@ TEST_F(RunnerCore, OutOfMemoryIsNamed) {
   give(RankExited{0, 0, SIGKILL, true});
   const auto report = drain_quote_and_end(0);
   EXPECT_EQ(report.cause, Cause::out_of_memory);
+  EXPECT_EQ(report.ranks[0].why, Why(KilledForMemory{}));
   EXPECT_EQ(exit_code_of(report.ranks[0]), 137);
 }
 
@@ -58,7 +60,8 @@ TEST_F(RunnerCore, AbortCodeWinsOverTheSignalItCauses) {
   EXPECT_EQ(exit_code_of(report.ranks[0]), 42);
   EXPECT_FALSE(report.ranks[0].terminated_by_us);
   EXPECT_TRUE(report.ranks[1].terminated_by_us);
-  EXPECT_EQ(report.message, "rank 0 called MPI_Abort(42): bad input");
+  EXPECT_EQ(report.why,
+            Why(RankEnded{0, Cause::mpi_abort, 42, 0, true, CalledMpiAbort{42, "bad input"}}));
 }
 
 TEST_F(RunnerCore, AbortThatIsHeardAfterTheDeathItCaused) {
@@ -98,6 +101,7 @@ TEST_F(RunnerCore, ExitZeroBeforeFinalizeFails) {
   pass(kSettle);
   const auto report = drain_quote_and_end(0);
   EXPECT_EQ(report.cause, Cause::exit_without_finalize);
+  EXPECT_EQ(report.ranks[0].why, Why(NotFinalized{}));
   EXPECT_NE(exit_code_of(report.ranks[0]), 0);
 }
 
@@ -125,14 +129,14 @@ TEST_F(RunnerCore, RankThatNeverConnectedWhileAnotherDid) {
 TEST_F(RunnerCore, MpiInitThatNeverReachedTheServerIsExplained) {
   struct Case {
     const char* tail;
-    const char* said;  // "" for nothing
+    Why why;
   };
   for (const Case& c :
-       {Case{"MPIR_pmi_init(134): PMI_Init returned -1", "descriptor 20 (PMI_FD)"},
-        Case{"Runtime environment uses unsupported PMI version 1.", "MPIR_CVAR_PMI_VERSION=x"},
-        Case{"*** An error occurred in MPI_Init_thread", "may be too old"},
-        Case{"about:\n    mpi_init:startup:internal-failure", "may be too old"},
-        Case{"ImportError: no module named mpi4py", ""}}) {
+       {Case{"MPIR_pmi_init(134): PMI_Init returned -1", MpiInitFailed{true}},
+        Case{"Runtime environment uses unsupported PMI version 1.", MpiInitFailed{true}},
+        Case{"*** An error occurred in MPI_Init_thread", MpiInitFailed{false}},
+        Case{"about:\n    mpi_init:startup:internal-failure", MpiInitFailed{false}},
+        Case{"ImportError: no module named mpi4py", {}}}) {
     core = Core();
     run_solo(part(1, 1, Distribution::Kind::mpi));
     give(RankExited{0, 15, 0, false});
@@ -143,9 +147,8 @@ TEST_F(RunnerCore, MpiInitThatNeverReachedTheServerIsExplained) {
     const auto report = take_end();
     EXPECT_EQ(report.cause, Cause::exit_code);
     EXPECT_EQ(exit_code_of(report.ranks[0]), 15);
-    EXPECT_NE(report.ranks[0].detail.find(c.said), std::string::npos) << c.tail;
-    EXPECT_EQ(report.ranks[0].detail.empty(), *c.said == '\0') << c.tail;
-    EXPECT_NE(report.message.find(c.said), std::string::npos) << report.message;
+    EXPECT_EQ(report.ranks[0].why, c.why) << c.tail;
+    EXPECT_EQ(report.why, Why(RankEnded{0, Cause::exit_code, 15, 0, true, c.why})) << c.tail;
   }
 }
 
@@ -158,7 +161,7 @@ TEST_F(RunnerCore, MpiInitOfARankThatHadJoinedIsNotExplained) {
   take<ReadStderrTail>();
   give(StderrTail{0, "MPI_Init failed"});
   pass(kAbortNews);
-  EXPECT_EQ(take_end().ranks[0].detail, "");
+  EXPECT_FALSE(take_end().ranks[0].why);
 }
 
 TEST_F(RunnerCore, PlainScriptUnderMpiCompletes) {
@@ -184,7 +187,7 @@ TEST_F(RunnerCore, PeerAbortTerminatesAndBlamesNobodyHere) {
   abort.node_rank = 1;
   abort.first.rank = 1;
   abort.first.cause = Cause::signal;
-  abort.message = "rank 1 was killed by signal 9";
+  abort.why = RankEnded{1, Cause::signal, 0, SIGKILL, true, {}};
   give(AbortFromPeer{abort});
   take_report(PartState::stopping);
   take_signal(SIGTERM);
@@ -194,28 +197,28 @@ TEST_F(RunnerCore, PeerAbortTerminatesAndBlamesNobodyHere) {
   EXPECT_EQ(report.cause, Cause::canceled);
   EXPECT_FALSE(report.first_failed_rank);
   EXPECT_TRUE(report.ranks[0].terminated_by_us);
-  EXPECT_EQ(report.message, "node rank 1 ended the gang: rank 1 was killed by signal 9");
+  EXPECT_EQ(report.why, Why(PeerEndedGang{1, abort.why}));
+  ASSERT_TRUE(report.aborted_by);
+  EXPECT_EQ(report.aborted_by->why, abort.why);
 }
 
 TEST_F(RunnerCore, OfAKilledRankItIsSaidWhoSentTheSignal) {
   struct Case {
     RankExited exited;
-    const char* said;
+    Why why;
   };
-  const Case cases[] = {
-      {{0, 0, SIGKILL, false}, "not sent by Lockstep; a person or a service of that node"},
-      {{0, 0, SIGKILL, false, true}, "sent with `lockstep job signal`"},
-      {{0, 0, SIGKILL, false, false, "Out of memory: Killed process 7 (a)"},
-       "the kernel's log says: Out of memory: Killed process 7 (a)"},
-      {{0, 0, SIGSEGV, false}, ""}};
+  const Case cases[] = {{{0, 0, SIGKILL, false}, KilledFromOutside{}},
+                        {{0, 0, SIGKILL, false, true}, KilledByUser{}},
+                        {{0, 0, SIGKILL, false, false, "Out of memory: Killed process 7 (a)"},
+                         KilledFromOutside{"Out of memory: Killed process 7 (a)"}},
+                        {{0, 0, SIGSEGV, false}, {}}};
   for (const Case& c : cases) {
     core = Core();
     run_solo(part(1, 1));
     give(c.exited);
     const auto report = drain_quote_and_end(0);
     EXPECT_EQ(report.cause, Cause::signal);
-    EXPECT_NE(report.ranks[0].detail.find(c.said), std::string::npos) << report.ranks[0].detail;
-    EXPECT_EQ(report.ranks[0].detail.empty(), *c.said == '\0');
+    EXPECT_EQ(report.ranks[0].why, c.why);
   }
 }
 
@@ -225,6 +228,7 @@ TEST_F(RunnerCore, SpawnLostTakesItsRanks) {
   give(SpawnLost{});
   const auto report = drain_quote_and_end(1);
   EXPECT_EQ(report.cause, Cause::runner_lost);
+  EXPECT_EQ(report.why, Why(RanksDiedWithSpawn{SpawnEnd::died}));
   EXPECT_FALSE(report.first_failed_rank);
   EXPECT_EQ(report.ranks[0].cause, Cause::completed);
   EXPECT_EQ(report.ranks[1].cause, Cause::runner_lost);
@@ -244,7 +248,7 @@ TEST_F(RunnerCore, ALostBootstrapEndsTheRanksThatNeedIt) {
   const auto report = drain_and_end();
   EXPECT_EQ(report.cause, Cause::runner_lost);
   EXPECT_FALSE(report.first_failed_rank);
-  EXPECT_EQ(report.message, "the PMIx server died, and this node's ranks were ended with it");
+  EXPECT_EQ(report.why, Why(RankServerDied{"the PMIx server died"}));
   EXPECT_TRUE(report.ranks[0].terminated_by_us);
 }
 
@@ -267,7 +271,9 @@ TEST_F(RunnerCore, TakenMasterPortIsItsOwnCause) {
   take_report(PartState::stopping);
   take_signal(SIGTERM);
   give(RankExited{0, 1, 0, false});
-  EXPECT_EQ(drain_and_end().cause, Cause::port_taken);
+  const auto report = drain_and_end();
+  EXPECT_EQ(report.cause, Cause::port_taken);
+  EXPECT_EQ(report.why, Why(PortWasTaken{6105}));
 }
 
 // ---- Ray's workers, which end with the head
@@ -341,8 +347,8 @@ class MpiGang : public RunnerCore {
     const auto report = drain_and_end();  // no stderr of a rank that was never here
     EXPECT_EQ(report.cause, Cause::never_connected);
     EXPECT_EQ(report.first_failed_rank, rank);
-    EXPECT_EQ(report.message.rfind("rank " + std::to_string(rank) + " exited with code 0", 0), 0u)
-        << report.message;
+    EXPECT_EQ(report.why,
+              Why(RankEnded{rank, Cause::never_connected, 0, 0, true, NeverJoinedMpi{}}));
     for (const auto& exit : report.ranks) EXPECT_TRUE(exit.terminated_by_us);
   }
 

@@ -146,7 +146,7 @@ TEST_F(RunnerCore, AnOrderToRunWithoutATableFailsTheStart) {
     give(AssignmentChanged{assignment});
     const auto report = drain_and_end();
     EXPECT_EQ(report.cause, Cause::start_failed);
-    EXPECT_NE(report.message.find("replaced by an older one"), std::string::npos);
+    EXPECT_EQ(report.why, Why(OrderLacksGang{}));
   }
 }
 
@@ -208,13 +208,13 @@ TEST_F(RunnerCore, AStopByThePeerIsNotedForTheLauncher) {
   run_gang(part(2, 1));
   RankExit first;
   first.cause = Cause::timeout;
-  give(AbortFromPeer{{1, first, "ran longer than limits.timeout, 2.0s"}});
+  give(AbortFromPeer{{1, first, RanTooLong{seconds(2)}}});
   take_report(PartState::stopping);
   take_signal(SIGTERM);
   give(RankExited{0, 0, SIGTERM, false});
   const auto report = drain_and_end();
   EXPECT_EQ(report.cause, Cause::canceled);
-  EXPECT_EQ(report.aborted_by, (PeerAbort{1, first, "ran longer than limits.timeout, 2.0s"}));
+  EXPECT_EQ(report.aborted_by, (PeerAbort{1, first, RanTooLong{seconds(2)}}));
 }
 
 TEST_F(RunnerCore, StopBeforeAnyRankStarted) {
@@ -247,7 +247,7 @@ TEST_F(RunnerCore, RankThatStartsAfterTheEndWasDecidedIsSignalledToo) {
   give(Endpoint{7000, PublicKey("key"), 6105});
   take<StartRank>();
   take<StartRank>();
-  give(RankStartFailed{0, 127, "execve: No such file or directory"});
+  give(RankStartFailed{0, 127, told("execve: No such file or directory")});
   take_report(PartState::stopping);
   give(RankStarted{1, 5});
   take_signal(SIGTERM);
@@ -261,10 +261,10 @@ TEST_F(RunnerCore, RankThatStartsAfterTheEndWasDecidedIsSignalledToo) {
 TEST_F(RunnerCore, SetupFailureStartsNothing) {
   give(Begin{part(2, 1)});
   take<LeasePorts>();
-  give(SetupFailed{Cause::start_failed, "cgroup: permission denied"});
+  give(SetupFailed{Cause::start_failed, told("cgroup: permission denied")});
   const auto report = drain_and_end();
   EXPECT_EQ(report.cause, Cause::start_failed);
-  EXPECT_EQ(report.message, "cgroup: permission denied");
+  EXPECT_EQ(report.why, told("cgroup: permission denied"));
 }
 
 // A peer may be done and gone before a part of the gang ever heard that all are connected.

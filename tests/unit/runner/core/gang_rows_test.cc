@@ -8,7 +8,6 @@ namespace lockstep::runner {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 const AttemptId kAttempt{JobId("job"), 2};
@@ -29,9 +28,11 @@ TableRelay lacking(const GangTable& table, int node_rank = 1, int radix = 2) {
   return {kAttempt, node_rank, {}, share_of(table, node_rank, radix, digest_of(kAttempt, table))};
 }
 
-std::string refusal(TableRelay& relay, GangRows rows) {
-  const Status taken = relay.take(std::move(rows));
-  return taken ? "" : taken.error().message;
+Why refusal(TableRelay& relay, GangRows rows) { return relay.take(std::move(rows)); }
+
+// Of a gang of seven.
+Why refused(TableFault fault, int parent = 0) {
+  return GangTableRefused{parent, fault, "", 0, 0, 7};
 }
 
 TEST(GangRows, ATableIsCutIntoMessagesInOrder) {
@@ -55,7 +56,7 @@ TEST(GangRows, ATableThatCameInRowsIsTheOneThatWasCut) {
     TableRelay relay = lacking(table);
     for (GangRows& rows : cut_into_rows(kAttempt, table, at_most)) {
       EXPECT_FALSE(relay.whole());
-      EXPECT_EQ(refusal(relay, std::move(rows)), "");
+      EXPECT_EQ(refusal(relay, std::move(rows)), Why());
     }
     ASSERT_TRUE(relay.whole()) << at_most;
     EXPECT_EQ(*relay.whole(), table);
@@ -67,7 +68,7 @@ TEST(GangRows, AChildGetsTheTableOnceItIsThereAndOnlyOnce) {
   TableRelay relay = lacking(table);
   relay.ask(3);
   EXPECT_THAT(relay.due(), IsEmpty());
-  EXPECT_EQ(refusal(relay, cut_into_rows(kAttempt, table).front()), "");
+  EXPECT_EQ(refusal(relay, cut_into_rows(kAttempt, table).front()), Why());
   relay.ask(4);
   EXPECT_THAT(relay.due(), ElementsAre(3, 4));
   relay.ask(3);
@@ -81,7 +82,7 @@ TEST(GangRows, WhoHasTheWholeTableServesItAndTakesNoOther) {
   EXPECT_EQ(relay.share().radix, kGangTreeRadix);
   EXPECT_EQ(relay.share().children.size(), 2U);
   EXPECT_FALSE(relay.share().parent);
-  EXPECT_EQ(refusal(relay, cut_into_rows(kAttempt, numbered(2)).front()), "");
+  EXPECT_EQ(refusal(relay, cut_into_rows(kAttempt, numbered(2)).front()), Why());
   EXPECT_EQ(*relay.whole(), table);
   relay.ask(1);
   EXPECT_THAT(relay.due(), ElementsAre(1));
@@ -91,11 +92,10 @@ TEST(GangRows, RowsOutOfOrderAreRefused) {
   const GangTable table = numbered(7);
   const auto messages = cut_into_rows(kAttempt, table, 3);
   TableRelay relay = lacking(table);
-  EXPECT_EQ(refusal(relay, messages[0]), "");
+  EXPECT_EQ(refusal(relay, messages[0]), Why());
   EXPECT_EQ(refusal(relay, messages[2]),
-            "the gang's table, as node rank 0 passed it on, has the row of node rank 6 where that "
-            "of 3 was due");
-  EXPECT_EQ(refusal(relay, messages[1]), "") << "nothing more is taken";
+            Why(GangTableRefused{0, TableFault::out_of_order, "", 6, 3, 7}));
+  EXPECT_EQ(refusal(relay, messages[1]), Why()) << "nothing more is taken";
   EXPECT_FALSE(relay.whole());
 }
 
@@ -103,21 +103,22 @@ TEST(GangRows, DoubledRowsAreRefused) {
   const GangTable table = numbered(7);
   const auto messages = cut_into_rows(kAttempt, table, 3);
   TableRelay relay = lacking(table);
-  EXPECT_EQ(refusal(relay, messages[0]), "");
-  EXPECT_THAT(refusal(relay, messages[0]), HasSubstr("where that of 3 was due"));
+  EXPECT_EQ(refusal(relay, messages[0]), Why());
+  EXPECT_EQ(refusal(relay, messages[0]),
+            Why(GangTableRefused{0, TableFault::out_of_order, "", 0, 3, 7}));
 }
 
 TEST(GangRows, MoreRowsThanNodesAreRefused) {
   TableRelay relay = lacking(numbered(7));
-  EXPECT_THAT(refusal(relay, cut_into_rows(kAttempt, numbered(8)).front()),
-              HasSubstr("does not have one row for each of the gang's 7 nodes"));
+  EXPECT_EQ(refusal(relay, cut_into_rows(kAttempt, numbered(8)).front()),
+            refused(TableFault::wrong_count));
 }
 
 TEST(GangRows, AMessageWithoutRowsIsRefused) {
   TableRelay relay = lacking(numbered(7));
   GangRows none;
   none.attempt = kAttempt;
-  EXPECT_THAT(refusal(relay, none), HasSubstr("one row for each"));
+  EXPECT_EQ(refusal(relay, none), refused(TableFault::wrong_count));
 }
 
 TEST(GangRows, ATableThatAParentChangedIsRefusedAndGoesNoFurther) {
@@ -127,26 +128,25 @@ TEST(GangRows, ATableThatAParentChangedIsRefusedAndGoesNoFurther) {
   TableRelay relay = lacking(table, 4);
   relay.ask(9);
   EXPECT_EQ(refusal(relay, cut_into_rows(kAttempt, forged).front()),
-            "the gang's table, as node rank 1 passed it on, is not the one that the launcher made "
-            "(their digests differ)");
+            refused(TableFault::altered, 1));
   EXPECT_FALSE(relay.whole());
   EXPECT_THAT(relay.due(), IsEmpty());
   forged = table;
   forged.master_port = 1;
   TableRelay other = lacking(table);
-  EXPECT_THAT(refusal(other, cut_into_rows(kAttempt, forged).front()), HasSubstr("digests differ"));
+  EXPECT_EQ(refusal(other, cut_into_rows(kAttempt, forged).front()), refused(TableFault::altered));
 }
 
 TEST(GangRows, TheTableOfAnOlderAttemptIsRefused) {
   const GangTable table = numbered(7);
   const AttemptId older{kAttempt.job, 1};
   TableRelay relay = lacking(table);
-  EXPECT_THAT(refusal(relay, cut_into_rows(older, table).front()),
-              HasSubstr("is that of attempt job.1"));
+  EXPECT_EQ(refusal(relay, cut_into_rows(older, table).front()),
+            Why(GangTableRefused{0, TableFault::other_attempt, "job.1", 0, 0, 7}));
   TableRelay renamed = lacking(numbered(7));
   GangTable old = numbered(7);
   old.members[0].runner_port = 9;
-  EXPECT_THAT(refusal(renamed, cut_into_rows(kAttempt, old).front()), HasSubstr("digests differ"));
+  EXPECT_EQ(refusal(renamed, cut_into_rows(kAttempt, old).front()), refused(TableFault::altered));
 }
 
 }  // namespace

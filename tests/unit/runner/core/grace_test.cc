@@ -48,7 +48,7 @@ std::vector<Occasion> occasions() {
       {"time-out", [](auto&) { return std::vector<Input>{Tick{}}; }},
       {"disk limit",
        [](auto&) {
-         return std::vector<Input>{SetupFailed{Cause::disk_limit, "full"}};
+         return std::vector<Input>{SetupFailed{Cause::disk_limit, told("full")}};
        }},
       {"the port was taken", [](auto&) { return std::vector<Input>{MasterPortTaken{}}; }},
   };
@@ -56,7 +56,7 @@ std::vector<Occasion> occasions() {
                             Cause::disk_limit, Cause::port_taken, Cause::start_failed})
     all.push_back({"a peer's " + std::string(to_string(cause)),
                    [cause](auto&) {
-                     return std::vector<Input>{AbortFromPeer{{1, of(cause), "it ended"}}};
+                     return std::vector<Input>{AbortFromPeer{{1, of(cause), told("it ended")}}};
                    },
                    2});
   // The launcher hears of the end of the ranks that ended at once, and stops the others.
@@ -67,8 +67,9 @@ std::vector<Occasion> occasions() {
                  2});
   all.push_back({"a peer's failure, then the launcher's stop",
                  [](auto& a) {
-                   return std::vector<Input>{AbortFromPeer{{1, of(Cause::exit_code), "it ended"}},
-                                             changed(a, StopReason::gang_failed)};
+                   return std::vector<Input>{
+                       AbortFromPeer{{1, of(Cause::exit_code), told("it ended")}},
+                       changed(a, StopReason::gang_failed)};
                  },
                  2});
   return all;

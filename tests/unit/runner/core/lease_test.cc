@@ -30,7 +30,7 @@ TEST_F(RunnerLease, ItsRanksEndWhenNobodyRenewsIt) {
   pass(seconds(1));
   const NodeExitReport report = killed();
   EXPECT_EQ(report.cause, Cause::node_lost);
-  EXPECT_NE(report.message.find("its lease ran out"), std::string::npos) << report.message;
+  EXPECT_EQ(report.why, Why(LeaseRanOut{seconds(60), true}));
   EXPECT_TRUE(report.ranks.at(0).terminated_by_us);
 }
 

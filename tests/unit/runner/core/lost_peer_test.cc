@@ -111,7 +111,7 @@ TEST_F(LostPeerInCore, NamesTheRankThatFailedBeforeOnTheOtherNode) {
   killed.signal = SIGKILL;
   killed.time = now;
   take_drain();
-  give(AbortFromPeer{{1, killed, "rank 1 was killed"}});
+  give(AbortFromPeer{{1, killed, told("rank 1 was killed")}});
   give(LogsDrained{});
   take<ReadStderrTail>();
   give(StderrTail{0, "Connection closed by peer [n1]"});
@@ -149,7 +149,7 @@ TEST_F(RunnerCore, AHangEndsTheGang) {
   give(GangHangs{found});
   const auto abort = std::get<GangAbort>(take<TellGang>().message);
   EXPECT_EQ(abort.first.cause, Cause::hang);
-  EXPECT_EQ(abort.message, "stopped rank 1");
+  EXPECT_EQ(abort.why, Why(GangHung{FoundKind::stopped, {1}}));
   take_report(PartState::stopping);
   take_signal(SIGTERM);
   give(RankExited{0, 0, SIGTERM, false});

@@ -51,19 +51,19 @@ class GangNetwork : public RunnerCore {
     broken.broken = 1;
     return broken;
   }
-  NodeExitReport end_for(const std::string& text) {
-    const auto told = std::get<GangAbort>(take<TellGang>().message);
-    EXPECT_NE(told.message.find(text), std::string::npos) << told.message;
+  NodeExitReport end_for(const Why& why) {
+    EXPECT_EQ(std::get<GangAbort>(take<TellGang>().message).why, why);
     const NodeExitReport report = drain_and_end();
     EXPECT_EQ(report.cause, Cause::start_failed);
-    EXPECT_NE(report.message.find(text), std::string::npos) << report.message;
+    EXPECT_EQ(report.why, why);
     EXPECT_FALSE(report.first_failed_rank);
     return report;
   }
   Assignment assignment;
 };
 
-constexpr char kPair[] = "n1 (10.9.0.2, eth1) cannot reach n2 (10.9.0.3) port 41999: timed out";
+const Why kPair = PathIsBroken{
+    {1, 2, "10.9.0.2", "eth1", "10.9.0.3", 41'999, PathTrouble::timed_out, 0}, "n1", "n2", 0};
 
 TEST_F(GangNetwork, IsProbedBeforeRanksStart) {
   probe();
@@ -108,8 +108,7 @@ TEST_F(GangNetwork, WithAnOlderRunnerIsNotProbed) {
 TEST_F(GangNetwork, ThatIsBrokenEndsTheStartOnTheNodeThatIsNamed) {
   probe(2);
   give(ProbeDone{broken(), ProbeDone::Verdict::failed_here});
-  const NodeExitReport report = end_for(kPair);
-  EXPECT_EQ(report.message.find("more of its paths"), std::string::npos) << report.message;
+  end_for(kPair);
   EXPECT_EQ(core.report().probe, broken()) << "for the launcher to say it in its words";
 }
 
@@ -119,7 +118,7 @@ TEST_F(GangNetwork, OthersAwaitTheAbortOfThatNode) {
   GangAbort abort;
   abort.node_rank = 2;
   abort.first.cause = Cause::start_failed;
-  abort.message = kPair;
+  abort.why = kPair;
   give(AbortFromPeer{abort});
   const NodeExitReport report = drain_and_end();
   EXPECT_EQ(report.cause, Cause::canceled);
@@ -139,14 +138,14 @@ TEST_F(GangNetwork, AProbeThatNeverEndsFails) {
   probe(1);
   pass(kProbeWithin - milliseconds(1));
   pass(milliseconds(1));
-  end_for("had no end within 20");
+  end_for(ProbeDidNotEnd{kProbeWithin});
   give(ProbeDone{result(), ProbeDone::Verdict::passed});  // after the end: nothing
 }
 
 TEST_F(GangNetwork, AbortsAndStopsMeanwhileEndIt) {
   probe(1);
   GangAbort abort;
-  abort.message = "stopped by order: canceled";
+  abort.why = StoppedByOrder{StopReason::canceled};
   give(AbortFromPeer{abort});
   take_drain();
   give(ProbeDone{result(), ProbeDone::Verdict::passed});
@@ -201,10 +200,7 @@ TEST_F(GangNetwork, WhyItsRunnersDoNotConnectIsSaidSoonerByWhoKnows) {
   give(ParentChecked{failure});
   EXPECT_EQ(core.next_deadline(), begun + kNamedWithin);
   pass(kNamedWithin - seconds(5));
-  const auto report = end_for(
-      "did not all connect within 27.0s: n1 (10.0.0.2, eth0) cannot reach n0 (10.0.0.1) port "
-      "40001: "
-      "refused");
+  end_for(GangNotConnected{kNamedWithin, PathIsBroken{failure, "n1", "n0", 0}});
   ASSERT_TRUE(core.report().probe);
   EXPECT_EQ(core.report().probe->failures.at(0), failure);
 }

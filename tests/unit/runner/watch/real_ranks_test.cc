@@ -21,7 +21,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr Duration kPatience = minutes(1);
+constexpr Duration kDeadline = minutes(1);
 
 class Child {
  public:
@@ -55,7 +55,7 @@ WatchLook look_at(int pid) {
 RankStanding standing_once(int pid, const std::function<bool(const RankStanding&)>& is_so) {
   RankWatch watch;
   io::SystemClock clock;
-  const Instant until = clock.now() + kPatience;
+  const Instant until = clock.now() + kDeadline;
   RankStanding last;
   while (clock.now() < until) {
     last = watch.sample(clock.now(), look_at(pid)).standings.at(0);
@@ -162,7 +162,7 @@ TEST(RealRanks, TwoAreConnectedAndOneWaitsForTheOther) {
   look.ranks.push_back(look.ranks[0]);
   look.ranks[1].rank = 1;
   look.ranks[1].pid = sleeps.pid();
-  const Instant until = clock.now() + kPatience;
+  const Instant until = clock.now() + kDeadline;
   RankStandings standings;
   while (clock.now() < until) {
     standings = watch.sample(clock.now(), look).standings;
@@ -203,7 +203,7 @@ TEST(NodeWatch, TellsOfItsRanksUntilAllHaveEnded) {
                    [&](const RankStandings& standings) { told = standings; }});
   EXPECT_EQ(watch.next_deadline(), Instant::never());
   const auto turn_until = [&](const std::function<bool()>& is_so) {
-    const Instant until = clock.now() + kPatience;
+    const Instant until = clock.now() + kDeadline;
     while (!is_so() && clock.now() < until) {
       loop.turn(milliseconds(20));
       watch.expire(clock.now());
@@ -241,7 +241,7 @@ TEST(WatchThread, LooksOnItsOwnThreadAndTellsOnTheLoop) {
   std::optional<WatchResult> told;
   WatchThread thread(loop, [&](WatchResult result) { told = std::move(result); });
   ASSERT_TRUE(thread.sample(clock.now(), look_at(child.pid())));
-  const Instant until = clock.now() + kPatience;
+  const Instant until = clock.now() + kDeadline;
   while (!told && clock.now() < until) loop.turn(milliseconds(20));
   ASSERT_TRUE(told);
   EXPECT_EQ(told->standings.size(), 1u);

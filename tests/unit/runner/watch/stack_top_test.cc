@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/domain/rank_standing.h"
+#include "common/domain/ranks/standing.h"
 
 namespace lockstep::runner {
 namespace {

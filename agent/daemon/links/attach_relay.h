@@ -1,0 +1,71 @@
+#pragma once
+// Passes the frames of attachments on, between the launcher's bulk connection and the runners of
+// this node. It keeps which attempt an attachment is of, and nothing else: no bytes, and nothing
+// over its own restart. What cannot go on is dropped; the client repairs it by opening again, which
+// also tells us of the attachment (docs/decisions/078-attach.md).
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/domain/messages/attach_frames.h"
+
+namespace lockstep::agent {
+
+inline constexpr std::size_t kMaxAttachmentsOfNode = 4096;
+
+class AttachRelay {
+ public:
+  // Where a part stands, as far as attachments care.
+  enum class Standing {
+    absent,    // it does not run here, or no more
+    starting,  // its runner is not there yet
+    running,
+  };
+  struct Doors {
+    std::function<Standing(const AttemptId&)> standing;
+    std::function<void(const AttemptId&, const AttachFrame&)> to_runner;
+    std::function<void(const AttachFrame&)> to_launcher;  // over the bulk connection
+    std::function<bool()> is_link_up;
+    // Whether the bulk connection is needed; asked for again with each frame that needs it.
+    std::function<void(bool)> hold_link;
+  };
+  explicit AttachRelay(Doors doors) : doors_(std::move(doors)) {}
+
+  void from_launcher(const AttachFrame& frame, Instant now);
+  // `attempt`: of the runner that sent it.
+  void from_runner(const AttemptId& attempt, const AttachFrame& frame);
+  // The bulk connection is there, perhaps another one: the launcher hears over it who is attached.
+  void on_link_up(Instant now);
+  // The runner has ended. Tells the clients that are attached to it.
+  void gone(const AttemptId& attempt);
+
+  // An opening that came before the bulk connection waits for it, so that its answer need not be
+  // asked for again. An attachment whose client was not heard for kAttachSilence is forgotten.
+  Instant next_deadline() const;
+  void tick(Instant now);
+  std::size_t size() const { return known_.size(); }
+
+ private:
+  struct Known {
+    AttemptId attempt;
+    Instant heard;
+  };
+  struct Waiting {
+    AttachFrame frame;
+    Instant came;
+  };
+  void open(const AttachFrame& frame, Instant now);
+  void let_go_of_link();
+  void refuse(const AttachId& id, std::string message, bool for_now);
+  void forget(const AttachId& id);
+
+  const Doors doors_;
+  std::map<AttachId, Known> known_;
+  std::vector<Waiting> waiting_;        // openings, while the bulk connection is being made
+  Instant look_at_ = Instant::never();  // who was silent for too long
+};
+
+}  // namespace lockstep::agent

@@ -1,0 +1,49 @@
+#pragma once
+// What captures of a running attempt remember from one to the next, and what of it the collection
+// at the attempt's end uses.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/time.h"
+#include "common/domain/data/outputs.h"
+#include "common/io/process.h"
+#include "common/snapshot/capture/capture.h"
+#include "common/snapshot/live/live_capture.h"
+
+namespace lockstep::agent {
+
+// State kept between captures of what a running attempt has written so far.
+struct SoFarMemory {
+  struct Place {
+    snapshot::LiveCapture capture;
+    std::optional<std::string> folder;  // what `options` are about
+    snapshot::TreeOptions options;
+    std::string problem;  // why nothing is captured, as it was told; "": nothing is wrong
+  };
+  std::map<std::pair<OutputKind, std::string>, Place> places;
+  std::optional<io::User> user;  // the job's, as looked up last
+  Duration user_since{0};        // since boot
+};
+
+// State kept between captures of a running attempt's checkpoint.
+struct CheckpointMemory {
+  Digest look;  // of names, sizes and times; all zero: never seen
+  std::map<std::string, snapshot::FileIdentity> files;  // by path, as the last capture has them
+  std::optional<snapshot::LowerTree> tree;              // the last capture
+  std::optional<CollectedOutput> told;                  // the same, as the launcher knows it
+};
+
+// What captures of an attempt have sent while it ran, and when ranks of it were killed (a rank
+// that exited by itself wrote what it wanted). Null: nothing is known.
+struct Interrupted {
+  std::vector<Instant> killed;
+  const SoFarMemory* so_far = nullptr;
+  const CheckpointMemory* checkpoint = nullptr;
+};
+
+}  // namespace lockstep::agent

@@ -1,0 +1,39 @@
+#pragma once
+// Finds the folder that ranks use as ./outputs, ./logs, a named output or the checkpoint, also if
+// they made it a symlink: into the working directory, or to a folder of the job's user anywhere on
+// the node. Call it with that user's rights (io::ActAs): it opens nothing that the user could not,
+// and through no link of the kernel's (/proc/PID/fd), which would lead to files of the agent.
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "agent/workspace/collect/open_below.h"
+#include "common/domain/messages/assignment.h"
+#include "common/domain/messages/workspace_plan.h"
+#include "common/io/attempt/attempt_dir.h"
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+
+namespace lockstep::agent {
+
+struct LinkRules {
+  // Absolute, as ranks see it or may have seen it; the first is the likeliest.
+  std::vector<std::string> working_directories;
+  std::string base;           // where it is for the agent, resolved
+  bool in_container = false;  // paths outside of it are the container's
+  uid_t owner = 0;            // of folders outside that are followed
+};
+LinkRules link_rules(const Assignment& assignment, const WorkspacePlan& plan,
+                     const io::AttemptDir& directory, const io::User& user);
+
+struct OutputFolder {
+  Opened opened;
+  std::string folder;    // its path in the working directory; "": it is outside
+  bool is_link = false;  // a symlink was followed
+};
+// `folder`: "a/b", below `base`. For Opened::other, `why` completes a sentence about `folder`.
+OutputFolder open_output(const io::Fd& base, const std::string& folder, const LinkRules& rules);
+
+}  // namespace lockstep::agent

@@ -1,0 +1,45 @@
+#pragma once
+// Finds what ranks were rewriting when they were killed, so that no half-written file is taken for
+// what they wanted to write. Call it with the rights of the job's user (io::ActAs).
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/workspace/collect/capture_memory.h"
+#include "agent/workspace/collect/output_folder.h"
+#include "agent/workspace/collect/rank_folders.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/domain/data/outputs.h"
+#include "common/io/file_system.h"
+#include "common/snapshot/live/torn_files.h"
+
+namespace lockstep::agent {
+
+// Everything about a folder but its content.
+struct Look {
+  Digest digest;
+  std::int64_t newest_ns = 0;  // wall clock: when a file of it was last touched
+  std::map<std::string, snapshot::FileIdentity> files;  // by path
+};
+
+Result<Look> look_of(io::Fd folder, std::string_view shown_as);
+
+// Whether a file of the checkpoint's last capture was being rewritten in place when a rank was
+// killed. One that only grew was not.
+Result<bool> is_torn(const io::Fd& checkpoint, const CheckpointMemory& memory,
+                     const std::vector<Instant>& killed);
+
+// Such files of an output, and those that were written just then without a complete version before
+// (of a checkpoint these alone). Of ./logs none: a log is always being written, and has its own
+// name.
+Result<std::vector<snapshot::TornFile>> torn_files(const Place& place, const OutputFolder& found,
+                                                   const Interrupted& at);
+// Counts those that have a complete version, and says of all what is kept as problems of the
+// output.
+void list_torn(const std::vector<snapshot::TornFile>& torn, CollectedOutput& out);
+
+}  // namespace lockstep::agent

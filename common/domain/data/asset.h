@@ -1,0 +1,141 @@
+#pragma once
+// Registered data and models: a tree of files under a name and a version, which jobs read as inputs
+// (docs/decisions/050-registered-data.md). Also registered components, whose tree is a component's
+// file and the files that it names (docs/decisions/060-registered-components.md). A version never
+// changes but for its archived flag, its description and its tags. The files themselves are in the
+// launcher's blob store.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/digest.h"
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/domain/data/inputs.h"
+#include "common/domain/data/name_grants.h"
+#include "common/domain/data/outputs.h"
+
+namespace lockstep {
+
+// Each kind has names of its own.
+enum class AssetKind { data, model, component };
+inline constexpr AssetKind kInputKinds[] = {AssetKind::data, AssetKind::model};
+std::string_view to_string(AssetKind kind);  // as the verbs: "data", "model", "component"
+std::string_view noun_of(AssetKind kind);    // in sentences: "data asset", "model", "component"
+AssetKind kind_of(InputType type);
+// "uri_file, uri_folder or mltable": the types of a kind, for errors.
+std::string types_of(AssetKind kind);
+
+enum class ComponentType { command, pipeline };
+std::string_view to_string(ComponentType type);
+
+struct RegisteredAsset {
+  std::string name, version;
+  InputType type = InputType::uri_folder;  // says whether it is data or a model
+  // The files' origin, for people: a path of the one who registered it, or
+  // "azureml://jobs/JOB/outputs/NAME", which the launcher has resolved.
+  std::string path;
+  std::optional<Digest> tree;  // the folder, or a folder with this one file
+  // Name of the file in `tree`; "": the asset is the folder itself. Of a component: the path of its
+  // file in `tree`, "train/train.yml".
+  std::string file;
+  std::string description;
+  std::map<std::string, std::string> tags;
+  std::optional<ComponentType> component = {};  // present: it is a component, and has no `type`
+  friend bool operator==(const RegisteredAsset&, const RegisteredAsset&) = default;
+
+  bool has_content_of(const RegisteredAsset& other) const {
+    return type == other.type && component == other.component && tree == other.tree &&
+           file == other.file;
+  }
+};
+
+inline constexpr std::size_t kMaxAssetDescriptionBytes = 16 << 10;
+inline constexpr std::size_t kMaxAssetTags = 100;
+inline constexpr std::size_t kMaxAssetTagBytes = 1'024;
+inline constexpr std::size_t kMaxAssetsInReply = 10'000;
+inline constexpr std::size_t kMaxJobsInLineage = 20;
+
+AssetKind kind_of(const RegisteredAsset& asset);
+std::string_view type_word(const RegisteredAsset& asset);  // "uri_file", "command"
+RegisteredAsset asset_of(const OutputAsset& output);       // without files
+
+// All checks that are possible without its files. Whether it has a tree yet, says the launcher.
+// Errors name the key.
+Status validate(const RegisteredAsset& asset);
+// The part of it that is about what people note; of environments too.
+Status validate_texts(const std::string& description,
+                      const std::map<std::string, std::string>& tags);
+
+// "NAME:VERSION"
+std::string reference_of(const RegisteredAsset& asset);
+// The job in whose outputs its files were; "": they came from elsewhere.
+JobId maker_of(const RegisteredAsset& asset);
+
+// ---- requests ----------------------------------------------------------------------------------
+
+// Answered by AssetReply. Without a version: the version that has this content already and is the
+// newest, else the next number. A path that begins with "azureml:" is resolved by the launcher; any
+// other needs a tree, which the asker has uploaded.
+struct CreateAsset {
+  RegisteredAsset asset;
+  std::string project = {};  // of a new name; "": as in CreateEnvironment
+  friend bool operator==(const CreateAsset&, const CreateAsset&) = default;
+};
+enum class ArchivedToo { no, yes, only };
+// Answered by AssetsReply: all versions of `name`, newest first; without a name the newest version
+// of each name.
+struct ListAssets {
+  AssetKind kind = AssetKind::data;
+  std::string name;
+  ArchivedToo archived = ArchivedToo::no;
+  friend bool operator==(const ListAssets&, const ListAssets&) = default;
+};
+struct ShowAsset {  // answered by AssetReply
+  AssetKind kind = AssetKind::data;
+  std::string name;
+  std::string version;  // "": the newest that is not archived
+  friend bool operator==(const ShowAsset&, const ShowAsset&) = default;
+};
+struct ArchiveAsset {  // answered by Done
+  AssetKind kind = AssetKind::data;
+  std::string name;
+  std::string version;   // "": all that it has
+  bool archived = true;  // false: restores
+  friend bool operator==(const ArchiveAsset&, const ArchiveAsset&) = default;
+};
+
+// ---- views -------------------------------------------------------------------------------------
+
+struct AssetView {
+  RegisteredAsset asset;
+  Instant created;
+  std::string created_by;
+  std::string project;
+  bool archived = false;
+  JobId made_by;  // "": no job, or one that the asker may not see
+  // The newest jobs that had it as an input and that the asker may read, newest first; absent: not
+  // looked for (in a list).
+  std::optional<std::vector<JobId>> used_by = {};
+  std::string owner = {};  // of the name
+  NameGrants grants = {};  // who else may add versions to it
+  // What its files count for quotas; absent: it was registered before they counted.
+  std::optional<Bytes> files = {};
+  friend bool operator==(const AssetView&, const AssetView&) = default;
+};
+struct AssetReply {
+  AssetView asset;
+  friend bool operator==(const AssetReply&, const AssetReply&) = default;
+};
+struct AssetsReply {
+  std::vector<AssetView> assets;
+  std::int64_t more = 0;  // so many more are not in this reply
+  friend bool operator==(const AssetsReply&, const AssetsReply&) = default;
+};
+
+}  // namespace lockstep

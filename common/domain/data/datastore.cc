@@ -1,0 +1,46 @@
+#include "common/domain/data/datastore.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace lockstep {
+
+std::string_view to_string(DatastoreKind kind) {
+  switch (kind) {
+    case DatastoreKind::directory: return "directory";
+    case DatastoreKind::rclone: return "rclone";
+  }
+  return "directory";
+}
+
+bool valid_datastore_name(std::string_view name) {
+  const auto is_letter = [](unsigned char c) { return std::isalnum(c) != 0; };
+  return !name.empty() && name.size() <= kMaxDatastoreNameBytes && is_letter(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](unsigned char c) {
+           return c < 0x80 && (is_letter(c) || c == '_' || c == '-');
+         });
+}
+
+Status validate(const DatastorePath& place) {
+  const auto invalid = [](const char* message) {
+    return make_error(ErrorCode::invalid_argument, message);
+  };
+  if (!valid_datastore_name(place.datastore)) return invalid("its datastore has no name");
+  if (!place.directory.starts_with('/')) return invalid("its directory is not absolute");
+  if (place.directory.size() + place.path.size() > kMaxDatastorePathBytes)
+    return invalid("its path is too long");
+  if (place.path.starts_with('/')) return invalid("its path leaves the datastore");
+  for (std::size_t begin = 0; begin <= place.path.size();) {
+    const std::size_t end = std::min(place.path.find('/', begin), place.path.size());
+    if (place.path.compare(begin, end - begin, "..") == 0)
+      return invalid("its path leaves the datastore");
+    begin = end + 1;
+  }
+  for (const std::string* text : {&place.directory, &place.path})
+    if (std::any_of(text->begin(), text->end(),
+                    [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+      return invalid("its path has a control character");
+  return {};
+}
+
+}  // namespace lockstep

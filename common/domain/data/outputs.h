@@ -1,0 +1,194 @@
+#pragma once
+// The outputs of a job: those that its file asks for (OutputSpec), where its ranks write them, and
+// what a node collected after its ranks ended (CollectedOutput). `./outputs`, `./logs` and the
+// checkpoint of every job are kept; named outputs only if the job asks for them. A later attempt of
+// the job begins with the checkpoint (CheckpointSource).
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/digest.h"
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/domain/data/datastore.h"
+#include "common/domain/data/inputs.h"
+#include "common/domain/why/why.h"
+
+namespace lockstep {
+
+enum class OutputType { uri_folder, uri_file };
+std::string_view to_string(OutputType type);
+
+enum class OutputMode { rw_mount, upload };  // Azure's words; both are collected at the end
+std::string_view to_string(OutputMode mode);
+
+// The name, version and type under which an output is registered when its job has completed.
+struct OutputAsset {
+  std::string name;
+  std::string version = {};  // "": the next number
+  InputType type = InputType::uri_folder;
+  friend bool operator==(const OutputAsset&, const OutputAsset&) = default;
+};
+
+struct OutputSpec {
+  std::string name;
+  OutputType type = OutputType::uri_folder;
+  OutputMode mode = OutputMode::rw_mount;
+  // "azureml://datastores/…": where the output is written to as well; "": only the launcher.
+  std::string path = {};
+  std::optional<DatastorePath> place = std::nullopt;  // what `path` is, says the launcher
+  // Says the launcher: `path` is in the remote of this datastore, and the launcher writes the
+  // merged tree to it.
+  std::string remote = {};
+  std::optional<OutputAsset> asset = std::nullopt;
+  // The type that the job file gives, for people: tables and models are collected as folders.
+  std::optional<InputType> declared = std::nullopt;
+  friend bool operator==(const OutputSpec&, const OutputSpec&) = default;
+};
+// "custom_model": as the job file has it, else what it is collected as.
+std::string_view type_word(const OutputSpec& output);
+inline constexpr std::size_t kMaxOutputs = 100;
+inline constexpr std::size_t kMaxOutputNameBytes = 100;
+
+// 1 to kMaxOutputNameBytes letters, digits and '_', not beginning with a digit, because the name is
+// used in paths and variables.
+bool valid_output_name(const std::string& name);
+// Checks that there are at most kMaxOutputs, with valid and different names.
+Status validate(const std::vector<OutputSpec>& outputs);
+bool registers_outputs(const std::vector<OutputSpec>& outputs);
+bool writes_to_remotes(const std::vector<OutputSpec>& outputs);
+
+// ---- where ranks write -------------------------------------------------------------------------
+// Folders of the working directory, on every node. A snapshot never holds kReservedFolder.
+inline constexpr std::string_view kOutputsFolder = "outputs";
+inline constexpr std::string_view kLogsFolder = "logs";
+inline constexpr std::string_view kReservedFolder = ".lockstep";
+inline constexpr std::string_view kCheckpointFolder = ".lockstep/checkpoint";
+std::string named_output_folder(const std::string& name);  // ".lockstep/outputs/<name>"
+
+// Name -> the path that a rank writes to: the output's folder, or for uri_file a file in it with
+// the output's name.
+std::map<std::string, std::string> output_paths(const std::vector<OutputSpec>& outputs,
+                                                const std::string& working_directory);
+
+// The path of an output's place, with ${{name}} and ${{output_name}} replaced.
+std::string path_in_place(const OutputSpec& output, const std::string& job);
+// `path` of the output with the same expressions replaced.
+std::string path_of(const OutputSpec& output, const std::string& job);
+
+// "${{outputs.NAME}}". launcher/files leaves this expression in commands and variables; the node
+// replaces it.
+std::string output_expression(std::string_view name);
+// `text` with the expression of each of `paths` replaced.
+std::string put_in_outputs(std::string text, const std::map<std::string, std::string>& paths);
+
+// ---- what came back ----------------------------------------------------------------------------
+enum class OutputKind {
+  outputs,
+  logs,
+  named,
+  checkpoint,
+  kept,  // files elsewhere in the working directory that the job's `keep` names
+};
+std::string_view to_string(OutputKind kind);  // "outputs", …
+constexpr OutputKind last_enumerator(OutputKind) { return OutputKind::kept; }
+
+struct CollectedOutput {
+  OutputKind kind = OutputKind::outputs;
+  std::string name;            // of a named output
+  std::optional<Digest> tree;  // in the launcher's blob store; absent: empty, or not collected
+  std::uint64_t files = 0;     // symlinks are not counted
+  Bytes size;                  // of the files
+  std::vector<std::string> problems;  // what could not be collected, and why
+  std::uint64_t order = 0;            // of a part's checkpoints the newer one has the greater order
+  // Of ranks that still run: files that are sent piece by piece because they grow
+  // (common/snapshot/live/pieces.h). They are not in `tree`, except for an older complete version.
+  std::optional<Digest> pieces = std::nullopt;
+  std::uint64_t partial = 0;  // how many files in `pieces` were being written when they were sent
+  friend bool operator==(const CollectedOutput&, const CollectedOutput&) = default;
+};
+// Whether any file of it is in the launcher's blob store.
+inline bool has_files(const CollectedOutput& output) { return output.tree || output.pieces; }
+// Passes each tree that holds blobs of the output to `take`.
+template <typename Take>
+void each_tree(const CollectedOutput& output, const Take& take) {
+  if (output.tree) take(*output.tree);
+  if (output.pieces) take(*output.pieces);
+}
+inline constexpr std::size_t kMaxCollectedOutputs = kMaxOutputs + 4;
+inline constexpr std::size_t kMaxOutputProblems = 20;  // then "and 7 more"
+
+// "./outputs", "./logs", "output 'model'", "checkpoint", "kept files".
+std::string describe(OutputKind kind, const std::string& name);
+
+// A named output of a whole job: the trees of its nodes merged into one.
+struct MergedOutput {
+  std::string name;
+  std::optional<Digest> tree;  // absent: no rank wrote to it, or `problems` say why
+  std::string file;            // name of the one file in `tree`; "": the output is a folder
+  // Files of which nodes have different ones, and what could not be merged.
+  std::vector<std::string> problems;  // at most kMaxOutputProblems
+  // "net:3": the data or model that it was registered as, by this job or before; "": it was not.
+  std::string registered = {};
+  friend bool operator==(const MergedOutput&, const MergedOutput&) = default;
+};
+
+// A merged output that the launcher writes to a remote datastore.
+struct OutputWrite {
+  enum class State { waiting, written, given_up };
+  std::string output;  // its name
+  std::string to;      // "azureml://datastores/…"
+  State state = State::waiting;
+  std::uint32_t tries = 0;  // that failed
+  std::string why = {};     // in views, the text of why_data
+  // When it was written or given up; while it waits, when it is tried again (ns = 0: at once).
+  Instant at = {};
+  Why why_data = {};  // of the last failure
+  friend bool operator==(const OutputWrite&, const OutputWrite&) = default;
+};
+std::string_view to_string(OutputWrite::State state);
+inline constexpr std::size_t kMaxWriteFailureBytes = 1000;
+
+// ---- what did not come back --------------------------------------------------------------------
+// New and changed files in one node's working directory that belong to no output, so they are
+// deleted with the attempt. Symlinks, empty folders and caches of tools (__pycache__) do not count.
+struct NotKept {
+  // Names at the top level, the largest first, printed by quoted_name; a folder's ends with '/'.
+  std::vector<std::string> names;
+  std::uint64_t more = 0;  // how many more names there are at the top level
+  std::uint64_t files = 0;
+  Bytes size;
+  bool at_least = false;  // the node did not look at everything: there may be more
+  // Indexes of the patterns in the job's `keep` that match no new or changed file on this node.
+  std::vector<std::uint32_t> unmatched;
+  friend bool operator==(const NotKept&, const NotKept&) = default;
+};
+inline constexpr std::size_t kMaxNotKeptNames = 10;
+inline constexpr std::size_t kMaxNotKeptNameBytes = 100;
+
+// ---- what an attempt begins with ---------------------------------------------------------------
+struct NodeTree {
+  int node_rank = 0;
+  Digest root;
+  friend bool operator==(const NodeTree&, const NodeTree&) = default;
+};
+
+// The checkpoint of the newest attempt that saved one, with one tree for each node rank. All nodes
+// of a later attempt begin with `trees` merged over `base`. The saving attempt itself began with
+// `base`, so a difference from `base` was made by its ranks.
+struct CheckpointSource {
+  std::uint32_t attempt = 0;  // number of the attempt that saved it
+  Instant saved;              // when the launcher had received the newest of the trees
+  std::optional<Digest> base;
+  std::vector<NodeTree> trees;
+  JobId job = {};  // the job of that attempt; "": the same job
+  friend bool operator==(const CheckpointSource&, const CheckpointSource&) = default;
+};
+
+}  // namespace lockstep

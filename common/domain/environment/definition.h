@@ -1,0 +1,197 @@
+#pragma once
+// The definition of a job's interpreter and packages, as content and not as paths. The whole
+// definition is in the job's spec, so that every node and every retry uses the same one.
+// launcher/files makes it from files, or it is registered under a name. Its digest is the digest of
+// its canonical form, which leaves out names, versions and descriptions
+// (docs/decisions/019-environments.md). Nothing here solves or installs packages.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/result.h"
+#include "common/domain/why/why.h"
+
+namespace lockstep {
+
+// User-managed: nothing is installed; every node only checks that it can be used.
+struct HostEnvironment {
+  std::string interpreter;  // absolute, or a name on PATH; empty: PATH as it is
+  friend bool operator==(const HostEnvironment&, const HostEnvironment&) = default;
+};
+
+// Packages from an index of Python packages, in a virtual environment. All lists keep the order of
+// the file.
+struct VenvEnvironment {
+  std::string python = "python3";         // absolute, or a name on PATH
+  std::vector<std::string> options;       // of a requirements file: "--index-url …", one an item
+  std::vector<std::string> requirements;  // PEP 508, with --hash options where the file has them
+  std::vector<std::string> constraints;
+  friend bool operator==(const VenvEnvironment&, const VenvEnvironment&) = default;
+};
+
+// Packages from conda channels, and on top of them from an index of Python packages. The sections
+// of a conda file keep the file's order. If the file is a lock, `locked` is set and `dependencies`
+// is empty.
+struct CondaEnvironment {
+  std::vector<std::string> channels;      // names or addresses, highest priority first
+  bool strict_priority = true;            // a package comes from the first channel that has it
+  std::vector<std::string> dependencies;  // match specs: "numpy=1.26", "conda-forge::zlib"
+  // The packages of a lock file: platform ("linux-64"; "" = all) -> "URL#sha256:HEX" or
+  // "URL#md5:HEX".
+  std::map<std::string, std::vector<std::string>> locked;
+  std::vector<std::string> options;  // of its pip section; these three are as in VenvEnvironment
+  std::vector<std::string> requirements;
+  std::vector<std::string> constraints;
+  std::map<std::string, std::string> variables;  // set when the environment is active
+  friend bool operator==(const CondaEnvironment&, const CondaEnvironment&) = default;
+};
+
+// How to build an image: the build context, a tree in the launcher's store, and a Dockerfile in it.
+struct ImageBuild {
+  Digest context;  // all zero until it is captured; launchers refuse it before that
+  std::string dockerfile = "Dockerfile";
+  friend bool operator==(const ImageBuild&, const ImageBuild&) = default;
+};
+
+// A container's image, named or built, and optionally conda packages in it.
+struct DockerEnvironment {
+  std::string image;  // "debian:12", "registry:5000/team/train@sha256:…"; "" = it is built
+  std::optional<ImageBuild> build;
+  std::optional<CondaEnvironment> conda;
+  friend bool operator==(const DockerEnvironment&, const DockerEnvironment&) = default;
+};
+
+using EnvironmentDefinition =
+    std::variant<HostEnvironment, VenvEnvironment, CondaEnvironment, DockerEnvironment>;
+
+struct EnvironmentSpec {
+  std::string name;     // as registered, or as the file says; for people
+  std::string version;  // the same
+  EnvironmentDefinition definition;
+  friend bool operator==(const EnvironmentSpec&, const EnvironmentSpec&) = default;
+};
+
+// The result of solving an environment. The launcher's blob store has it as a tree with one file,
+// kLockFile. All nodes of this platform ("linux-x86_64-python3.11"; conda's
+// "linux-64 __glibc=2.36") can use it.
+struct EnvironmentLock {
+  std::string platform;
+  Digest tree;
+  friend bool operator==(const EnvironmentLock&, const EnvironmentLock&) = default;
+};
+inline constexpr std::string_view kLockFile = "lock.json";
+
+// What the launcher tells a node about the environment of a job.
+struct EnvironmentPlan {
+  std::uint64_t generation = 0;        // grows with each --rebuild; a part of the key
+  std::vector<EnvironmentLock> locks;  // at most one for each platform
+  bool solve = false;                  // this node solves; the others wait for its lock
+  // conda's virtual packages, sorted: "__cuda=12.4", "__glibc=2.36". Each has the lowest version
+  // of all the attempt's nodes; a package that one of them does not have is left out.
+  std::vector<std::string> virtual_packages;
+  // There are nodes on other machines. So nodes fetch packages from each other, and the launcher's
+  // store keeps images that are in no registry.
+  bool share = false;
+  // With `solve`: if solving fails here for a reason that may be specific to this node, another
+  // node of the attempt can try. This node then reports `not_solved` and waits. False: the attempt
+  // fails.
+  bool others_may_solve = false;
+  friend bool operator==(const EnvironmentPlan&, const EnvironmentPlan&) = default;
+};
+
+// How far a node is with preparing the job's environment.
+struct EnvironmentReport {
+  enum class Step {
+    wants_lock,  // no lock exists for its platform
+    solved,      // the node solved it: `lock` is in the launcher's store
+    ready,
+    not_solved,  // solving failed, as `why` says; the node waits for another node to solve it
+  };
+  Step step = Step::wants_lock;
+  std::uint64_t generation = 0;  // of the plan that the node followed
+  std::string platform;
+  std::optional<Digest> lock;  // the tree; absent for a definition that needs none
+  Digest key;                  // when ready: digest of definition, generation, lock and platform
+  // For people; when ready: "built in 12.3 s", "was ready since 2026-11-22 …".
+  std::string how;
+  Why why = {};  // of not_solved
+  friend bool operator==(const EnvironmentReport&, const EnvironmentReport&) = default;
+};
+
+// How to start ranks in a container on this node. Determined once, when the image was made ready.
+struct Container {
+  std::string engine;  // absolute path of docker or podman
+  bool is_podman = false;
+  bool is_rootless = false;        // root in its containers is the agent's user on the node
+  std::string image;               // its id in this engine, "sha256:…"
+  std::string shell;               // in the image: "/bin/bash", "/bin/sh"; "" = none
+  bool limits_memory = false;      // the engine can limit memory
+  bool unlimited_memlock = false;  // the engine can lift the memlock limit
+  std::string gpus;                // how to pass GPUs: "nvidia" (--gpus), "cdi" (--device), "" = no
+  std::map<std::string, std::string> variables;  // the engine program's whole environment
+  bool memlock_is_unlimited =
+      false;  // in its containers, whether the engine lifts the limit or not
+  friend bool operator==(const Container&, const Container&) = default;
+};
+
+// The effect of activating an environment. It is computed once, so that no shell has to run for
+// each rank.
+struct Activation {
+  std::string interpreter;                       // of `python` and `python3`; absolute, "" = none
+  std::string version;                           // as the interpreter reports it: "3.11.2"
+  std::vector<std::string> path;                 // put before the rest of PATH
+  std::map<std::string, std::string> variables;  // the job's own override these; or the image's
+  std::optional<Container> container = {};       // set when ranks run in one
+  friend bool operator==(const Activation&, const Activation&) = default;
+};
+
+// An environment registered under a name and a version. It never changes.
+struct RegisteredEnvironment {
+  EnvironmentSpec spec;
+  std::string description;
+  std::map<std::string, std::string> tags;
+  friend bool operator==(const RegisteredEnvironment&, const RegisteredEnvironment&) = default;
+};
+
+// "host", "venv", "conda", "docker".
+std::string_view provider_of(const EnvironmentDefinition& definition);
+// Equal definitions have the same text. It has a format of its own, so that its digest stays the
+// same when the wire format changes.
+std::string canonical_form(const EnvironmentDefinition& definition);
+// SHA-256 of the canonical form.
+Digest digest_of(const EnvironmentDefinition& definition);
+// Whether it must be solved before it can be built.
+bool needs_lock(const EnvironmentDefinition& definition);
+// The tree that its image is built from; nullptr: it builds no image.
+const Digest* context_of(const EnvironmentDefinition& definition);
+
+// Whether a variable of the agent is passed to the tools that solve and build: their own (PIP_*,
+// UV_*, …), language, proxies and certificates. Ranks do not get these variables.
+bool is_tool_variable(std::string_view name);
+// The subset of these that a container engine's programs read: for its daemon's address, its files
+// and logins.
+bool is_engine_variable(std::string_view name);
+
+// Limits.
+inline constexpr std::size_t kMaxEnvironmentNameBytes = 240;
+inline constexpr std::size_t kMaxEnvironmentLines = 10'000;
+inline constexpr std::size_t kMaxEnvironmentLineBytes = 64 << 10;
+inline constexpr std::size_t kMaxEnvironmentDefinitionBytes = 1 << 20;
+inline constexpr std::size_t kMaxEnvironmentPlatforms = 64;  // locks of one definition
+inline constexpr std::size_t kMaxVirtualPackages = 16;
+inline constexpr std::size_t kMaxActivationEntries = 10'000;
+inline constexpr std::size_t kMaxNotSolvedBytes = 1'000;  // of a text in EnvironmentReport::why
+
+// A name is 1-240 characters of [A-Za-z0-9_.-], starting with a letter or a digit; a version too.
+Status validate_environment_name(const std::string& what, const std::string& name);
+
+// All checks that are possible without a node. Errors name the key.
+Status validate(const EnvironmentSpec& spec);
+
+}  // namespace lockstep

@@ -1,0 +1,61 @@
+#pragma once
+// How many ranks a job starts on its nodes, how they find each other, and which cpus each may use.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace lockstep {
+
+// The cluster that `type: ray` makes for one job.
+struct RaySettings {
+  std::string address;      // of the head, for its workers; "": the address of its node
+  std::optional<int> port;  // of the head; absent: a leased one
+  bool include_dashboard = false;
+  std::optional<int> dashboard_port;          // absent: Ray's own choice
+  std::vector<std::string> head_arguments;    // further words for `ray start --head`
+  std::vector<std::string> worker_arguments;  // and for `ray start --address`
+  friend bool operator==(const RaySettings&, const RaySettings&) = default;
+};
+
+struct Distribution {
+  enum class Kind { none, mpi, pytorch, tensorflow, ray };
+  Kind kind = Kind::none;
+  int processes_per_node = 1;  // ranks on each node, >= 1; of tensorflow: on the first node
+  int workers = 0;             // of tensorflow; 0: another kind
+  int parameter_servers = 0;   // of tensorflow
+  RaySettings ray = {};        // of ray
+  friend bool operator==(const Distribution&, const Distribution&) = default;
+};
+
+std::string_view to_string(Distribution::Kind kind);
+// Whether its ranks are told a MASTER_PORT; another kind takes none from its node.
+bool has_master_port(Distribution::Kind kind);
+std::optional<Distribution::Kind> distribution_kind_from(std::string_view word);
+
+// `workers` and `parameter_servers` on this many nodes.
+Distribution tensorflow_on(int nodes, int workers, int parameter_servers);
+
+// Which of the cpus that a job holds on a node each of its ranks may use.
+enum class Binding {
+  automatic,  // a contiguous share for each; all, if there are more ranks than cpus
+  none,       // all
+  numa,       // those of one NUMA node
+  core,       // those of one core; as `automatic` if there are more ranks than cores
+};
+std::string_view to_string(Binding binding);
+constexpr Binding last_enumerator(Binding) { return Binding::core; }
+std::optional<Binding> binding_from(std::string_view word);
+
+inline constexpr int kMaxRanksPerNode = 1'024;
+inline constexpr std::size_t kMaxRayArguments = 100;
+inline constexpr std::size_t kMaxRayArgumentsBytes = 1 << 14;
+inline constexpr std::size_t kMaxRayAddressBytes = 253;  // as of a host's name
+
+// Whether it fits this many nodes. Errors name the key of a job file.
+Status validate(const Distribution& distribution, int nodes);
+
+}  // namespace lockstep

@@ -1,0 +1,119 @@
+#include "common/domain/job/pipeline.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "common/domain/data/data_reference.h"
+#include "common/domain/job/array.h"
+
+namespace lockstep {
+namespace {
+
+Error invalid(std::string message) {
+  return make_error(ErrorCode::invalid_argument, std::move(message));
+}
+
+using Steps = std::map<std::string, const PipelineStep*>;  // those before the one that is checked
+
+// "prepare", "outer.prepare".
+bool is_step_name(const std::string& name) {
+  if (name.empty() || name.size() > kMaxStepNameBytes) return false;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('.', begin), name.size());
+    if (!valid_output_name(name.substr(begin, end - begin))) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+Status check_output(const Steps& steps, const std::string& step, const std::string& output) {
+  const auto from = steps.find(step);
+  if (from == steps.end()) return invalid("no earlier step is called '" + step + "'");
+  const auto& outputs = from->second->spec.outputs;
+  const bool is_there = std::any_of(outputs.begin(), outputs.end(),
+                                    [&](const OutputSpec& one) { return one.name == output; });
+  if (is_there || output == kArtifacts) return {};
+  return invalid("step '" + step + "' has no output '" + output + "'");
+}
+
+Status check_bindings(const PipelineStep& step, const Steps& before) {
+  std::set<std::string> bound;
+  for (const StepBinding& binding : step.bindings) {
+    const auto& data = step.spec.data;
+    const auto input = std::find_if(
+        data.begin(), data.end(), [&](const DataInput& one) { return one.name == binding.input; });
+    const std::string where = "inputs." + binding.input;
+    if (input == data.end())
+      return invalid(where +
+                     ": is bound to an output, but the step has no data input of this name");
+    if (!bound.insert(binding.input).second) return invalid(where + ": is bound twice");
+    if (input->mode == InputMode::direct)
+      return invalid(where + ": an output of a step has no address; use ro_mount or download");
+    if (input->tree || !input->file.empty() || input->place)
+      return invalid(where + ": is bound, so it has no files of its own");
+    const Status good = check_output(before, binding.step, binding.output);
+    if (!good) return good.error().within(where);
+    const bool is_main = before.at(binding.step)->role == StepRole::main;
+    if (!is_main || step.role != StepRole::main)
+      return invalid(where + ": steps of on_init and on_finalize are bound to no other step");
+  }
+  return {};
+}
+
+Status check_name(const PipelineStep& step, bool is_array) {
+  if (is_array) {
+    if (step.spec.array && step.name == std::to_string(step.spec.array->index)) return {};
+    return invalid("the task of an array is named after its index");
+  }
+  if (!is_step_name(step.name))
+    return invalid("'" + step.name.substr(0, 100) +
+                   "' is not a step's name: letters, digits or '_', not starting with a digit");
+  return {};
+}
+
+Status check_step(const PipelineStep& step, const Steps& before, bool is_array) {
+  TRY(check_name(step, is_array));
+  if (before.count(step.name) != 0) return invalid("is named twice");
+  if (step.spec.is_pipeline()) return invalid("the step of a pipeline must be a command job");
+  // The tasks of an array wait as the one job would.
+  const QueueSettings& queue = step.spec.queue;
+  if (!is_array && (!queue.after.empty() || queue.delay != Duration{0} || queue.not_before.ns != 0))
+    return invalid("a step begins when its inputs are there; it has no lockstep.after and no time");
+  if (!step.spec.name.empty() || !step.spec.parent.value.empty() || !step.spec.step.empty())
+    return invalid("a step's job is named by the launcher");
+  if (step.spec.terminal != TerminalKind::none)
+    return invalid(
+        "lockstep.terminal: the steps of a pipeline and the tasks of an array have none, "
+        "since nobody waits for them; run that command as a job of its own");
+  TRY(validate(step.spec));
+  return check_bindings(step, before);
+}
+
+}  // namespace
+
+Status validate(const PipelineSpec& pipeline) {
+  if (pipeline.steps.empty()) return invalid("jobs: the pipeline has no steps");
+  if (pipeline.steps.size() > kMaxPipelineSteps)
+    return invalid("jobs: there are " + std::to_string(pipeline.steps.size()) + " steps; at most " +
+                   std::to_string(kMaxPipelineSteps) + " are possible");
+  if (pipeline.at_most < 0 || pipeline.array.size() > kMaxArrayTextBytes)
+    return invalid("array: is not a job array");
+  Steps steps;
+  for (const PipelineStep& step : pipeline.steps) {
+    if (const Status good = check_step(step, steps, !pipeline.array.empty()); !good)
+      return good.error().within("jobs." + step.name.substr(0, 100));
+    steps.emplace(step.name, &step);
+  }
+  std::set<std::string> names;
+  for (const PipelineOutput& output : pipeline.outputs) {
+    const std::string where = "outputs." + output.name;
+    if (!valid_output_name(output.name) || !names.insert(output.name).second)
+      return invalid(where + ": is not a new output's name");
+    const Status good = check_output(steps, output.step, output.output);
+    if (!good) return good.error().within(where);
+  }
+  return {};
+}
+
+}  // namespace lockstep

@@ -1,0 +1,63 @@
+#pragma once
+// A pipeline: a job whose steps are jobs of their own. Nested pipelines and components are resolved
+// by launcher/files, so that all steps are in one flat list (docs/decisions/051-pipelines.md). The
+// launcher submits each step when those that it needs have completed.
+
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/job/spec.h"
+
+namespace lockstep {
+
+// A data input of a step that is an output of another step.
+struct StepBinding {
+  std::string input;   // name of the entry in the step's `spec.data`, which has no tree
+  std::string step;    // name of the other step
+  std::string output;  // name of its output
+  friend bool operator==(const StepBinding&, const StepBinding&) = default;
+};
+
+enum class StepRole {
+  main,
+  on_init,      // all other steps wait until it has completed
+  on_finalize,  // runs when all other steps have ended, also after a failure
+};
+
+struct PipelineStep {
+  std::string name;  // unique in the pipeline; "prepare", in a nested pipeline "outer.prepare"
+  // The job that it becomes. Without name, submitter and account; `parent` and `step` are empty.
+  JobSpec spec;
+  std::vector<StepBinding> bindings;
+  StepRole role = StepRole::main;
+  bool reuse = true;  // false: it runs, even if a job with the same content has completed
+  friend bool operator==(const PipelineStep&, const PipelineStep&) = default;
+};
+
+// An output of the pipeline is an output of one of its steps.
+struct PipelineOutput {
+  std::string name;
+  std::string step, output;
+  friend bool operator==(const PipelineOutput&, const PipelineOutput&) = default;
+};
+
+struct PipelineSpec {
+  std::vector<PipelineStep> steps;  // each one comes after those to which it is bound
+  std::vector<PipelineOutput> outputs;
+  // After a step has failed, run the steps that do not need it; else start no further step.
+  bool continue_on_step_failure = true;
+  // If it is a job array: as it was written, "0-19%4". Its steps are named after their indices.
+  std::string array = {};
+  int at_most = 0;  // so many steps run at the same time; 0: as many as the launcher allows
+  friend bool operator==(const PipelineSpec&, const PipelineSpec&) = default;
+};
+
+inline constexpr std::size_t kMaxPipelineSteps = 10'000;
+inline constexpr std::size_t kMaxStepNameBytes = 512;  // with those of the pipelines around it
+
+// Names, and that each binding refers to an input of its step and an output of an earlier step.
+// Each step's spec is checked as validate(JobSpec) does. Errors begin with "jobs.STEP".
+Status validate(const PipelineSpec& pipeline);
+
+}  // namespace lockstep

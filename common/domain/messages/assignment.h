@@ -1,0 +1,135 @@
+#pragma once
+// The desired-state protocol between launcher and node, as plain values: an Assignment says what a
+// node must run, a PartReport what it runs. A `part` is one attempt's share on one node; one runner
+// supervises it. Instead of start and stop commands, which could be lost, an assignment holds the
+// wanted phase, which only moves forward.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/domain/job/spec.h"
+#include "common/domain/messages/gang.h"
+#include "common/domain/people/secrets.h"
+#include "common/domain/ranks/exit_report.h"
+#include "common/domain/ranks/found.h"
+#include "common/domain/targets/fabric.h"
+#include "common/domain/targets/node.h"
+#include "common/domain/why/why.h"
+
+namespace lockstep {
+
+// The resources that an attempt holds on one node.
+struct Allotment {
+  std::vector<int> cpus;  // logical cpu ids
+  Bytes memory;
+  std::vector<int> gpus;  // indexes of Inventory::gpus, PCI order
+  friend bool operator==(const Allotment&, const Allotment&) = default;
+};
+
+enum class WantedPhase {
+  prepare,  // stage the workspace, start the runner, lease ports, report Prepared
+  run,      // the gang table is known: start the ranks
+  stop,     // SIGTERM, then SIGKILL after `grace`; report Finished
+};
+std::string_view to_string(WantedPhase phase);
+
+enum class StopReason { canceled, gang_failed, superseded };
+std::string_view to_string(StopReason reason);
+constexpr StopReason last_enumerator(StopReason) { return StopReason::superseded; }
+
+struct Assignment {
+  AttemptId attempt;
+  std::string experiment;  // for AZUREML_EXPERIMENT_ID
+  int node_rank = 0;
+  JobSpec spec;
+  Allotment allotment;
+  WantedPhase phase = WantedPhase::prepare;
+  SharedGang gang;  // in phase run, unless `share` stands for it; node rank 0 gets both
+  StopReason stop_reason = StopReason::canceled;
+  Duration grace = seconds(10);  // between SIGTERM and SIGKILL
+  bool solo =
+      false;  // single-node attempt: phase is `run` at once, the runner fills the gang table
+  // The node ends the ranks when it has not heard from the launcher for so long; 0 = it never does.
+  Duration lease{0};
+  std::optional<CheckpointSource> checkpoint;  // its ranks begin with this one
+  EnvironmentPlan environment = {};            // for spec.environment, as far as it is known
+  // The existing ones of the secrets that spec.environment_variables names. They are kept only in
+  // memory and messages: an assignment that was read from a file has none and waits for them.
+  std::optional<SecretValues> secrets = {};
+  // The secret CURVE key with which the attempt's ranks reach the launcher. Kept only in memory and
+  // messages, as the secrets are; "": unknown.
+  std::string credential = {};
+  OperatorSettings operator_settings = {};  // the operator's fabric.yml, for this node
+  // In phase run, if the gang's table goes down its tree. The agents and runners of all its nodes
+  // know it then.
+  std::optional<GangShare> share = {};
+  friend bool operator==(const Assignment&, const Assignment&) = default;
+
+  int nodes() const { return spec.resources.instance_count; }
+  int ranks_here() const { return spec.ranks_on(node_rank); }
+  int first_rank() const { return spec.first_rank_on(node_rank); }
+};
+
+struct DesiredState {
+  std::uint64_t revision = 0;  // of this node's desired state; only grows
+  std::vector<Assignment> assignments;
+  // The node deletes environments that it built and that were not used since; ns = 0: none.
+  Instant environments_unused_since = {};
+  friend bool operator==(const DesiredState&, const DesiredState&) = default;
+};
+
+// States of a part. It only moves forward, and any state may jump to finished. `collecting`: the
+// ranks have ended, and their outputs are being sent to the launcher.
+enum class PartState { staging, prepared, running, stopping, collecting, finished };
+std::string_view to_string(PartState state);
+constexpr PartState last_enumerator(PartState) { return PartState::finished; }
+
+struct PartReport {
+  AttemptId attempt;
+  PartState state = PartState::staging;
+  std::string progress;           // of the current step, in words ("fetching 3.1/12.0 MiB")
+  std::uint16_t runner_port = 0;  // from prepared on (0 when solo)
+  PublicKey runner_key;
+  std::uint16_t master_port = 0;       // from prepared on, node rank 0 only
+  Instant started;                     // from running on
+  std::optional<NodeExitReport> exit;  // when finished
+  // When finished: all outputs of its ranks that are not empty. Before that: recent states of
+  // ./logs and the checkpoint.
+  std::vector<CollectedOutput> outputs;
+  std::optional<CollectedOutput> restored;  // the checkpoint its ranks begin with, once staged
+  std::optional<EnvironmentReport> environment = {};  // once the node has looked at it
+  std::vector<Why> limits = {};                       // that its ranks reached; also in `exit`
+  // What this node cannot do for the job; also in `exit`.
+  std::vector<Why> notes = {};
+  // Before it has finished: its ranks that have ended, sorted; `exit` has them then.
+  std::vector<RankEnd> ended = {};
+  // What was subtracted from the node's times in this report. The launcher sets it when it takes
+  // the report; what a node sends is ignored. Absent: unknown then.
+  std::optional<ClockOffset> clock = {};
+  // When finished: files of its ranks that belong to no output. Absent: none, or nobody looked.
+  std::optional<NotKept> not_kept = {};
+  // Of node rank 0's part, from running on: all that holds among the ranks of the gang now.
+  FoundList found = {};
+  // Of node rank 0's part: what the probe of the gang found; nullopt without a probe.
+  std::optional<ProbeResult> probe = {};
+  NetworkSettings settings = {};         // of this node's first rank, from running on
+  SettingOverrides other_settings = {};  // where its other ranks differ from the first
+  // Of a gang's part, from prepared on: which GangRows its runner understands, and its agent too,
+  // since an older one does not pass this on. 0: none.
+  std::uint32_t gang_rows = 0;
+  friend bool operator==(const PartReport&, const PartReport&) = default;
+};
+
+// Limits.
+inline constexpr std::size_t kMaxAssignmentsPerNode = 4'096;
+inline constexpr std::size_t kMaxHeldParts = 8'192;
+inline constexpr std::size_t kMaxCredentialBytes = 64;
+inline constexpr std::size_t kMaxLimitLines = 16;  // of PartReport::limits
+inline constexpr std::size_t kMaxNoteLines = 16;   // of PartReport::notes
+
+}  // namespace lockstep

@@ -1,0 +1,238 @@
+#pragma once
+// The messages of the bulk socket: blobs and logs, sent in chunks and under credit, and what goes
+// to and comes from attachments. They have a socket of their own so that heartbeats never wait
+// behind a gigabyte. The rules of envelope.h hold here too: plain values, idempotent requests.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/domain/messages/attach_frames.h"
+
+namespace lockstep {
+
+// ---- blobs -------------------------------------------------------------------------------------
+struct MissingBlobs {  // asks which of these blobs the receiver does not have
+  std::vector<Digest> digests;
+  friend bool operator==(const MissingBlobs&, const MissingBlobs&) = default;
+};
+struct MissingBlobsReply {
+  std::vector<Digest> missing;
+  friend bool operator==(const MissingBlobsReply&, const MissingBlobsReply&) = default;
+};
+// One piece of a blob. Small blobs are one piece, and many travel in one PutBlobs.
+struct BlobPiece {
+  Digest digest;
+  std::uint64_t total_size = 0;  // of the whole raw blob
+  std::uint64_t offset = 0;      // of this piece, in raw bytes
+  bool compressed = false;       // data is a zstd frame of this piece
+  std::string data;
+  friend bool operator==(const BlobPiece&, const BlobPiece&) = default;
+};
+struct PutBlobs {
+  std::vector<BlobPiece> pieces;
+  friend bool operator==(const PutBlobs&, const PutBlobs&) = default;
+};
+struct PutBlobsReply {  // the pieces are durable when this arrives
+  std::uint64_t accepted_bytes = 0;
+  friend bool operator==(const PutBlobsReply&, const PutBlobsReply&) = default;
+};
+// Answered by BlobData messages until all blobs are sent. With a single digest, `offset` and
+// `limit` ask for a part of it, which is the receiver's credit. They count raw bytes; limit 0 = to
+// the end; the piece that reaches the limit is sent whole. A blob is sent only if it is below the
+// tree `root` and the asker may read that tree. Knowing a digest gives no access.
+struct GetBlobs {
+  std::vector<Digest> digests;
+  std::uint64_t offset = 0;  // a multiple of kMaxPieceBytes
+  std::uint64_t limit = 0;
+  bool has_other_sources = false;   // the asker may be told to try again, or ask a peer
+  std::optional<Digest> root = {};  // absent: sent by an older program without this field
+  JobId job = {};                   // when a user asks: the job that has this tree
+  friend bool operator==(const GetBlobs&, const GetBlobs&) = default;
+};
+struct BlobData {
+  std::vector<BlobPiece> pieces;
+  std::vector<Digest> absent;
+  bool last = false;
+  friend bool operator==(const BlobData&, const BlobData&) = default;
+};
+
+// ---- blobs between nodes -----------------------------------------------------------------------
+// A node that starts or continues to fetch a tree asks which other nodes have or fetch it.
+struct FindPeers {
+  Digest root;
+  std::uint16_t port = 0;  // this node serves its part of the tree on this port; 0 = it does not
+  // Set when `root` is the tree of the packages that a lock names: the tree with that lock. The
+  // launcher's store does not have `root` then.
+  std::optional<Digest> lock = {};
+  friend bool operator==(const FindPeers&, const FindPeers&) = default;
+};
+struct BlobPeer {
+  NodeId node;
+  std::string name;
+  std::string endpoint;
+  PublicKey key;
+  bool fetching = false;  // it does not have all of it yet, as far as the launcher knows
+  bool core = false;
+  friend bool operator==(const BlobPeer&, const BlobPeer&) = default;
+};
+struct FindPeersReply {
+  NodeId self;
+  bool core = false;  // this node is one of those that fetch from the launcher for the others
+  std::vector<BlobPeer> peers;
+  // How many other nodes that this one can reach have an attempt with this tree, of the core at
+  // most: they have the tree, or fetch it about now.
+  std::uint32_t expected = 0;
+  friend bool operator==(const FindPeersReply&, const FindPeersReply&) = default;
+};
+// A node reports the end of a fetch to the launcher, once.
+struct FetchReport {
+  struct Share {
+    NodeId node;
+    std::uint64_t bytes = 0;
+    std::string fault;  // why this peer was dropped; "" = it was not
+    bool lied = false;
+    friend bool operator==(const Share&, const Share&) = default;
+  };
+  Digest root;
+  bool whole = false;
+  std::uint64_t from_launcher_bytes = 0;
+  std::vector<Share> peers;
+  std::optional<Digest> lock = {};  // as in FindPeers
+  friend bool operator==(const FetchReport&, const FetchReport&) = default;
+};
+// One node asks another which units (see common/transfer/tree_units.h) of a tree it has.
+struct AskUnits {
+  Digest root;
+  friend bool operator==(const AskUnits&, const AskUnits&) = default;
+};
+struct UnitsReply {
+  bool whole = false;            // it has all of them
+  bool fetching = false;         // it is fetching the others
+  std::uint64_t done_bytes = 0;  // grows while its fetch makes progress
+  std::string have;              // bit i % 8 of byte i / 8 stands for unit i; empty when whole
+  friend bool operator==(const UnitsReply&, const UnitsReply&) = default;
+};
+
+// ---- logs --------------------------------------------------------------------------------------
+enum class LogStream {
+  out,          // a rank's stdout
+  err,          // its stderr
+  environment,  // the output of solving and building the environment on a node
+};
+struct LogKey {
+  AttemptId attempt;
+  int rank = 0;  // for `environment` the node's rank
+  LogStream stream = LogStream::out;
+  friend auto operator<=>(const LogKey&, const LogKey&) = default;
+};
+// "rank 3 of job.1", "the environment on node 0 of job.1".
+std::string owner_of(const LogKey& key);
+// When a range of a log's bytes was written, or read from a rank's pipe: the bytes from `offset` up
+// to the next entry's offset, within kLogTimeStep after `at`. In a LogAppend by the node's clock,
+// in a LogChunk by the launcher's.
+struct LogTime {
+  std::uint64_t offset = 0;
+  Instant at;
+  friend auto operator<=>(const LogTime&, const LogTime&) = default;
+};
+inline constexpr Duration kLogTimeStep = milliseconds(250);
+struct LogAppend {
+  NodeId node;
+  LogKey key;
+  std::uint64_t offset = 0;
+  std::string data;
+  std::vector<LogTime> times = {};  // of `data`, sorted by offset; empty: unknown
+  friend bool operator==(const LogAppend&, const LogAppend&) = default;
+};
+struct LogAck {  // sent after fsync: bytes [0, durable) are on disk
+  LogKey key;
+  std::uint64_t durable = 0;
+  friend bool operator==(const LogAck&, const LogAck&) = default;
+};
+struct LogResume {  // answered by a LogAck for each key
+  NodeId node;
+  std::vector<LogKey> keys;
+  friend bool operator==(const LogResume&, const LogResume&) = default;
+};
+
+struct LogFollow {  // a client reads logs
+  JobId job;
+  std::uint32_t attempt = 0;  // 0 = the newest, and then each later one
+  std::optional<int> rank;    // only this rank, and no environment logs
+  std::optional<int> node_rank;
+  std::optional<LogStream> stream;  // only this one
+  std::int64_t tail_lines = -1;     // per rank and stream; -1 = from the start
+  bool follow = true;               // false: the logs as they are now, then LogEnd
+  std::uint32_t credit = 64;        // chunks the server may send before LogCredit
+  struct Position {
+    LogKey key;
+    std::uint64_t offset = 0;
+    friend bool operator==(const Position&, const Position&) = default;
+  };
+  std::vector<Position> resume;       // where to continue after an interruption
+  std::optional<Instant> since = {};  // only lines that began at this time or later
+  bool times = false;                 // fill LogChunk::times
+  bool ranks_only = false;            // no environment logs
+  friend bool operator==(const LogFollow&, const LogFollow&) = default;
+};
+struct LogChunk {
+  LogKey key;
+  int node_rank = 0;
+  std::string node_name;
+  std::uint64_t offset = 0;
+  std::string data;
+  std::vector<LogTime> times = {};  // if asked for; the first may lie before `offset`
+  // Logs of this follow, this one included, have bytes that are not sent yet. The launcher sends
+  // the log with the oldest next byte first, so the next chunk does not begin earlier than this
+  // one.
+  bool more = false;
+  friend bool operator==(const LogChunk&, const LogChunk&) = default;
+};
+struct LogCredit {
+  std::uint32_t chunks = 0;
+  friend bool operator==(const LogCredit&, const LogCredit&) = default;
+};
+struct LogEnd {  // all is sent: the job is final (`status` is its status), or `follow` was false
+  std::string status;
+  friend bool operator==(const LogEnd&, const LogEnd&) = default;
+};
+struct BulkRefused {
+  std::string message;
+  bool for_now = false;   // a full disk, a busy launcher: the same request may succeed later
+  bool no_space = false;  // with for_now: fails until somebody mends the disk or frees space
+  friend bool operator==(const BulkRefused&, const BulkRefused&) = default;
+};
+
+using BulkMessage =
+    std::variant<MissingBlobs, MissingBlobsReply, PutBlobs, PutBlobsReply, GetBlobs, BlobData,
+                 LogAppend, LogAck, LogResume, LogFollow, LogChunk, LogCredit, LogEnd, BulkRefused,
+                 FindPeers, FindPeersReply, FetchReport, AskUnits, UnitsReply, AttachFrame>;
+
+struct BulkEnvelope {
+  std::uint32_t version = 1;
+  std::uint64_t sequence = 0;
+  std::uint64_t reply_to = 0;
+  BulkMessage body;
+  // A node sends this for an attempt: files that it has so far, or its final outputs. Absent: for
+  // another reason, or an older program without this field.
+  std::optional<AttemptId> of_attempt = {};
+  bool final_outputs = false;  // its ranks have ended
+  friend bool operator==(const BulkEnvelope&, const BulkEnvelope&) = default;
+};
+
+// Raw bytes of one piece. Every piece of a blob except the last one is exactly this long.
+inline constexpr std::size_t kMaxPieceBytes = 1u << 20;
+inline constexpr std::size_t kMaxBulkMessageBytes = 4u << 20;
+inline constexpr std::size_t kMaxDigestsPerRequest = 20'000;
+inline constexpr std::size_t kMaxBlobPeers = 64;        // in one reply or report
+inline constexpr std::size_t kMaxUnitBytes = 2u << 20;  // of the bits in a UnitsReply
+inline constexpr std::size_t kMaxLogChunkBytes = 256u << 10;
+inline constexpr std::size_t kMaxLogTimes = 4'096;  // in one message; of more, some are left out
+
+}  // namespace lockstep

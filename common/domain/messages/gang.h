@@ -1,0 +1,96 @@
+#pragma once
+// A gang's table, by which its nodes know each other, and its tree by node rank, down which the
+// table goes: the launcher gives the whole of it to node rank 0 alone, and to each other node a
+// share, with which it joins the tree. From its parent there it gets the rows, and a digest in the
+// share tells whether they are the launcher's. Plain values and arithmetic.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/ids.h"
+#include "common/domain/targets/fabric.h"
+
+namespace lockstep {
+
+// One node of a gang, the same for all its runners. Its index in GangTable::members is its rank.
+struct GangMember {
+  NodeId node;
+  std::string hostname;
+  std::string address;            // for MASTER_ADDR and AZ_BATCH_*
+  std::string host_id;            // equal = same host
+  std::uint16_t runner_port = 0;  // ZeroMQ CURVE ROUTER of that node's runner
+  PublicKey runner_key;
+  int gpus = 0;
+  friend bool operator==(const GangMember&, const GangMember&) = default;
+};
+
+struct GangTable {
+  std::vector<GangMember> members;
+  std::uint16_t master_port = 0;          // leased and held by node rank 0's runner
+  std::optional<GangFabric> fabric = {};  // absent: the launcher did not look
+  friend bool operator==(const GangTable&, const GangTable&) = default;
+};
+
+// Whether it has nodes on more than one host: only then is there a network between them.
+bool spans_hosts(const GangTable& gang);
+
+// A gang's table that many assignments share: a table of a thousand members would otherwise be
+// copied for each of its thousand nodes. Never changes once it is made.
+class SharedGang {
+ public:
+  SharedGang() = default;
+  SharedGang(GangTable table)  // NOLINT(google-explicit-constructor): used like an optional
+      : table_(std::make_shared<const GangTable>(std::move(table))) {}
+  explicit operator bool() const { return table_ != nullptr; }
+  bool has_value() const { return table_ != nullptr; }
+  const GangTable& operator*() const { return *table_; }
+  const GangTable* operator->() const { return table_.get(); }
+  friend bool operator==(const SharedGang& a, const SharedGang& b) {
+    return a.table_ == b.table_ || (a.table_ && b.table_ && *a.table_ == *b.table_);
+  }
+
+ private:
+  std::shared_ptr<const GangTable> table_;
+};
+
+// ---- the tree: k-ary by node rank, its root is node rank 0 --------------------------------------
+inline constexpr int kGangTreeRadix = 32;
+inline constexpr int kMaxGangTreeRadix = 1'024;
+
+int tree_parent(int node_rank, int radix);  // -1 for the root
+struct TreeChildren {
+  int first = 0;
+  int count = 0;
+};
+TreeChildren tree_children(int node_rank, int nodes, int radix);
+
+// ---- the table, down the tree -------------------------------------------------------------------
+// What one node is told of the table.
+struct GangShare {
+  int nodes = 0;  // of the gang
+  int radix = kGangTreeRadix;
+  Digest digest;                     // digest_of() the whole table
+  std::optional<GangMember> parent;  // its row; none at the root
+  // Of its children, by node rank: only these keys may connect to it.
+  std::vector<PublicKey> children;
+  friend bool operator==(const GangShare&, const GangShare&) = default;
+};
+
+// Of everything in it, and of whose attempt it is. The bytes that are hashed are described in
+// gang.cc and never change: runners of later versions check the tables of earlier ones.
+Digest digest_of(const AttemptId& attempt, const GangTable& table);
+// `digest`: that of the table, which is the same for all nodes.
+GangShare share_of(const GangTable& table, int node_rank, int radix, const Digest& digest);
+// Why it cannot be the share of this node of a gang of so many; "": it can.
+std::string_view fault_of(const GangShare& share, int node_rank, int nodes);
+
+// PartReport::gang_rows of a runner of this version.
+inline constexpr std::uint32_t kGangRowsVersion = 1;
+
+}  // namespace lockstep

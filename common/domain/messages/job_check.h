@@ -1,0 +1,56 @@
+#pragma once
+// Messages to have a job file checked without submitting it. The launcher parses it with the same
+// reader as the command line (launcher/files), and also checks it against its own state.
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/job/spec.h"
+
+namespace lockstep {
+
+struct CheckJobFile {  // answered by JobFileChecked
+  std::string name;    // the file's name, with which errors begin: "job.yml"
+  std::string text;
+  std::vector<std::string> overrides = {};  // "k.l=v", applied in order
+  // Files of components and environments that it names, keyed by the path that the reader asks for:
+  // the folder of `name` and the file's path relative to it. A file that is not in here counts as
+  // missing.
+  std::map<std::string, std::string> files = {};
+  // Registered components that it names, as to_string gives them: the path of their file in
+  // `files`.
+  std::map<std::string, std::string> components = {};
+  bool wait_anyway = false;  // as of Submit
+  // The client has said the reader's faults: the answer has only what the launcher finds wrong with
+  // what could be read beside them.
+  bool faults_are_said = false;
+  // In place of `text`: a job without a file, with the name of an environment that is not resolved,
+  // and where its parts come from: key of a job file -> "--name night".
+  std::optional<JobSpec> spec = {};
+  std::string environment = {};
+  std::map<std::string, std::string> places = {};
+  friend bool operator==(const CheckJobFile&, const CheckJobFile&) = default;
+};
+
+struct JobFileChecked {
+  // The job that would be submitted, without its snapshot; absent: there are errors.
+  std::optional<JobSpec> spec = {};
+  std::string code = {};                 // the code folder as written; it is not checked here
+  std::vector<std::string> errors = {};  // as `lockstep job create` prints them, with their places
+  std::vector<std::string> notes = {};   // harmless remarks
+  // The request was read as a whole; false of launchers that know neither `faults_are_said` nor
+  // `spec`.
+  bool knows_parts = false;
+  friend bool operator==(const JobFileChecked&, const JobFileChecked&) = default;
+};
+
+inline constexpr std::size_t kMaxJobFileOverrides = 1'000;
+inline constexpr std::size_t kMaxJobFileFiles = 256;
+inline constexpr std::size_t kMaxJobFilePlaces = 1'000;
+inline constexpr std::size_t kMaxJobFileNameBytes = 4'096;
+inline constexpr std::size_t kMaxJobFileLines = 10'000;  // of errors, and of notes
+
+}  // namespace lockstep

@@ -1,0 +1,64 @@
+#pragma once
+// What the runners of a gang tell each other of their ranks while these run: a node's changed
+// standings climb the tree to node rank 0, which may ask nodes for fresh ones. Times of a message
+// are on its sender's clock; whoever takes it moves them to its own, by `now`.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/domain/ranks/standing.h"
+
+namespace lockstep {
+
+// How fast a rank was over the last kPaceOver, in numbers that are compared with other ranks'.
+struct RankPace {
+  int rank = 0;
+  int node_rank = 0;
+  Duration over{0};
+  int samples = 0;
+  int waiting = 0;             // of the samples, those in which it waited for a peer
+  int moving = 0;              // of the samples, those before which something of it had moved
+  std::int64_t cpu_milli = 0;  // mean
+  std::int64_t log_lines = 0;  // in this time, as the next two
+  std::int64_t retransmits = 0;
+  Hindrances hindrances;  // means; major_faults in this time; cpu_mhz as they were last
+  friend bool operator==(const RankPace&, const RankPace&) = default;
+};
+
+// node -> its parent, merged on the way to node rank 0. Sent when a rank changed its class
+// (runner/watch/compare/telling.h), and once in kPaceOver.
+struct GangStandings {
+  Instant now;  // the sender's clock
+  std::vector<RankStanding> standings;
+  std::vector<RankPace> paces;
+  std::vector<int> lost;  // node ranks that a neighbour of theirs does not hear any more
+  friend bool operator==(const GangStandings&, const GangStandings&) = default;
+};
+
+// node rank 0 -> every node: what their ranks do now. Each node that has one of these ranks answers
+// with samples that it has taken after the question.
+struct GangLook {
+  std::uint64_t id = 0;
+  bool all = false;        // ranks; else `ranks`
+  std::vector<int> ranks;  // at most kMaxRanksOfLook
+  bool stacks = false;     // ask for stacks too: RankStanding::at
+  bool keep = false;       // and put whole stacks into the job's logs (lockstep.on_hang: stacks)
+  friend bool operator==(const GangLook&, const GangLook&) = default;
+};
+
+// node -> its parent, merged on the way: an answer to a GangLook.
+struct GangSeen {
+  std::uint64_t id = 0;  // of the question
+  Instant now;           // the sender's clock
+  std::vector<RankStanding> standings;
+  friend bool operator==(const GangSeen&, const GangSeen&) = default;
+};
+
+inline constexpr Duration kPaceOver = minutes(1);
+inline constexpr std::size_t kMaxStandingsOfMessage = 4'096;  // more are sent in several messages
+inline constexpr std::size_t kMaxRanksOfLook = 1'024;
+inline constexpr std::size_t kMaxWatchedRanks = 200'000;  // of a gang; larger ones are not compared
+
+}  // namespace lockstep

@@ -1,0 +1,103 @@
+#pragma once
+// What a gang has found out about its ranks: which of them wait, for whom, and which are stopped,
+// slow or gone. The runner of node rank 0 compares the ranks of all nodes and makes these; the
+// launcher keeps the newest, and launcher/words turns each into text. Numbers and names only: no
+// sentence is made on a node.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/fields.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace lockstep {
+
+enum class FoundKind {
+  not_started,         // has not reached MPI_Init, or the rendezvous, while others have
+  waits,               // ranks wait for `ranks`, which do something else (compute, read, sleep)
+  cycle,               // ranks wait for each other, and nothing moves
+  stopped,             // a rank is stopped (state T)
+  device_wait,         // a rank is in state D
+  peer_gone,           // ranks wait for one that has exited, or whose node cannot be reached
+  unequal_counts,      // collective counts of the ranks differ and do not move
+  missed_fence,        // others are in a fence that these ranks can never enter
+  two_claims,          // two processes claim one rank
+  left_early,          // a rank exited with 0 while others wait for it
+  slow,                // a rank is slower than the median
+  different_versions,  // of MPI, NCCL or torch among the ranks
+};
+std::string_view to_string(FoundKind kind);
+constexpr FoundKind last_enumerator(FoundKind) { return FoundKind::different_versions; }
+
+// `waits` is neutral: nothing is ever done for it. Only `hangs` is an alarm, and lets
+// lockstep.on_hang act.
+enum class FoundVerdict { notice, waits, hangs };
+std::string_view to_string(FoundVerdict verdict);
+constexpr FoundVerdict last_enumerator(FoundVerdict) { return FoundVerdict::hangs; }
+
+// What Found::fact is about, where that changes what is said of it.
+enum class FoundAbout {
+  named,       // `fact` is a name, or empty
+  rendezvous,  // not_started: the ranks of a PyTorch gang meet there first
+  lock,        // cycle: threads of one rank wait for a lock
+};
+std::string_view to_string(FoundAbout about);
+constexpr FoundAbout last_enumerator(FoundAbout) { return FoundAbout::lock; }
+
+// What a rank does at the moment of the finding.
+struct FoundRank {
+  int rank = 0;
+  int node_rank = 0;
+  std::string doing;  // one word: to_string(Doing)
+  std::string call;   // the system call in which it is blocked: "connect"; "": none
+  std::string on;     // what that call's descriptor is: "10.0.0.4:29500", "/data/a.bin"
+  std::string at;     // the top of its stack that is the user's: "eval.py:88"; "": not known
+  std::int64_t cpu_milli = 0;  // thousandths of a core, over the window of the finding
+  LOCKSTEP_FIELDS(FoundRank, rank, node_rank, doing, call, on, at, cpu_milli);
+};
+
+struct Found {
+  FoundKind kind = FoundKind::waits;
+  FoundVerdict verdict = FoundVerdict::notice;
+  std::vector<FoundRank> ranks;  // that differ, first the one that is named; at most kMaxFoundRanks
+  std::vector<int> waiting;      // the ranks that wait for them, sorted; at most kMaxFoundWaiting
+  Duration lasting{0};           // for so long, when it was found
+  Instant since;                 // node rank 0's clock
+  std::string fact;  // a name that goes with the kind: a collective, a version, a reason
+  std::int64_t here = 0, elsewhere = 0;  // the numbers that differ: counts, milli of the median
+  FoundAbout about = FoundAbout::named;
+  friend bool operator==(const Found&, const Found&) = default;
+};
+// All that holds now; the next list replaces it, and an empty one says that nothing holds any more.
+using FoundList = std::vector<Found>;
+
+inline constexpr std::size_t kMaxFound = 32;
+inline constexpr std::size_t kMaxFoundRanks = 16;
+inline constexpr std::size_t kMaxFoundWaiting = 4'096;
+inline constexpr std::size_t kMaxFoundTextBytes = 256;  // of each of its texts
+
+enum class OnHang { report, stacks, fail, retry };
+std::string_view to_string(OnHang what);
+std::optional<OnHang> on_hang_from(std::string_view word);
+
+// With OnHang::stacks: the file in the job's folder of logs that has the stacks of a node's ranks.
+std::string stacks_file(std::uint32_t attempt, int node_rank);
+
+struct HangPolicy {
+  Duration after = seconds(120);  // lockstep.hang_after; zero: never look
+  OnHang on = OnHang::report;     // lockstep.on_hang
+  friend bool operator==(const HangPolicy&, const HangPolicy&) = default;
+};
+// Shorter ones would find many a pause; a zero is never.
+inline constexpr Duration kLeastHangAfter = seconds(10);
+inline constexpr Duration kMostHangAfter = minutes(7 * 24 * 60);
+// A time, or "off"; invalid_argument: it is neither.
+Result<Duration> hang_after_from(const std::string& text);
+// Errors begin with the key: "lockstep.hang_after: ".
+Status validate(const HangPolicy& policy);
+
+}  // namespace lockstep

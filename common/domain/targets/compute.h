@@ -1,0 +1,325 @@
+#pragma once
+// Compute targets: the names that `compute:` in a job file refers to. A target's type says where
+// its nodes come from. The launcher's state (launcher/core) holds the target's nodes and the jobs
+// that wait for it.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/domain/targets/node_labels.h"
+#include "common/domain/targets/schedule.h"
+#include "common/domain/why/why.h"
+
+namespace lockstep {
+
+enum class ComputeType {
+  local,            // an alias: it has the nodes of the target "local"
+  virtualmachine,   // it has nodes of its own: machines that somebody names, or that join
+  amlcompute,       // a cluster: the launcher makes machines when jobs need them, and removes them
+  kubernetes,       // the same, and its machines are pods
+  computeinstance,  // one machine that is on until somebody or something stops it
+};
+// The word in files and tables: "virtualmachine".
+std::string_view to_string(ComputeType type);
+
+// Where the nodes of a target come from.
+enum class NodeSource {
+  none,        // a target of type local has no nodes of its own
+  join,        // people start agents with a token of the target
+  ssh,         // the launcher's provider attaches hosts over ssh
+  docker,      // each machine is a container on the launcher's machine
+  slurm,       // each machine is a job of one node in a Slurm cluster
+  command,     // a program of the site makes machines
+  kubernetes,  // each machine is a pod
+};
+// The word in files and tables: "ssh"; "" for none.
+std::string_view to_string(NodeSource source);
+constexpr NodeSource last_enumerator(NodeSource) { return NodeSource::kubernetes; }
+
+// The target that every launcher has from the start.
+inline constexpr std::string_view kLocalCompute = "local";
+
+// The end of the error for a job that names a target that does not exist.
+inline constexpr std::string_view kHowToChooseCompute =
+    "choose one with `compute:` in the file, --set compute=NAME, --compute NAME or `lockstep "
+    "config "
+    "set defaults.compute=NAME`";
+
+inline constexpr std::size_t kMaxComputes = 1'000;  // of one launcher
+inline constexpr std::size_t kMinComputeNameBytes = 3;
+inline constexpr std::size_t kMaxComputeNameBytes = 24;
+inline constexpr std::size_t kMaxComputeTextBytes = 4'096;  // of a description, location or tag
+inline constexpr std::size_t kMaxComputeTags = 50;
+inline constexpr std::size_t kMaxHosts = 1'000;  // of one target
+inline constexpr std::size_t kMaxMachineFindings = 32;
+inline constexpr std::size_t kMaxComputeEvents = 200;  // that are kept of one target
+// The step of a machine whose call has begun, before the provider said one.
+inline constexpr std::string_view kFirstMachineStep = "begin";
+// The text of one ComputeLogReply.
+inline constexpr std::size_t kMaxComputeLogBytes = 1u << 20;
+
+// Whether the agents of an ssh target dial the launcher through a reverse tunnel.
+enum class TunnelUse {
+  unset,      // the provider's default, which is automatic
+  automatic,  // where the host cannot dial the launcher
+  always,
+  never,
+  unknown,  // a client of another version asks for it; no target has it
+};
+// The word in files: "auto"; "" for unset.
+std::string_view to_string(TunnelUse use);
+std::optional<TunnelUse> tunnel_use_from(std::string_view word);
+
+// A host that the ssh provider attaches. Everything except `address` may be empty.
+struct SshHost {
+  std::string name;             // unique in the target; the machine's and the node's name
+  std::string address;          // a host name, an IP address, or a Host of ~/.ssh/config
+  std::string user;             // "": what ssh's configuration says
+  int port = 0;                 // 0: the same
+  std::string key;              // path of a private key on the launcher's machine
+  std::string password_secret;  // name of a secret of `secret_owner`
+  std::string secret_owner;     // the admin who attached the host; the launcher fills it in. ""
+                                // in older journals: the target's creator, or no secret
+  std::string jump;             // USER@HOST:PORT through which ssh connects
+  std::string directory;        // where everything is installed; "": below ~/.lockstep
+  friend bool operator==(const SshHost&, const SshHost&) = default;
+};
+
+// Whether somebody else may take a machine away at any time (Azure's low-priority and spot nodes).
+enum class Tier { dedicated, low_priority };
+std::string_view to_string(Tier tier);
+
+// How many machines a cluster has.
+struct Scale {
+  Tier tier = Tier::dedicated;
+  int min_instances = 0;
+  int max_instances = 1;
+  Duration idle_time = seconds(120);  // after so long without work a machine is removed
+  friend bool operator==(const Scale&, const Scale&) = default;
+};
+inline constexpr int kMaxInstances = 10'000;
+inline constexpr Duration kMaxIdleTime = std::chrono::hours(24 * 30);
+
+// When a compute instance stops and starts by itself.
+struct InstanceSettings {
+  Duration idle_time = {};  // it stops after so long without work; zero: never
+  std::vector<InstanceSchedule> schedules;
+  friend bool operator==(const InstanceSettings&, const InstanceSettings&) = default;
+};
+
+struct ComputeSpec {
+  std::string name;
+  ComputeType type = ComputeType::local;
+  std::string description;
+  std::string location;  // a word for people; nothing depends on it
+  std::map<std::string, std::string> tags;
+  NodeSource source = NodeSource::none;
+  std::vector<SshHost> hosts;           // of source ssh, in the order in which they were named
+  TunnelUse tunnel = TunnelUse::unset;  // of source ssh
+  std::string size = {};                // a name of the catalogue of sizes; "": none
+  Scale scale = {};                     // of types amlcompute and kubernetes
+  // Of sources docker, slurm, kubernetes and command: see provider_settings.h.
+  std::map<std::string, std::vector<std::string>> settings = {};
+  InstanceSettings instance = {};  // of type computeinstance
+  NodeLabels labels = {};          // of each of its nodes, unless that has another value of its own
+  friend bool operator==(const ComputeSpec&, const ComputeSpec&) = default;
+};
+// Azure's rule: 3 to 24 letters, digits and '-', beginning with a letter. invalid_argument: the
+// message says what is wrong with the name.
+Status check_compute_name(std::string_view name);
+// Checks the name, the limits of all texts, and the hosts.
+Status check(const ComputeSpec& spec);
+// Checks every field against a small alphabet: they become words of ssh's command line.
+Status check(const SshHost& host);
+// True if a provider makes the target's nodes, so that it has machines.
+bool has_provider(const ComputeSpec& spec);
+// True if that provider installs the archive of scripts/bundle on each machine.
+bool installs_bundle(NodeSource source);
+// True if the launcher decides how many machines there are.
+bool is_elastic(const ComputeSpec& spec);
+// True if people start and stop the target.
+bool is_instance(const ComputeSpec& spec);
+// The most machines that the target can have.
+int most_machines(const ComputeSpec& spec);
+// "azureml:gpu" and "gpu" are both "gpu".
+std::string_view without_azureml(std::string_view reference);
+
+// ---- requests ----------------------------------------------------------------------------------
+
+// The launcher answers with a ComputesReply that holds the new target. Creating an identical target
+// again succeeds and changes nothing; a different target under a taken name is refused.
+struct CreateCompute {
+  ComputeSpec spec;
+  // Refused if the provider says that its settings do not work. Hosts over ssh are not asked.
+  bool check = false;
+  friend bool operator==(const CreateCompute&, const CreateCompute&) = default;
+};
+// Replaces description, location, tags and hosts; type and node source cannot change. The launcher
+// detaches each host that the new list omits, and retries each failed attach at once.
+struct UpdateCompute {
+  ComputeSpec spec;
+  // Installs the launcher's version of the agent on each machine; running jobs go on.
+  bool upgrade = false;
+  bool check = false;  // as in CreateCompute, if something changes that the provider sees
+  friend bool operator==(const UpdateCompute&, const UpdateCompute&) = default;
+};
+// Adds a host to a target of source ssh, or replaces the host of that name. Answered by
+// ComputesReply.
+struct AttachHosts {
+  std::string name;  // of the target
+  std::vector<SshHost> hosts;
+  friend bool operator==(const AttachHosts&, const AttachHosts&) = default;
+};
+// The provider removes these machines from the target as soon as their nodes hold no part. Answered
+// by ComputesReply at once; ListComputes shows how far it is.
+struct DetachHosts {
+  std::string name;  // of the target
+  std::vector<std::string> hosts;
+  // Gives up what runs there, and forgets a machine that cannot be reached.
+  bool force = false;
+  friend bool operator==(const DetachHosts&, const DetachHosts&) = default;
+};
+// Refused while jobs that name the target have not ended, or while it has nodes that joined with a
+// token. Answered by Done. A target with machines detaches them first: it is deleted when the last
+// one is gone.
+struct DeleteCompute {
+  std::string name;
+  bool force = false;  // as in DetachHosts
+  friend bool operator==(const DeleteCompute&, const DeleteCompute&) = default;
+};
+// Starts a compute instance. Answered by ComputesReply at once, also if it is on already.
+struct StartCompute {
+  std::string name;
+  friend bool operator==(const StartCompute&, const StartCompute&) = default;
+};
+// Refused while a job runs there, unless `force`: then the job goes back to the queue. Answered as
+// StartCompute is.
+struct StopCompute {
+  std::string name;
+  bool force = false;
+  friend bool operator==(const StopCompute&, const StopCompute&) = default;
+};
+// Replaces the machine of an instance that is on by a new one. The rest is as for StopCompute.
+struct RestartCompute {
+  std::string name;
+  bool force = false;
+  friend bool operator==(const RestartCompute&, const RestartCompute&) = default;
+};
+// Answered by ComputesReply.
+struct ListComputes {
+  std::string name;  // only this one; "": all. A not_found error suggests the nearest name.
+  bool history = false;
+  friend bool operator==(const ListComputes&, const ListComputes&) = default;
+};
+// What the target's provider printed and did. Answered by ComputeLogReply. The log of a target that
+// was deleted stays readable.
+struct ReadComputeLog {
+  std::string name;
+  std::int64_t lines = 0;  // the newest so many; 0: as many as one reply may have
+  friend bool operator==(const ReadComputeLog&, const ReadComputeLog&) = default;
+};
+
+// ---- views -------------------------------------------------------------------------------------
+
+// A machine of a target whose nodes a provider makes.
+struct MachineView {
+  std::string name;
+  // "wanted", "creating", "failed", "created", "joined", "lost", "leaving" or "removing".
+  std::string state;
+  std::string why;                           // the text of why_data
+  Instant since;                             // in this state
+  std::string step;                          // the provider's, which runs now; "": none
+  std::string node;                          // name of its node; "": it has not joined
+  std::map<std::string, std::string> about;  // what the provider found out
+  // Of the last call that failed; "": none since the last success.
+  std::string failed_step, failed_code, failure;
+  std::int64_t failures = 0;  // in a row
+  Instant retry_at;           // ns = 0: none is planned
+  Why why_data = {};          // why it is wanted, or why it leaves
+  Why failure_data = {};      // its text is `failure`
+  // Why it is not there yet, or takes no work; its text is `about["reason"]`.
+  Why waits_data = {};
+  friend bool operator==(const MachineView&, const MachineView&) = default;
+};
+struct ComputeEvent {
+  Instant at;
+  std::string machine;  // "": the target
+  std::string text;     // of why_data, in views
+  Why why_data = {};
+  friend bool operator==(const ComputeEvent&, const ComputeEvent&) = default;
+};
+
+// How an elastic target's number of machines comes about.
+struct ScalingView {
+  std::int64_t wanted = 0;     // machines that there should be
+  std::int64_t preparing = 0;  // that have no node yet
+  std::int64_t leaving = 0;
+  Instant changed;        // when a machine was wanted or dismissed last; ns = 0: never
+  std::string why;        // the text of why_data
+  std::string failure;    // the text of failure_data
+  Instant retry_at;       // ns = 0: now
+  Why why_data = {};      // of the change
+  Why failure_data = {};  // why no machine could be made the last time; none: it could
+  friend bool operator==(const ScalingView&, const ScalingView&) = default;
+};
+
+// What made a compute instance start or stop.
+enum class InstanceCause { user, schedule, idle };
+std::string_view to_string(InstanceCause cause);
+
+// Of a target of type computeinstance.
+struct InstanceView {
+  // "Starting", "Running", "Stopping", "Stopped" or "Deleting"; "" for targets of other types.
+  std::string state;
+  Instant changed;  // when it was started or stopped last
+  InstanceCause cause = InstanceCause::user;
+  std::string why;  // the text of why_data
+  // What its schedules do next.
+  InstanceAction next_action = InstanceAction::start;
+  Instant next_at;         // ns = 0: nothing
+  std::string next_local;  // "2026-11-27T08:00:00 Europe/Berlin"
+  std::string problem;     // the text of problem_data
+  Why why_data = {};
+  Why problem_data = {};  // why its schedules do not all work; none: they do
+  friend bool operator==(const InstanceView&, const InstanceView&) = default;
+};
+
+struct ComputeView {
+  struct Nodes {
+    std::int64_t total = 0;
+    std::int64_t idle = 0;         // can take work and have none
+    std::int64_t busy = 0;         // have work
+    std::int64_t unavailable = 0;  // have no work and cannot take any: LOST, drained, …
+    friend bool operator==(const Nodes&, const Nodes&) = default;
+  };
+  ComputeSpec spec;
+  std::string pool;  // the target that owns the nodes: its own name, or "local" for an alias
+  Instant created;   // ns = 0: created with the launcher
+  std::string created_by;
+  Nodes nodes;
+  std::int64_t queued_jobs = 0;       // jobs for this target that wait
+  std::int64_t running_jobs = 0;      // jobs for this target that are placed and have not ended
+  std::vector<MachineView> machines;  // by name
+  std::string leaving;                // the text of leaving_data
+  std::vector<ComputeEvent> history;  // oldest first; only if asked for
+  ScalingView scaling = {};           // of an elastic target
+  InstanceView instance = {};
+  Why leaving_data = {};  // why the target is being deleted; none: it is not
+  friend bool operator==(const ComputeView&, const ComputeView&) = default;
+};
+struct ComputesReply {  // by name; "local" first
+  std::vector<ComputeView> computes;
+  friend bool operator==(const ComputesReply&, const ComputesReply&) = default;
+};
+struct ComputeLogReply {
+  std::string text;  // whole lines, the newest last; at most kMaxComputeLogBytes
+  friend bool operator==(const ComputeLogReply&, const ComputeLogReply&) = default;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,29 @@
+#pragma once
+// Cron expressions of five fields, with Vixie cron's meaning: minute, hour, day of month, month,
+// day of week (0 and 7 are Sunday). Lists, ranges, steps of ranges, and names of months and days.
+// If both day fields are restricted, a day that matches one of them matches.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/domain/targets/schedule.h"
+
+namespace lockstep {
+
+struct Cron {
+  // Bit n: n matches.
+  std::uint64_t minutes = 0, hours = 0, days = 0, months = 0, week_days = 0;
+  bool any_day = false, any_week_day = false;  // the field begins with *
+  friend bool operator==(const Cron&, const Cron&) = default;
+};
+
+// invalid_argument: the message names the field and says what it may have. An expression that never
+// matches, such as 31 February, is refused too.
+Result<Cron> parse_cron(std::string_view expression);
+
+// The first time at or after `from` that matches; nullopt: none within 100 years.
+std::optional<LocalTime> next_match(const Cron& cron, LocalTime from);
+
+}  // namespace lockstep

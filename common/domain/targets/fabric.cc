@@ -1,0 +1,37 @@
+#include "common/domain/targets/fabric.h"
+
+#include <algorithm>
+#include <array>
+
+namespace lockstep {
+
+bool is_network_variable(std::string_view name) {
+  constexpr std::array<std::string_view, 19> kPrefixes = {
+      "NCCL_",    "UCX_",       "UCC_",   "GLOO_",  "TP_",    "OMPI_MCA_", "PMIX_MCA_",
+      "FI_",      "I_MPI_",     "MPICH_", "HCOLL_", "SHARP_", "RDMAV_",    "PRTE_MCA_",
+      "NVSHMEM_", "MPIR_CVAR_", "MLX5_",  "MV2_",   "PSM2_"};
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+std::string_view to_string(PathTrouble trouble) {
+  switch (trouble) {
+    case PathTrouble::no_route: return "no route";
+    case PathTrouble::refused: return "refused";
+    case PathTrouble::timed_out: return "timed out";
+    case PathTrouble::large_packets_lost: return "large packets lost";
+  }
+  return "timed out";
+}
+
+std::string_view to_string(SettingSource source) {
+  switch (source) {
+    case SettingSource::user: return "user";
+    case SettingSource::operator_file: return "operator";
+    case SettingSource::probe: return "probe";
+    case SettingSource::fixed: return "fixed";
+  }
+  return "probe";
+}
+
+}  // namespace lockstep

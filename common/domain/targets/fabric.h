@@ -1,0 +1,220 @@
+#pragma once
+// The fabric of a node: its interfaces, RDMA ports and GPUs with the distances among them; what a
+// probe found between the nodes of a gang; and the network settings that follow for its ranks.
+// Plain values; agent/inventory/fabric fills the first, runner/fabric the others.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/time.h"
+
+namespace lockstep {
+
+struct FabricAddress {
+  std::string address;  // without prefix length
+  int prefix = 0;       // bits
+  friend bool operator==(const FabricAddress&, const FabricAddress&) = default;
+};
+
+struct FabricInterface {
+  std::string name;
+  std::vector<FabricAddress> addresses;
+  int mtu = 0;
+  std::int64_t speed_mbps = -1;  // -1: unknown
+  std::string driver;            // "mlx5_core", "veth", "bridge"; "": unknown
+  bool is_virtual = false;       // has no device of its own: a bridge, veth, tun
+  bool up = false, loopback = false, default_route = false;
+  int numa_node = -1;
+  std::string pci;  // path of its device below the root complex, "0000:00:01.0/0000:03:00.0"
+  friend bool operator==(const FabricInterface&, const FabricInterface&) = default;
+};
+
+struct FabricGid {
+  int index = 0;
+  std::string gid;
+  std::string type;  // "IB/RoCE v1", "RoCE v2"
+  std::string netdev;
+  friend bool operator==(const FabricGid&, const FabricGid&) = default;
+};
+
+struct FabricPort {
+  std::string device;  // mlx5_0
+  int port = 1;
+  std::string state, link_layer;
+  int rate_gbps = 0;
+  int lid = 0;
+  std::vector<FabricGid> gids;
+  std::vector<int> pkeys;  // by index; 0: no partition there
+  std::string firmware, netdev, pci;
+  int numa_node = -1;
+  std::string driver;      // "mlx5_core"; "": it has no device of its own (soft-RoCE, soft-iWARP)
+  int traffic_class = -1;  // that the machine's administrator set for RDMA; -1: none
+  bool active() const { return state == "ACTIVE"; }
+  friend bool operator==(const FabricPort&, const FabricPort&) = default;
+};
+
+struct FabricGpu {
+  int index = 0;
+  std::string pci;
+  int numa_node = -1;
+  std::vector<int> nvlink_peers;  // indexes; also what it reaches through an NVSwitch
+  bool mig = false;
+  std::vector<int> p2p_peers;  // indexes of GPUs that read its memory directly
+  friend bool operator==(const FabricGpu&, const FabricGpu&) = default;
+};
+
+// The distances of a NUMA node to the others, in the order of NodeFabric::numa; 10 is its own.
+struct FabricNuma {
+  int node = 0;
+  std::vector<int> distances;
+  friend bool operator==(const FabricNuma&, const FabricNuma&) = default;
+};
+
+struct NodeFabric {
+  std::vector<FabricInterface> interfaces;
+  std::vector<FabricPort> ports;
+  std::vector<FabricGpu> gpus;
+  std::string nccl, ucx, verbs, nvidia_driver;  // versions; "": not there
+  bool has_infiniband_devices = false;          // /dev/infiniband/uverbs*
+  std::int64_t memlock_bytes = -1;              // hard limit; -1: unlimited
+  std::vector<FabricNuma> numa;
+  bool gpu_direct = false;       // a module lets RDMA devices read GPU memory (nvidia_peermem)
+  bool virtual_machine = false;  // it runs under a hypervisor
+  friend bool operator==(const NodeFabric&, const NodeFabric&) = default;
+};
+// The RDMA fabric that all nodes of a gang are in, by their inventories.
+struct GangFabric {
+  std::string link_layer;  // "InfiniBand" or "Ethernet" (RoCE); "": they are in no common one
+  std::string subnet;      // "fe80:0000:0000:0000"
+  int pkey = -1;           // the partition, without the bit of full membership; -1: unknown
+  bool shared() const { return !link_layer.empty(); }
+  friend bool operator==(const GangFabric&, const GangFabric&) = default;
+};
+
+inline constexpr std::size_t kMaxFabricInterfaces = 64;
+inline constexpr std::size_t kMaxFabricAddresses = 16;  // of one interface
+inline constexpr std::size_t kMaxFabricPorts = 128;
+inline constexpr std::size_t kMaxFabricGids = 64;    // of one port
+inline constexpr std::size_t kMaxFabricPkeys = 128;  // of one port
+inline constexpr std::size_t kMaxFabricGpus = 64;
+inline constexpr std::size_t kMaxFabricNuma = 64;
+inline constexpr std::size_t kMaxFabricTextBytes = 256;  // of each of its texts
+
+// ---- the probe ----------------------------------------------------------------------------------
+enum class PathTrouble { no_route, refused, timed_out, large_packets_lost };
+std::string_view to_string(PathTrouble trouble);
+constexpr PathTrouble last_enumerator(PathTrouble) { return PathTrouble::large_packets_lost; }
+
+// One node cannot reach another over one path.
+struct PathFailure {
+  int from = 0, to = 0;  // node ranks
+  std::string from_address, from_interface, to_address;
+  std::uint16_t port = 0;
+  PathTrouble trouble = PathTrouble::timed_out;
+  int mtu = 0;  // large_packets_lost: bytes of the largest packet that came through
+  template <class Self, class See>
+  static void fields(Self& self, See&& see) {  // of a reason: common/domain/why
+    see("from", self.from);
+    see("to", self.to);
+    see("from_address", self.from_address);
+    see("from_interface", self.from_interface);
+    see("to_address", self.to_address);
+    see("port", self.port);
+    see("trouble", self.trouble);
+    see("mtu_bytes", self.mtu);
+  }
+  friend bool operator==(const PathFailure&, const PathFailure&) = default;
+};
+inline constexpr std::size_t kMaxPathFailures = 64;
+
+// The interface that a node of the gang uses, and how well it reaches the others.
+struct ChosenPath {
+  int node_rank = 0;
+  std::string interface, address;
+  Duration round_trip{0};        // median to the others; zero: not measured
+  std::int64_t speed_mbps = -1;  // of the burst; -1: not measured
+  int mtu = 0;
+  friend bool operator==(const ChosenPath&, const ChosenPath&) = default;
+};
+
+struct ProbeResult {
+  std::vector<ChosenPath> chosen;     // by node rank; empty: there was no probe
+  std::vector<PathFailure> failures;  // at most kMaxPathFailures
+  bool cached = false;
+  // So many of the failures, the first ones, are of the addresses that the nodes would use: the
+  // gang's start ended for them. The others are of networks that are not used.
+  int broken = 0;
+  friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
+};
+
+// ---- settings -----------------------------------------------------------------------------------
+enum class SettingSource { user, operator_file, probe, fixed };
+std::string_view to_string(SettingSource source);
+constexpr SettingSource last_enumerator(SettingSource) { return SettingSource::fixed; }
+
+// One variable of a rank's network, and why it has this value.
+struct NetworkSetting {
+  std::string name, value;
+  SettingSource source = SettingSource::probe;
+  std::string reason;   // "eth1 reaches all 3 other nodes at 94 Gbit/s"
+  std::string warning;  // a setting that looks like a mistake; "": none
+  friend bool operator==(const NetworkSetting&, const NetworkSetting&) = default;
+};
+using NetworkSettings = std::vector<NetworkSetting>;  // by name
+inline constexpr std::size_t kMaxNetworkSettings = 128;
+inline constexpr std::size_t kMaxSettingNameBytes = 256;
+inline constexpr std::size_t kMaxSettingTextBytes = 1'024;  // of a value, a reason, a warning
+
+// Whether a variable steers how ranks reach each other: NCCL_…, UCX_…, OMPI_MCA_…, GLOO_…, FI_….
+bool is_network_variable(std::string_view name);
+
+// The limit of locked memory stands among the variables, since RDMA fails without it.
+inline constexpr std::string_view kMemlockSetting = "ulimit -l";
+
+// The settings of a node's first rank hold for its others, but for these: `setting` replaces the
+// one of its name for `local_ranks`.
+struct SettingOverride {
+  NetworkSetting setting;
+  std::vector<int> local_ranks;  // sorted
+  friend bool operator==(const SettingOverride&, const SettingOverride&) = default;
+};
+using SettingOverrides = std::vector<SettingOverride>;
+inline constexpr std::size_t kMaxSettingOverrides = 256;
+
+// ---- the operator's fabric.yml, as it applies to one node
+// ----------------------------------------- The launcher picks the rules that match a node's
+// target, size and labels; the node picks the interface, because it alone knows which it has.
+struct OperatorVariable {
+  std::string name, value;
+  std::string rule;  // "fabric.yml:12"
+  friend bool operator==(const OperatorVariable&, const OperatorVariable&) = default;
+};
+// The ranks use the first of `names` that the node has, or an interface with an address in
+// `networks`.
+struct OperatorInterface {
+  std::vector<std::string> names;
+  std::vector<std::string> networks;  // "10.1.0.0/16"
+  std::string rule;
+  friend bool operator==(const OperatorInterface&, const OperatorInterface&) = default;
+};
+// The RDMA ports that ranks may use. Empty: none of them.
+struct OperatorRdma {
+  std::vector<std::string> ports;  // "mlx5_0", "mlx5_0:1"
+  std::string rule;
+  friend bool operator==(const OperatorRdma&, const OperatorRdma&) = default;
+};
+struct OperatorSettings {
+  std::vector<OperatorVariable> variables;  // by name
+  std::optional<OperatorInterface> interface = {};
+  std::optional<OperatorRdma> rdma = {};
+  std::string trouble = {};  // why the file does not count, for users; "": it does
+  bool empty() const { return variables.empty() && !interface && !rdma && trouble.empty(); }
+  friend bool operator==(const OperatorSettings&, const OperatorSettings&) = default;
+};
+inline constexpr std::size_t kMaxOperatorVariables = 64;
+inline constexpr std::size_t kMaxOperatorNames = 64;  // of interfaces, networks or ports
+
+}  // namespace lockstep

@@ -1,0 +1,27 @@
+#pragma once
+// How a call of a provider failed for a machine, for the launcher to decide by. Words of the
+// contract with providers, docs/decisions/038-providers.md.
+
+#include <optional>
+#include <string_view>
+
+namespace lockstep {
+
+enum class MachineFault {
+  unreachable,      // nothing answered at its address
+  host_key,         // another host answered than the one that was attached
+  unauthenticated,  // it refused our key or password
+  unsupported,      // its system or processor cannot run the agent
+  no_space,
+  no_permission,         // to make the directory, or to start the agent
+  launcher_unreachable,  // the agent cannot reach the launcher, or was refused by it
+  timed_out,
+  conflict,  // something is there that is not ours
+  failed,
+};
+std::string_view to_string(MachineFault fault);  // "host_key"
+constexpr MachineFault last_enumerator(MachineFault) { return MachineFault::failed; }
+// nullopt: the contract has no such word.
+std::optional<MachineFault> machine_fault_from(std::string_view word);
+
+}  // namespace lockstep

@@ -1,0 +1,49 @@
+#pragma once
+// The settings of providers that are named by words: for each node source, which keys there are and
+// what their values may be. A value is a list of words; most keys take exactly one.
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/targets/compute.h"
+
+namespace lockstep {
+
+using ProviderSettings = std::map<std::string, std::vector<std::string>>;
+
+struct SettingKey {
+  enum class Kind {
+    word,    // one text
+    number,  // one number above 0, such as 1.5
+    bytes,   // one size, such as 2g
+    path,    // one absolute path
+    name,    // one name of a file, without a folder
+    words,   // any number of texts
+    pairs,   // any number of KEY=VALUE; a mapping in files
+    flag,    // true or false
+  };
+  std::string_view name;
+  Kind kind = Kind::word;
+  bool is_required = false;
+};
+inline constexpr std::size_t kMaxSettings = 64;
+inline constexpr std::size_t kMaxSettingWords = 256;
+inline constexpr std::size_t kMaxSettingBytes = 1'024;  // of one word
+
+// "", or I/N with 1 <= I <= N: the I-th of N equal parts of a machine.
+bool is_machine_share(const std::string& text);
+
+// The keys of a source; empty: it has no settings of this form. Source command has those here, and
+// takes any other key as texts for the program.
+std::span<const SettingKey> setting_keys(NodeSource source);
+// One setting alone. invalid_argument: the message names the key.
+Status check_setting(NodeSource source, const std::string& name,
+                     const std::vector<std::string>& words);
+// All of a target, and whether all that are needed are there.
+Status check_settings(NodeSource source, const ProviderSettings& settings);
+
+}  // namespace lockstep

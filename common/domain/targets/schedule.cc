@@ -1,0 +1,188 @@
+#include "common/domain/targets/schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+#include "common/domain/targets/calendar.h"
+#include "common/domain/targets/cron.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::array<std::string_view, 7> kWeekDays{"sunday",   "monday", "tuesday", "wednesday",
+                                                    "thursday", "friday", "saturday"};
+constexpr int kFirstYear = 1970, kLastYear = 2100;
+
+Error wrong(std::string message) {
+  return make_error(ErrorCode::invalid_argument, std::move(message));
+}
+
+// The number in exactly these bytes; -1: there is none.
+int digits(std::string_view text, std::size_t from, std::size_t count) {
+  if (from + count > text.size()) return -1;
+  int number = 0;
+  for (const char c : text.substr(from, count)) {
+    if (c < '0' || c > '9') return -1;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+bool is_printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return c >= 0x20 && c < 0x7f; });
+}
+
+Status check_list(std::string_view key, const std::vector<int>& values, int least, int most) {
+  if (values.size() > static_cast<std::size_t>(most - least + 1))
+    return wrong(fmt::format("trigger.schedule.{}: has {} values", key, values.size()));
+  for (const int value : values)
+    if (value < least || value > most)
+      return wrong(fmt::format("trigger.schedule.{}: {} is not a number from {} to {}", key, value,
+                               least, most));
+  return {};
+}
+
+Status check(const Recurrence& recurrence) {
+  if (recurrence.interval < 1 || recurrence.interval > kMaxInterval)
+    return wrong(fmt::format("trigger.interval: {} is not a number from 1 to {}",
+                             recurrence.interval, kMaxInterval));
+  TRY(check_list("hours", recurrence.hours, 0, 23));
+  TRY(check_list("minutes", recurrence.minutes, 0, 59));
+  TRY(check_list("week_days", recurrence.week_days, 0, 6));
+  TRY(check_list("month_days", recurrence.month_days, 1, 31));
+  const bool is_elapsed =
+      recurrence.frequency == Frequency::minute || recurrence.frequency == Frequency::hour;
+  if (is_elapsed && !(recurrence.hours.empty() && recurrence.minutes.empty()))
+    return wrong(
+        fmt::format("trigger.schedule: hours and minutes are for the frequencies day, week "
+                    "and month; this one is {}",
+                    to_string(recurrence.frequency)));
+  if (recurrence.frequency != Frequency::week && !recurrence.week_days.empty())
+    return wrong(
+        fmt::format("trigger.schedule.week_days: is for the frequency week; this one is {}",
+                    to_string(recurrence.frequency)));
+  if (recurrence.frequency != Frequency::month && !recurrence.month_days.empty())
+    return wrong(
+        fmt::format("trigger.schedule.month_days: is for the frequency month; this one is {}",
+                    to_string(recurrence.frequency)));
+  return {};
+}
+
+Status check(const CronTrigger& trigger) {
+  const auto cron = parse_cron(trigger.expression);
+  return cron ? Status{} : wrong("trigger.expression: " + cron.error().message);
+}
+
+std::string words_of(const CronTrigger& trigger) {
+  return fmt::format("cron '{}'", trigger.expression);
+}
+std::string words_of(const Recurrence& recurrence) {
+  const std::string_view unit = to_string(recurrence.frequency);
+  return recurrence.interval == 1 ? fmt::format("every {}", unit)
+                                  : fmt::format("every {} {}s", recurrence.interval, unit);
+}
+
+}  // namespace
+
+std::string to_string(LocalTime time) {
+  const std::chrono::year_month_day date(day_of(time));
+  const std::int64_t second = second_of_day(time);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     second / 3600, second / 60 % 60, second % 60);
+}
+
+Result<LocalTime> parse_local_time(std::string_view text) {
+  const auto bad = [&](std::string_view why) {
+    return wrong(
+        fmt::format("'{}' {}; write a local time such as 2026-01-31T08:00:00, and its zone "
+                    "as time_zone",
+                    text.substr(0, 40), why));
+  };
+  const bool has_seconds = text.size() > 16;
+  const int year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);
+  const int hour = digits(text, 11, 2), minute = digits(text, 14, 2);
+  const int second = has_seconds ? digits(text, 17, 2) : 0;
+  const bool has_shape = year >= 0 && month >= 0 && day >= 0 && hour >= 0 && minute >= 0 &&
+                         second >= 0 && text[4] == '-' && text[7] == '-' &&
+                         (text[10] == 'T' || text[10] == ' ') && text[13] == ':' &&
+                         (!has_seconds || text[16] == ':');
+  if (!has_shape) return bad("is not a date and time");
+  if (text.size() > 19) return bad("has more than a date and time (no fraction, no offset)");
+  const std::chrono::year_month_day date{std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!date.ok() || hour > 23 || minute > 59 || second > 59) return bad("is not in the calendar");
+  if (year < kFirstYear || year > kLastYear)
+    return bad(fmt::format("is not in the years {} to {}", kFirstYear, kLastYear));
+  return at_second(std::chrono::sys_days(date), hour * 3600 + minute * 60 + second);
+}
+
+std::string_view to_string(Frequency frequency) {
+  switch (frequency) {
+    case Frequency::minute: return "minute";
+    case Frequency::hour: return "hour";
+    case Frequency::day: return "day";
+    case Frequency::week: return "week";
+    case Frequency::month: return "month";
+  }
+  return "?";
+}
+
+std::optional<Frequency> frequency_from(std::string_view word) {
+  for (const Frequency frequency :
+       {Frequency::minute, Frequency::hour, Frequency::day, Frequency::week, Frequency::month})
+    if (to_string(frequency) == word) return frequency;
+  return std::nullopt;
+}
+
+std::string_view week_day_name(int week_day) {
+  const auto index = static_cast<std::size_t>(week_day);
+  return index < kWeekDays.size() ? kWeekDays[index] : std::string_view("?");
+}
+
+std::optional<int> week_day_from(std::string_view word) {
+  std::string low(word);
+  for (char& c : low) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (std::size_t i = 0; i < kWeekDays.size(); ++i)
+    if (kWeekDays[i] == low || kWeekDays[i].substr(0, 3) == low) return static_cast<int>(i);
+  return std::nullopt;
+}
+
+std::string to_string(const Trigger& trigger) {
+  return fmt::format("{}, {}",
+                     std::visit([](const auto& when) { return words_of(when); }, trigger.when),
+                     trigger.time_zone.empty() ? kUtc : std::string_view(trigger.time_zone));
+}
+
+std::string_view to_string(InstanceAction action) {
+  switch (action) {
+    case InstanceAction::start: return "start";
+    case InstanceAction::stop: return "stop";
+  }
+  return "?";
+}
+
+std::string schedule_path(std::size_t index) {
+  return fmt::format("schedules.compute_start_stop[{}]", index);
+}
+
+Status check(const InstanceSchedule& schedule) {
+  const Trigger& trigger = schedule.trigger;
+  TRY(std::visit([](const auto& when) { return check(when); }, trigger.when));
+  if (trigger.time_zone.size() > kMaxTimeZoneBytes || !is_printable(trigger.time_zone))
+    return wrong(
+        fmt::format("trigger.time_zone: is not the name of a time zone (at most {} "
+                    "printable characters)",
+                    kMaxTimeZoneBytes));
+  if (trigger.start_time && trigger.end_time && *trigger.end_time < *trigger.start_time)
+    return wrong("trigger.end_time: is before start_time");
+  return {};
+}
+
+}  // namespace lockstep

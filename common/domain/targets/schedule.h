@@ -1,0 +1,86 @@
+#pragma once
+// When a compute instance starts and stops by itself: triggers of cron or of a recurrence, in the
+// local time of a zone, as in Azure's compute files. Plain values and their checks;
+// launcher/core/base/next_fire.h evaluates them. docs/decisions/047-compute-instances.md.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace lockstep {
+
+// What a clock of some time zone shows, as seconds since it showed 1970-01-01T00:00:00.
+struct LocalTime {
+  std::int64_t seconds = 0;
+  friend auto operator<=>(const LocalTime&, const LocalTime&) = default;
+};
+// "2026-03-29T02:30:00".
+std::string to_string(LocalTime time);
+// Reads the form that to_string() writes; the seconds may be missing, and a space may replace the
+// T. Accepts the years 1970 to 2100.
+Result<LocalTime> parse_local_time(std::string_view text);
+
+enum class Frequency { minute, hour, day, week, month };
+std::string_view to_string(Frequency frequency);
+constexpr Frequency last_enumerator(Frequency) { return Frequency::month; }
+std::optional<Frequency> frequency_from(std::string_view word);
+
+// Every `interval` minutes, hours, days, weeks or months from the start. The lists are for days,
+// weeks and months; where one is empty, the start's own value counts.
+struct Recurrence {
+  Frequency frequency = Frequency::day;
+  int interval = 1;
+  std::vector<int> hours;
+  std::vector<int> minutes;     // none, but hours: 0
+  std::vector<int> week_days;   // 0 is Sunday; of weeks
+  std::vector<int> month_days;  // of months; in a shorter month the last day
+  friend bool operator==(const Recurrence&, const Recurrence&) = default;
+};
+// "monday", … for 0 is Sunday.
+std::string_view week_day_name(int week_day);
+std::optional<int> week_day_from(std::string_view word);  // "monday" or "Mon"
+
+struct CronTrigger {
+  std::string expression;  // cron.h
+  friend bool operator==(const CronTrigger&, const CronTrigger&) = default;
+};
+
+struct Trigger {
+  std::variant<CronTrigger, Recurrence> when;
+  std::optional<LocalTime> start_time;  // none: when the schedule was set
+  std::optional<LocalTime> end_time;    // the last time at which it may fire
+  std::string time_zone;                // of IANA or of Windows; "": UTC
+  friend bool operator==(const Trigger&, const Trigger&) = default;
+};
+// "cron '0 8 * * 1-5', Europe/Berlin".
+std::string to_string(const Trigger& trigger);
+
+enum class InstanceAction { start, stop };
+std::string_view to_string(InstanceAction action);
+
+struct InstanceSchedule {
+  InstanceAction action = InstanceAction::stop;
+  bool enabled = true;
+  Trigger trigger;
+  friend bool operator==(const InstanceSchedule&, const InstanceSchedule&) = default;
+};
+
+inline constexpr std::string_view kUtc = "UTC";
+inline constexpr std::size_t kMaxSchedules = 20;  // of one instance
+inline constexpr std::size_t kMaxTimeZoneBytes = 64;
+inline constexpr std::size_t kMaxCronBytes = 256;
+inline constexpr int kMaxInterval = 1'000;
+
+// "schedules.compute_start_stop[0]": where the schedule with this index is in a file.
+std::string schedule_path(std::size_t index);
+// invalid_argument: the message names the key in the trigger ("trigger.interval: …"). Whether there
+// is such a time zone is for those to say who have zones.
+Status check(const InstanceSchedule& schedule);
+
+}  // namespace lockstep

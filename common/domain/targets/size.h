@@ -1,0 +1,115 @@
+#pragma once
+// Sizes of machines, as Azure names them: what a node of a target with this size has. The launcher
+// has a catalogue from its build (launcher/files/targets/sizes.yml); operators add sizes of their
+// own and say how many machines of a size the targets may have together. A name is compared without
+// case, as Azure compares it.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/result.h"
+
+namespace lockstep {
+
+// A row of Azure's table "Supported VM series and sizes".
+struct SizeSeries {
+  std::string name;      // "NCsv3"
+  std::string category;  // "GPU"
+  bool needs_approval = false;
+  bool for_clusters = true;   // type amlcompute
+  bool for_instances = true;  // type computeinstance
+  friend bool operator==(const SizeSeries&, const SizeSeries&) = default;
+};
+
+struct Size {
+  std::string name;      // "Standard_NC24rs_v3"
+  std::string series;    // "NCsv3"; "": none
+  std::string category;  // "GPU"; "": none is said
+  int vcpus = 1;
+  Bytes memory;
+  int gpus = 0;
+  std::string gpu_name;  // "V100"
+  Bytes gpu_memory;      // of each
+  int ib_gbps = 0;       // InfiniBand rate of each port; 0: no InfiniBand
+  bool rdma = false;
+  bool isolated = false;        // nobody else is on the same server
+  bool needs_approval = false;  // no target may have it until it is granted
+  bool for_clusters = true;     // type amlcompute
+  bool for_instances = true;    // type computeinstance
+  std::optional<double> price_per_hour;
+  int max_mpi_nodes = 0;  // of one MPI job; 0: no limit
+  friend bool operator==(const Size&, const Size&) = default;
+};
+
+inline constexpr std::size_t kMaxSizes = 2'000;  // that operators define
+inline constexpr std::size_t kMaxSizesAtOnce = 500;
+inline constexpr std::size_t kMaxSizeNameLength = 64;
+inline constexpr std::size_t kMaxSizeTextBytes = 128;
+inline constexpr int kMaxSizeVcpus = 65'536;
+inline constexpr int kMaxSizeGpus = 1'024;
+inline constexpr int kMaxIbGbps = 100'000;
+inline constexpr double kMaxPrice = 1e6;
+inline constexpr int kMaxGrantedMachines = 1'000'000;
+
+// 1 to 64 letters, digits, '_', '-' and '.', beginning with a letter.
+Status check_size_name(std::string_view name);
+// Checks the name, all limits, and that the fields agree. The message begins with the field's name.
+Status check(const Size& size);
+// The form in which names are compared.
+std::string size_key(std::string_view name);
+
+// By size_key().
+using Sizes = std::map<std::string, Size>;
+struct SizeCatalogue {
+  std::vector<SizeSeries> series;
+  Sizes sizes;
+  friend bool operator==(const SizeCatalogue&, const SizeCatalogue&) = default;
+};
+
+// ---- requests ----------------------------------------------------------------------------------
+
+// Adds sizes, or replaces those with the same names, also the catalogue's. Answered by SizesReply
+// with them.
+struct DefineSizes {
+  std::vector<Size> sizes;
+  friend bool operator==(const DefineSizes&, const DefineSizes&) = default;
+};
+// Removes a size that an operator defined; a size of the catalogue that it replaced is back.
+// Answered by Done.
+struct RemoveSize {
+  std::string name;
+  friend bool operator==(const RemoveSize&, const RemoveSize&) = default;
+};
+// How many machines of this size the targets may have together. Answered by SizesReply.
+struct GrantSize {
+  std::string name;
+  int machines = 0;
+  friend bool operator==(const GrantSize&, const GrantSize&) = default;
+};
+struct ListSizes {
+  std::string name;  // only this one; "": all
+  friend bool operator==(const ListSizes&, const ListSizes&) = default;
+};
+
+// ---- views -------------------------------------------------------------------------------------
+
+struct SizeView {
+  Size size;
+  bool is_own = false;       // an operator defined it
+  std::optional<int> quota;  // machines that all targets may have together; absent: no limit
+  int used = 0;              // machines that the targets of this size may grow to
+  std::vector<std::string> targets;  // of this size, by name
+  friend bool operator==(const SizeView&, const SizeView&) = default;
+};
+struct SizesReply {  // by name
+  std::vector<SizeView> sizes;
+  std::vector<SizeSeries> series;  // of the catalogue, if all sizes were asked for
+  friend bool operator==(const SizesReply&, const SizesReply&) = default;
+};
+
+}  // namespace lockstep

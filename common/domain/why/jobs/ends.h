@@ -1,0 +1,211 @@
+#pragma once
+// How attempts and jobs end, and why another attempt follows. A Why in a reason is the cause of it,
+// of whatever group.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/fields.h"
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/domain/job/job_status.h"
+#include "common/domain/ranks/exit_report.h"
+#include "common/domain/why/jobs/named_found.h"
+#include "common/domain/why/list.h"
+#include "common/domain/why/why.h"
+
+namespace lockstep {
+
+// ---- an attempt ended ---------------------------------------------------------------------------
+
+struct AllRanksCompleted {  // each exited with 0
+  static constexpr std::string_view kCode = "completed";
+  LOCKSTEP_FIELDS(AllRanksCompleted);
+};
+
+struct RankFailed {
+  static constexpr std::string_view kCode = "rank_failed";
+  int rank = 0;
+  std::string node = {};
+  Cause cause = Cause::exit_code;
+  int exit_code = 0;  // of the rank itself
+  int signal = 0;     // 0: it exited
+  Why why = {};       // as its runner says
+  LOCKSTEP_FIELDS(RankFailed, rank, node, cause, exit_code, signal, why);
+};
+
+struct FailedBefore {
+  std::string node;
+  Why why = {};
+  LOCKSTEP_FIELDS(FailedBefore, node, why);
+};
+
+// A node as a whole, and not one of its ranks.
+struct NodeFailed {
+  static constexpr std::string_view kCode = "node_failed";
+  std::string node;
+  Cause cause = Cause::start_failed;
+  Why why = {};
+  std::optional<Duration> timeout = {};   // of the job, with Cause::timeout
+  std::string run_as = {};                // the job's account, with Cause::account_missing
+  std::vector<FailedBefore> before = {};  // other nodes that had failed to solve its environment
+  int more_before = 0;                    // left out of `before`
+  LOCKSTEP_FIELDS(NodeFailed, node, cause, why, timeout, run_as, before, more_before);
+};
+
+struct RanksHang {  // and lockstep.on_hang ends the job
+  static constexpr std::string_view kCode = "ranks_hang";
+  std::optional<NamedFound> found;  // what they were ended for; absent: unknown
+  LOCKSTEP_FIELDS(RanksHang, found);
+};
+
+// The clocks of the nodes do not say which failure came first.
+struct FirstOfSeveral {
+  static constexpr std::string_view kCode = "first_of_several";
+  Why first;
+  Why other = {};     // the earliest of the others
+  int more = 0;       // others
+  Duration apart{0};  // the latest of them after the first
+  Duration known{0};  // how well their clocks are known to each other
+  LOCKSTEP_FIELDS(FirstOfSeveral, first, other, more, apart, known);
+};
+
+struct NodeEndedRanks {  // for the failure of another node
+  static constexpr std::string_view kCode = "node_ended_ranks";
+  std::string node;
+  Why why = {};  // as the runner says that told it to
+  LOCKSTEP_FIELDS(NodeEndedRanks, node, why);
+};
+
+// The node stopped its ranks before the launcher knows why: the report on another node's failure
+// may still be on its way.
+struct StoppedUnasked {
+  static constexpr std::string_view kCode = "stopped_unasked";
+  std::string node;
+  LOCKSTEP_FIELDS(StoppedUnasked, node);
+};
+
+struct NotPrepared {  // in time
+  static constexpr std::string_view kCode = "not_prepared";
+  std::string node;
+  Duration limit{0};
+  std::string said = {};  // its last progress
+  LOCKSTEP_FIELDS(NotPrepared, node, limit, said);
+};
+
+struct NodePreempted {
+  static constexpr std::string_view kCode = "preempted";
+  std::string node;
+  Why why = {};  // its machine is taken away
+  LOCKSTEP_FIELDS(NodePreempted, node, why);
+};
+
+// ---- a job ended without an attempt -------------------------------------------------------------
+
+struct DependencyFailed {
+  static constexpr std::string_view kCode = "dependency_failed";
+  JobId job;  // that it was to run after
+  JobStatus status = JobStatus::failed;
+  LOCKSTEP_FIELDS(DependencyFailed, job, status);
+};
+
+// ---- what else there is to say of its end -------------------------------------------------------
+
+// The job's end: how its last attempt ended, why there is no other one, and what was lost.
+struct EndedWith {
+  static constexpr std::string_view kCode = "ended_with";
+  Why end;
+  std::vector<Why> more = {};  // at least one
+  LOCKSTEP_FIELDS(EndedWith, end, more);
+};
+
+struct NoNodeHasAccount {
+  static constexpr std::string_view kCode = "no_node_has_account";
+  std::string target;
+  LOCKSTEP_FIELDS(NoNodeHasAccount, target);
+};
+
+struct NorOnNodes {  // that earlier attempts had tried
+  static constexpr std::string_view kCode = "nor_on_nodes";
+  std::vector<std::string> nodes;
+  int more = 0;
+  LOCKSTEP_FIELDS(NorOnNodes, nodes, more);
+};
+
+struct GivenUpAfter {
+  static constexpr std::string_view kCode = "given_up_after";
+  int attempts = 0;
+  LOCKSTEP_FIELDS(GivenUpAfter, attempts);
+};
+
+struct InputIsGone {  // what its owner wrote to rank 0 (lockstep.terminal)
+  static constexpr std::string_view kCode = "input_is_gone";
+  LOCKSTEP_FIELDS(InputIsGone);
+};
+
+struct MachinesEndTooEarly {
+  static constexpr std::string_view kCode = "machines_end_too_early";
+  Duration lifetime{0};                  // of each
+  int ends = 0;                          // in a row
+  std::optional<Duration> timeout = {};  // of the job
+  Duration ran{0};                       // of the last one, so long
+  LOCKSTEP_FIELDS(MachinesEndTooEarly, lifetime, ends, timeout, ran);
+};
+
+struct LogsWithoutSpace {
+  static constexpr std::string_view kCode = "logs_without_space";
+  Bytes bytes;
+  std::string node = {};  // the first
+  int more_nodes = 0;
+  LOCKSTEP_FIELDS(LogsWithoutSpace, bytes, node, more_nodes);
+};
+
+struct LogsCameLate {
+  static constexpr std::string_view kCode = "logs_came_late";
+  std::string node;  // the first
+  int more_nodes = 0;
+  LOCKSTEP_FIELDS(LogsCameLate, node, more_nodes);
+};
+
+// ---- another attempt follows --------------------------------------------------------------------
+
+struct RetriedAfter {
+  static constexpr std::string_view kCode = "retried";
+  Why end;        // of the attempt before
+  Why then = {};  // why another one follows
+  LOCKSTEP_FIELDS(RetriedAfter, end, then);
+};
+
+struct ChargedRetry {
+  static constexpr std::string_view kCode = "charged_retry";
+  int number = 0;  // 1, 2, …
+  int most = 0;
+  LOCKSTEP_FIELDS(ChargedRetry, number, most);
+};
+
+enum class Uncharged { node_revoked, port_taken, other_node, machine_ended, low_priority };
+std::string_view to_string(Uncharged why);
+constexpr Uncharged last_enumerator(Uncharged) { return Uncharged::low_priority; }
+
+struct UnchargedRetry {
+  static constexpr std::string_view kCode = "uncharged_retry";
+  Uncharged because = Uncharged::node_revoked;
+  LOCKSTEP_FIELDS(UnchargedRetry, because);
+};
+
+struct WasRetried {  // and why is not said
+  static constexpr std::string_view kCode = "was_retried";
+  LOCKSTEP_FIELDS(WasRetried);
+};
+
+using EndReasons =
+    List<AllRanksCompleted, RankFailed, NodeFailed, RanksHang, FirstOfSeveral, NodeEndedRanks,
+         StoppedUnasked, NotPrepared, NodePreempted, DependencyFailed, EndedWith, NoNodeHasAccount,
+         NorOnNodes, GivenUpAfter, InputIsGone, MachinesEndTooEarly, LogsWithoutSpace, LogsCameLate,
+         RetriedAfter, ChargedRetry, UnchargedRetry, WasRetried>;
+
+}  // namespace lockstep

@@ -1,0 +1,110 @@
+#pragma once
+// How a rank ended, or why it never started, as its runner knows it.
+
+#include <string>
+#include <string_view>
+
+#include "common/base/fields.h"
+#include "common/domain/ranks/exit_report.h"
+#include "common/domain/why/list.h"
+#include "common/domain/why/why.h"
+
+namespace lockstep {
+
+// What lockstep-spawn does to start a program; `start`: unknown.
+enum class StartStep { start, fork, directory, user, rlimits, cpus, cgroups, stdio, exec };
+std::string_view to_string(StartStep step);
+constexpr StartStep last_enumerator(StartStep) { return StartStep::exec; }
+
+struct RankNotStarted {
+  static constexpr std::string_view kCode = "rank_not_started";
+  StartStep step = StartStep::start;
+  std::string program;
+  bool may_lack_interpreter = false;  // execve says the same where that of a script is missing
+  std::string said;                   // by the kernel: "No such file or directory"
+  LOCKSTEP_FIELDS(RankNotStarted, step, program, may_lack_interpreter, said);
+};
+
+struct StartsGivenUp {  // the ranks of this node were being ended
+  static constexpr std::string_view kCode = "starts_given_up";
+  LOCKSTEP_FIELDS(StartsGivenUp);
+};
+
+struct SpawnIsGone {  // nobody is left to start a rank
+  static constexpr std::string_view kCode = "spawn_is_gone";
+  LOCKSTEP_FIELDS(SpawnIsGone);
+};
+
+struct KilledForMemory {
+  static constexpr std::string_view kCode = "killed_for_memory";
+  LOCKSTEP_FIELDS(KilledForMemory);
+};
+
+struct KilledByUser {  // with `lockstep job signal`
+  static constexpr std::string_view kCode = "killed_by_user";
+  LOCKSTEP_FIELDS(KilledByUser);
+};
+
+struct KilledFromOutside {  // by neither Lockstep nor a user of it
+  static constexpr std::string_view kCode = "killed_from_outside";
+  std::string said;  // by the kernel's log; "": nothing
+  LOCKSTEP_FIELDS(KilledFromOutside, said);
+};
+
+struct NotFinalized {  // it exited with 0 after MPI_Init
+  static constexpr std::string_view kCode = "not_finalized";
+  LOCKSTEP_FIELDS(NotFinalized);
+};
+
+struct NeverJoinedMpi {  // although other ranks did: it saw itself as rank 0 of 1
+  static constexpr std::string_view kCode = "never_joined_mpi";
+  LOCKSTEP_FIELDS(NeverJoinedMpi);
+};
+
+struct CalledMpiAbort {
+  static constexpr std::string_view kCode = "called_mpi_abort";
+  int abort_code = 0;
+  std::string said;  // by the rank
+  LOCKSTEP_FIELDS(CalledMpiAbort, abort_code, said);
+};
+
+struct MpiInitFailed {  // it never reached the runner
+  static constexpr std::string_view kCode = "mpi_init_failed";
+  bool is_mpich = false;  // its MPI library is MPICH or one of its family
+  LOCKSTEP_FIELDS(MpiInitFailed, is_mpich);
+};
+
+struct CrashedIn {  // the innermost frame of the thread that failed
+  static constexpr std::string_view kCode = "crashed_in";
+  std::string function;
+  std::string file;  // without its folder; "": unknown
+  int line = 0;      // 0: unknown
+  LOCKSTEP_FIELDS(CrashedIn, function, file, line);
+};
+
+// The kernel refused processes and threads to this rank.
+struct WasRefusedForks {
+  static constexpr std::string_view kCode = "was_refused_forks";
+  long long refused = 0;
+  long long limit = 0;
+  bool is_of_all_jobs = false;  // the limit is of all jobs of the node together
+  LOCKSTEP_FIELDS(WasRefusedForks, refused, limit, is_of_all_jobs);
+};
+
+// The whole of a rank's end, where no RankExit of it is at hand.
+struct RankEnded {
+  static constexpr std::string_view kCode = "rank_ended";
+  int rank = 0;
+  Cause cause = Cause::exit_code;
+  int exit_code = 0;
+  int signal = 0;
+  bool started = true;
+  Why why;  // see RankExit
+  LOCKSTEP_FIELDS(RankEnded, rank, cause, exit_code, signal, started, why);
+};
+
+using RankReasons = List<RankNotStarted, StartsGivenUp, SpawnIsGone, KilledForMemory, KilledByUser,
+                         KilledFromOutside, NotFinalized, NeverJoinedMpi, CalledMpiAbort,
+                         MpiInitFailed, CrashedIn, WasRefusedForks, RankEnded>;
+
+}  // namespace lockstep

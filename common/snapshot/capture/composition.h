@@ -1,0 +1,34 @@
+#pragma once
+// One tree of several captured folders and files, each at its place below a common root. No I/O but
+// for opening the root.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/data/outputs.h"
+#include "common/snapshot/capture/capture.h"
+
+namespace lockstep::snapshot {
+
+class Composition {
+ public:
+  // `below`: where what was captured stands, "" or "a/b". Folders of one place are merged.
+  void add(const Snapshot& captured, const std::string& below);
+
+  // The root's digest and all folders. It has no files: they are those of the captures. conflict:
+  // two captures have different entries of one name. `root`: for people, and to read files again.
+  Result<Snapshot> finish(const std::string& root);
+
+ private:
+  Digest folder_of_one(const std::string& name, const Digest& inside);
+
+  std::map<Digest, std::string> objects_;
+  std::vector<NodeTree> trees_;
+};
+
+// Whether the root of what was captured has an entry of this name.
+bool has_entry(const Snapshot& captured, const std::string& name);
+
+}  // namespace lockstep::snapshot

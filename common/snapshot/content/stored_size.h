@@ -1,0 +1,21 @@
+#pragma once
+// Measures a tree in a blob store, for code that limits its size.
+
+#include "common/base/bytes.h"
+#include "common/snapshot/content/blob_store.h"
+
+namespace lockstep::snapshot {
+
+// Total bytes of all files below `root` when written out; a blob that is named several times counts
+// each time. Missing blobs count with the size in their directory. corrupt: the tree is deeper than
+// allowed.
+Result<Bytes> tree_size(const BlobStore& store, const Digest& root, const Walk& walk = {});
+
+// The same, with the directory objects: what the tree would take in a store that has none of it.
+Result<Bytes> stored_size(const BlobStore& store, const Digest& root, const Walk& walk = {});
+
+// What the files below `root` take on a disk when they are written out, in blocks of 4 KiB and
+// without regard to holes. `are_linked`: larger blobs are in a cache, whose files get another name.
+Result<Bytes> written_size(const BlobStore& store, const Digest& root, bool are_linked);
+
+}  // namespace lockstep::snapshot

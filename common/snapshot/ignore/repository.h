@@ -1,0 +1,44 @@
+#pragma once
+// The git repository that a folder lies in, and the ignore files of it that stand above the folder:
+// `.gitignore` of each folder from the repository's root down to the folder's parent, and
+// `info/exclude`; also where its index lies. It reads these files only, and follows what git does:
+// a repository of another user counts for nothing, and neither does one on another file system.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/snapshot/ignore/git_index.h"
+#include "common/snapshot/ignore/ignore.h"
+
+namespace lockstep::snapshot {
+
+inline constexpr std::uint64_t kMaxIgnoreFileBytes = 16u << 20;
+
+// The content of the ignore file `name` in an open folder; `shown`: its name for people. nullopt:
+// it is a symlink or no regular file, which git passes over. resource_exhausted: it is larger than
+// kMaxIgnoreFileBytes.
+Result<std::optional<std::string>> read_ignore_file(int folder, const std::string& name,
+                                                    const std::string& shown);
+
+struct Repository {
+  std::string below;  // the folder's path in the repository: "" for its root, or "a/b/"
+  // The weakest first. Their bases are relative to the repository's root, their names for people to
+  // the folder ("../.gitignore").
+  std::vector<IgnoreFile> files;
+  std::vector<std::string> notes;  // of files that are not used, with the reason
+  TrackedFiles tracked;            // below the folder
+
+  struct Match {
+    const IgnoreFile* file = nullptr;
+    const IgnorePattern* pattern = nullptr;
+  };
+  // The pattern that leaves out the folder itself, or one that it lies in; null: none does.
+  Match of_itself() const;
+};
+
+// `folder` is absolute, without symlinks. nullopt: it lies in no repository.
+std::optional<Repository> find_repository(const std::string& folder);
+
+}  // namespace lockstep::snapshot

@@ -1,0 +1,57 @@
+#pragma once
+// Reads one file that a program may be writing, as pieces: what was read before is verified and
+// kept, and only what is new becomes new pieces. A file that was rewritten is read anew. It knows
+// nothing of trees, and keeps nothing between calls.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/snapshot/capture/capture.h"
+#include "common/snapshot/live/pieces.h"
+#include "common/snapshot/stat_cache.h"
+
+namespace lockstep::snapshot {
+
+// A file as it was read at some time. Its size is identity.size.
+struct FileVersion {
+  FileIdentity identity;
+  std::uint32_t mode = 0;
+  std::vector<Piece> pieces;
+  Digest head, tail;  // of the first and last kCheckedEnd bytes, if it is larger than kReadAgain
+};
+using Version = std::shared_ptr<const FileVersion>;
+
+// A file up to this size is read again as a whole to see whether it was only appended to. Of a
+// larger one that is being written, only both ends of the known part are.
+inline constexpr std::uint64_t kReadAgain = 64u << 20;
+inline constexpr std::uint64_t kCheckedEnd = 64u << 10;
+// A file at rest up to this size is one piece, whatever it was before.
+inline constexpr std::uint64_t kSmallFile = 64u << 10;
+// Largest new piece of a file that is being written.
+inline constexpr std::uint64_t kPieceOfGrowing = 16u << 20;
+
+enum class Rest { at_rest, written };  // whether a program is writing the file
+
+struct ReadResult {
+  Version version;
+  std::vector<DirectoryObject> held;  // new pieces, as far as `may_hold` allows
+  bool is_held = true;                // all new pieces are in `held`
+};
+
+// Of bytes of the open file. nullopt: it cannot be read, or it is shorter.
+std::optional<Digest> digest_of_range(int fd, std::uint64_t offset, std::uint64_t size);
+
+// Whether the open file begins with all that `before` had, and is the same file: what was written
+// since then was appended.
+bool is_continued(int fd, const FileIdentity& now, const FileVersion& before);
+
+// `before`: a version of the same file, or of one that had its path; null: none. nullopt: it
+// cannot be read now, or it changed while it was read; for a file that is written: it became
+// shorter.
+std::optional<ReadResult> read_version(int fd, const FileVersion* before, Rest rest,
+                                       std::uint64_t may_hold);
+
+}  // namespace lockstep::snapshot

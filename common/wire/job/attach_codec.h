@@ -1,0 +1,14 @@
+#pragma once
+// The frames of attachments, to and from proto/attach.proto. See fields.h.
+
+#include "common/domain/messages/attach_frames.h"
+#include "common/wire/fields.h"
+#include "proto/attach.pb.h"
+
+namespace lockstep::pb {
+
+void to_wire(const lockstep::AttachFrame& from, AttachFrame* to);
+// Keeps every limit of messages/attach_frames.h: whoever passes a frame on need not look into it.
+Status from_wire(const AttachFrame& from, lockstep::AttachFrame* to);
+
+}  // namespace lockstep::pb

@@ -1,0 +1,34 @@
+#pragma once
+// Reasons, to and from proto/why.proto. See fields.h.
+
+#include "common/domain/why/why.h"
+#include "common/wire/fields.h"
+#include "proto/why.pb.h"
+
+namespace lockstep::pb {
+
+// Texts that are too long lose their middle; what exceeds the bounds of why/data.h is shortened:
+// lists lose what comes last, then what is no single value goes.
+void to_wire(const lockstep::Why& from, Why* to);
+// Refuses what exceeds the bounds of why/data.h. A reason that this version does not know is kept.
+Status from_wire(const Why& from, lockstep::Why* to);
+
+// A reason has a field of its own, beside the one in which earlier versions write a text. Text that
+// is told goes where those read it. `data` gives the other field.
+const std::string* told_text(const lockstep::Why& why);  // null: it is more than that
+template <typename Data>
+void write_why(const lockstep::Why& from, std::string* text, const Data& data) {
+  if (const std::string* told = told_text(from))
+    *text = fitting_text(*told);
+  else if (from)
+    to_wire(from, data());
+}
+Status read_why(const std::string& text, bool has_data, const Why& data, const char* field,
+                lockstep::Why* to);
+// The same of a list, of which all are told, or none.
+using WhyDataList = google::protobuf::RepeatedPtrField<Why>;
+void write_whys(const std::vector<lockstep::Why>& from, TextList* texts, WhyDataList* data);
+Status read_whys(const TextList& texts, const WhyDataList& data, std::size_t max_count,
+                 const char* field, std::vector<lockstep::Why>* to);
+
+}  // namespace lockstep::pb

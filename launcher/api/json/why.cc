@@ -1,0 +1,48 @@
+#include "launcher/api/json/why.h"
+
+#include "common/domain/why/all/convert.h"
+
+namespace lockstep::api {
+
+namespace {
+
+Json record_json(const WhyData& data);
+
+struct ToJson {
+  template <class T>
+  Json operator()(const T& value) const {
+    return value;
+  }
+  Json operator()(Bytes value) const { return value.count; }
+  Json operator()(Duration value) const { return seconds_of(value); }
+  Json operator()(Instant value) const { return time_or_null(value); }
+  Json operator()(const WhyList& list) const {
+    Json json = Json::array();
+    for (const WhyValue& item : list) json.push_back(std::visit(*this, item.value));
+    return json;
+  }
+  Json operator()(const WhyData& data) const { return record_json(data); }
+};
+
+Json record_json(const WhyData& data) {
+  Json json = Json::object();
+  if (!data.code.empty()) json["code"] = data.code;
+  for (const WhyField& field : data.fields)
+    json[field.name] = std::visit(ToJson{}, field.value.value);
+  return json;
+}
+
+}  // namespace
+
+Json reason_json(const Why& why) {
+  const WhyData data = to_data(why);
+  return data.code.empty() ? Json(nullptr) : record_json(data);
+}
+
+Json reasons_json(const std::vector<Why>& reasons) {
+  Json list = Json::array();
+  for (const Why& why : reasons) list.push_back(reason_json(why));
+  return list;
+}
+
+}  // namespace lockstep::api

@@ -1,0 +1,55 @@
+#pragma once
+// Which job a verb is about when it is given a pipeline and one of its steps (NAME/STEP or --step),
+// or an array and one of its tasks (sweep/3). The job of a step that was reused is the one that
+// stands in for it, and whoever reads its log or takes its files is told.
+
+#include <string>
+
+#include "common/domain/messages/views.h"
+#include "launcher/cli/link/connection.h"
+#include "launcher/cli/terminal/terminal.h"
+
+namespace CLI {
+class App;
+}
+
+namespace lockstep::cli {
+
+void add_step(CLI::App& verb, std::string& step);
+
+// The job of a pipeline's step, or the one that it is reused from. Errors begin with `verb` and
+// name the steps.
+Result<JobId> job_of_step(const std::string& verb, const JobView& job, const std::string& name);
+
+// "step 'train' was reused from job nice-owl, whose log this is"; "" for any other step. `what`:
+// "log this is".
+std::string reused_text(const StepView& step, const std::string& what);
+
+// The step's own job: of a step that was reused, which would change another pipeline's job, a
+// conflict that names that job. Other errors as of job_of_step.
+Result<JobId> own_job_of_step(const std::string& verb, const JobView& job, const std::string& name);
+
+// Says on `terminal` whose the job is, unless it is the asking user's: a name alone shows that to
+// nobody. Costs a request; what the launcher does not tell is not said.
+void say_whose(Connection& connection, Terminal& terminal, const JobView& job);
+void say_whose(Connection& connection, Terminal& terminal, const JobId& job);
+
+// Each verb that takes a job's name has it from one of these. `word` is NAME or NAME/STEP; the
+// launcher is asked only for NAME/STEP.
+// For a verb whose answer names the job that it is about. Errors as of job_of_step.
+Result<JobId> named_job(Connection& connection, const std::string& verb, const std::string& word);
+// For a verb that reads the job and does not say which: says on `terminal` where a reused one is
+// from. `what` as of reused_text.
+Result<JobId> job_to_read(Connection& connection, Terminal& terminal, const std::string& verb,
+                          const std::string& word, const std::string& what);
+// For a verb that changes the job. Errors as of own_job_of_step.
+Result<JobId> job_to_change(Connection& connection, const std::string& verb,
+                            const std::string& word);
+
+// The job of `word` as of named_job, or that of its step `step_option`. Says on `terminal` where a
+// reused one is from.
+Result<JobView> chosen_job(Connection& connection, Terminal& terminal, const std::string& verb,
+                           const std::string& word, const std::string& step_option,
+                           const std::string& what);
+
+}  // namespace lockstep::cli

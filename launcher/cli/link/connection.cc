@@ -1,0 +1,389 @@
+#include "launcher/cli/link/connection.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "common/base/quoted_name.h"
+#include "common/domain/messages/bulk_protocol.h"
+#include "common/domain/messages/client_limits.h"
+#include "common/domain/messages/join_protocol.h"
+#include "common/grammar/key_word.h"
+#include "common/io/clock.h"
+#include "common/io/net/link_state.h"
+#include "common/io/net/reach.h"
+#include "common/wire/messages/bulk.h"
+#include "common/wire/messages/control.h"
+#include "launcher/cli/terminal/output.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr int kBulkPerTurn = 16;
+constexpr Duration kStandingTimeout = seconds(3);
+constexpr Duration kAnswersWithin = seconds(7);  // of the bulk socket, when control is there
+constexpr Duration kLook = seconds(1);
+constexpr std::size_t kHeadBytes = 64;  // sequence and deadline, which each try sets anew
+
+// Callers block these signals while a request must not be cut short. A slow disk is no reason to.
+bool is_interrupted() {
+  sigset_t pending;
+  ::sigpending(&pending);
+  return sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+         sigismember(&pending, SIGHUP) == 1;
+}
+
+}  // namespace
+
+struct Connection::Impl {
+  using Link = io::ClientSocket::Link;
+
+  explicit Impl(io::KeyPair k)
+      : keys(std::move(k)),
+        transport(loop, [](const std::string&, const PublicKey&) { return false; }) {}
+  ~Impl() { unwatch(); }
+
+  void unwatch() {
+    if (!watching) return;
+    loop.unwatch_socket(control->handle());
+    loop.unwatch_socket(bulk->handle());
+    watching = false;
+  }
+  Status watch() {
+    TRY(dial_bulk());
+    loop.watch_socket(control->handle(), [this] { drain_control(); });
+    loop.watch_socket(bulk->handle(), [this] { drain_bulk(); });
+    watching = true;
+    if (links_watched) return {};
+    links_watched = true;
+    TRY(watch_link(*control, control_unsent, &Listener::on_control_up, &Listener::on_control_down));
+    return watch_link(*bulk, bulk_unsent, &Listener::on_bulk_up, nullptr);
+  }
+  Status watch_link(io::ClientSocket& socket, bool& unsent, std::function<void()> Listener::*on_up,
+                    std::function<void()> Listener::*on_down) {
+    return socket.watch_link(loop, [this, &unsent, on_up, on_down](Link link) {
+      if (link != Link::up) {
+        unsent = true;
+        if (on_down != nullptr && listener.*on_down) (listener.*on_down)();
+        return;
+      }
+      const bool tell = unsent && listener.*on_up;
+      unsent = false;
+      if (tell) (listener.*on_up)();
+    });
+  }
+  void drain_control();
+  // True: the reply only says that the request waits.
+  bool take_wait(const ClientReply& reply);
+  void drain_bulk();
+  Status dial();
+  Status dial_bulk();
+  Error explained(Error error);
+  std::string why_no_bulk();
+  KeyStanding standing_of_key();
+  Error why_refused(Error error);
+
+  Endpoint endpoint;
+  bool is_reached = false;  // a request was sent there
+  io::KeyPair keys;
+  std::string when_down;
+  std::string of_attempt;
+  io::EventLoop loop;
+  io::Transport transport;
+  io::SystemClock clock;
+  std::optional<io::ClientSocket> control;
+  std::optional<io::ClientSocket> bulk;
+  std::uint64_t sequence = 0;
+  bool watching = false;
+  bool links_watched = false;
+  bool control_unsent = false;  // something was lost: tell the listener when the link is up
+  bool bulk_unsent = false;
+  Listener listener;
+  std::function<void(Duration)> tell_of_slow_disk;
+  std::function<void(const std::string&)> tell_of_data;
+};
+
+Status Connection::Impl::dial() {
+  io::SocketLimits limits;
+  limits.max_message_bytes = static_cast<std::int64_t>(kMaxControlMessageBytes);
+  TRY_ASSIGN(auto new_control, io::ClientSocket::connect(transport, endpoint.control,
+                                                         endpoint.public_key, keys, limits));
+  control.emplace(std::move(new_control));
+  bulk.reset();
+  links_watched = false;
+  return {};
+}
+
+Status Connection::Impl::dial_bulk() {
+  if (bulk) return {};
+  io::SocketLimits limits;
+  limits.max_message_bytes = static_cast<std::int64_t>(kMaxBulkMessageBytes) + (1 << 20);
+  TRY_ASSIGN(auto new_bulk, io::ClientSocket::connect(transport, endpoint.bulk, endpoint.public_key,
+                                                      keys, limits));
+  bulk.emplace(std::move(new_bulk));
+  return {};
+}
+
+void Connection::Impl::drain_control() {
+  while (auto bytes = control->receive()) {
+    const auto envelope = wire::decode_envelope<ClientReply>(*bytes);
+    if (!envelope) continue;
+    take_wait(envelope->body);
+    if (listener.on_control) listener.on_control(*envelope);
+  }
+}
+
+bool Connection::Impl::take_wait(const ClientReply& reply) {
+  if (const auto* disk = std::get_if<WaitsForDisk>(&reply)) {
+    if (tell_of_slow_disk) tell_of_slow_disk(disk->slow_for);
+    return true;
+  }
+  const auto* data = std::get_if<WaitsForData>(&reply);
+  if (data != nullptr && tell_of_data) tell_of_data(data->what);
+  return data != nullptr;
+}
+
+// What is heard is written, and a slow reader holds us up: answers and signals get their turn too.
+void Connection::Impl::drain_bulk() {
+  for (int taken = 0; taken < kBulkPerTurn; ++taken) {
+    const auto bytes = bulk->receive();
+    if (!bytes) return;
+    const auto envelope = wire::decode_bulk(*bytes);
+    if (envelope && listener.on_bulk) listener.on_bulk(*envelope);
+  }
+}
+
+Connection::Connection(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Connection::~Connection() = default;
+
+Result<std::unique_ptr<Connection>> Connection::open(const Endpoint& endpoint,
+                                                     const io::KeyPair& keys, std::string when_down,
+                                                     std::string of_attempt) {
+  auto impl = std::make_unique<Impl>(keys);
+  impl->when_down = std::move(when_down);
+  impl->of_attempt = std::move(of_attempt);
+  impl->sequence = io::random_u64() >> 16;
+  impl->endpoint = endpoint;
+  TRY(impl->dial());
+  return std::unique_ptr<Connection>(new Connection(std::move(impl)));
+}
+
+io::EventLoop& Connection::loop() { return impl_->loop; }
+
+// While the launcher is away on both, whoever transfers waits for it.
+Result<io::ClientSocket*> Connection::bulk() {
+  Impl& me = *impl_;
+  TRY(me.dial_bulk());
+  if (!me.is_reached || me.watching || io::wait_until_connected(*me.bulk, kAnswersWithin) ||
+      !io::is_connected(*me.control))
+    return &*me.bulk;
+  if (const std::string why = me.why_no_bulk(); !why.empty())
+    return make_error(ErrorCode::unavailable, why);
+  return &*me.bulk;
+}
+
+// "" when it is there after all.
+std::string Connection::Impl::why_no_bulk() {
+  const std::string trouble = io::dial_trouble(endpoint.bulk, kLook);
+  if (trouble.empty()) return "";
+  return fmt::format(
+      "the launcher answers at {}, but there is no connection to {}, its port for files and logs: "
+      "{}; let firewalls pass the launcher's port and the next two",
+      endpoint.control, endpoint.bulk, trouble);
+}
+
+// The launcher tells anybody about their own key where nodes join. Unknown, if it does not answer.
+KeyStanding Connection::Impl::standing_of_key() {
+  KeyStanding standing;
+  if (endpoint.join.empty()) return standing;
+  io::SocketLimits limits;
+  limits.max_message_bytes = static_cast<std::int64_t>(kMaxJoinMessageBytes);
+  auto socket =
+      io::ClientSocket::connect(transport, endpoint.join, endpoint.public_key, keys, limits);
+  Envelope<JoinMessage> question;
+  question.sequence = ++sequence;
+  question.body = AskAboutKey{};
+  if (!socket || !socket->send_within(wire::encode(question), kStandingTimeout)) return standing;
+  bool is_answered = false;
+  io::EventLoop waiting;
+  waiting.watch_socket(socket->handle(), [&] {
+    while (const auto bytes = socket->receive()) {
+      const auto reply = wire::decode_envelope<JoinReply>(*bytes);
+      is_answered = true;
+      if (!reply) continue;
+      if (const auto* said = std::get_if<KeyStanding>(&reply->body)) standing = *said;
+    }
+  });
+  const Instant end = clock.now() + kStandingTimeout;
+  while (!is_answered && clock.now() < end) waiting.turn(end - clock.now());
+  waiting.unwatch_socket(socket->handle());
+  return standing;
+}
+
+// What the person can do: a revoked key never works again, and must make way for a new one.
+Error Connection::Impl::why_refused(Error error) {
+  const KeyStanding standing = standing_of_key();
+  const std::string file = keys.path.empty() ? "the key file" : keys.path;
+  const std::string anew = fmt::format(
+      "It is never accepted again: move the file away (mv {0} {0}.revoked), make a new key with "
+      "`lockstep user key show`, and ask an admin for `lockstep user ",
+      file);
+  const std::string fact = to_string(standing);
+  switch (standing.kind) {
+    case KeyStanding::Kind::unknown:
+    case KeyStanding::Kind::valid: break;
+    case KeyStanding::Kind::revoked:
+      error.message = fmt::format("{} ({}). {}key add {} NEWKEY`", printable(fact), file, anew,
+                                  printable(standing.user.empty() ? "NAME" : standing.user));
+      return error;
+    case KeyStanding::Kind::user_removed:
+      error.message = fmt::format(
+          "{} ({}). {}add NAME --key NEWKEY`; who is added again is another user, without what the "
+          "first one had",
+          printable(fact), file, anew);
+      return error;
+    case KeyStanding::Kind::line_removed:
+      error.message =
+          fmt::format("{}; ask an admin for `lockstep user key add {} {}`", printable(fact),
+                      printable(standing.user), key_word(keys.public_key));
+      return error;
+  }
+  const auto user = io::current_user();
+  const std::string name = user ? user->name : "NAME";
+  error.message += fmt::format(
+      "; ask an admin of the launcher to add you with `lockstep user add {0} --key {1}`; if the "
+      "launcher has no admin yet, add this line to keys/authorized_users in the launcher's home: "
+      "{0} {1}",
+      name, key_word(keys.public_key));
+  return error;
+}
+
+// Whoever reads it may be the one who has to ask for it.
+Error Connection::Impl::explained(Error error) {
+  if (error.code == ErrorCode::unavailable && !when_down.empty()) error.message += "; " + when_down;
+  if (error.code != ErrorCode::permission_denied) return error;
+  if (!of_attempt.empty()) {
+    error.message += fmt::format(
+        "; this is the credential of {}, which counts until the attempt ends; use your own key",
+        printable(of_attempt));
+    return error;
+  }
+  return why_refused(std::move(error));
+}
+
+void Connection::on_data_wait(std::function<void(const std::string&)> tell) {
+  impl_->tell_of_data = std::move(tell);
+}
+void Connection::on_slow_disk(std::function<void(Duration)> tell) {
+  impl_->tell_of_slow_disk = std::move(tell);
+}
+
+Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeout,
+                                    Duration repeat_after,
+                                    std::optional<io::ProcessIdentity> until_gone) {
+  Impl& me = *impl_;
+  const std::size_t bytes = wire::encode(Envelope<ClientRequest>{.body = request}).size();
+  if (bytes + kHeadBytes > kMaxUserMessageBytes)
+    return make_error(
+        ErrorCode::resource_exhausted,
+        fmt::format("the request has {} bytes, but the launcher takes at most {}; put large data "
+                    "into the job's code folder, which is uploaded separately",
+                    bytes, kMaxUserMessageBytes));
+  Instant end = me.clock.now() + timeout;
+  Instant repeat;
+  const std::uint64_t first = me.sequence + 1;
+  io::EventLoop waiting;
+  std::optional<ClientReply> reply;
+  std::optional<Error> broken;
+  waiting.watch_socket(me.control->handle(), [&] {
+    while (auto bytes = me.control->receive()) {
+      auto envelope = wire::decode_envelope<ClientReply>(*bytes);
+      if (!envelope) {
+        broken = envelope.error().within("the reply of " + me.endpoint.control);
+      } else if (envelope->reply_to >= first && envelope->reply_to <= me.sequence && !reply) {
+        if (!me.take_wait(envelope->body)) {
+          reply = std::move(envelope->body);
+          continue;
+        }
+        const Instant now = me.clock.now();
+        end = std::max(end, now + kWaitsForDiskLasts);
+        repeat = std::max(repeat, now + kWaitsForDiskLasts);
+        if (is_interrupted())
+          broken = make_error(ErrorCode::unavailable,
+                              "interrupted while waiting for the launcher; the request may still "
+                              "be carried out");
+      } else if (me.listener.on_control) {
+        me.listener.on_control(*envelope);
+      }
+    }
+  });
+  std::optional<io::Fd> gone;
+  if (until_gone) {
+    TRY_ASSIGN(gone, io::open_process(*until_gone));
+    waiting.watch(gone->get(), io::EventLoop::Interest::read, [&] {
+      if (!broken) broken = make_error(ErrorCode::unavailable, "the launcher has ended");
+    });
+  }
+  while (!reply && !broken) {
+    const Instant now = me.clock.now();
+    if (now >= end)
+      return make_error(ErrorCode::unavailable, "the launcher did not answer within " +
+                                                    format_duration(timeout) +
+                                                    "; see `lockstep status`");
+    Envelope<ClientRequest> envelope;
+    envelope.sequence = ++me.sequence;
+    envelope.deadline_ms = std::max<std::int64_t>(1, (end - now).count() / 1'000'000);
+    envelope.body = request;
+    envelope.takes_waits = true;
+    const Status sent =
+        me.control->send_within(wire::encode(envelope), std::min(end - now, Duration(seconds(5))));
+    if (!sent) return me.explained(sent.error());
+    me.is_reached = true;
+    repeat = std::min(end, me.clock.now() + repeat_after);
+    while (!reply && !broken && me.clock.now() < repeat) waiting.turn(repeat - me.clock.now());
+  }
+  if (broken) return *broken;
+  if (auto* refused = std::get_if<Refused>(&*reply))
+    return make_error(refused->code, std::move(refused->message));
+  return std::move(*reply);
+}
+
+Status Connection::listen(Listener listener) {
+  impl_->listener = std::move(listener);
+  if (!impl_->watching) return impl_->watch();
+  return {};
+}
+
+void Connection::stop_listening() {
+  impl_->listener = {};
+  impl_->unwatch();
+}
+
+std::uint64_t Connection::send(ClientRequest request) {
+  Envelope<ClientRequest> envelope;
+  envelope.sequence = ++impl_->sequence;
+  envelope.body = std::move(request);
+  envelope.takes_waits = true;
+  if (!impl_->control->send(wire::encode(envelope))) impl_->control_unsent = true;
+  return envelope.sequence;
+}
+
+std::uint64_t Connection::send_bulk(BulkEnvelope envelope) {
+  envelope.sequence = ++impl_->sequence;
+  if (!impl_->bulk->send(wire::encode(envelope))) impl_->bulk_unsent = true;
+  return envelope.sequence;
+}
+
+Status Connection::reopen(const Endpoint& endpoint) {
+  const bool watched = impl_->watching;
+  impl_->unwatch();
+  impl_->endpoint = endpoint;
+  TRY(impl_->dial());
+  if (watched) return impl_->watch();
+  return {};
+}
+
+}  // namespace lockstep::cli

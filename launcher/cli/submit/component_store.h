@@ -1,0 +1,18 @@
+#pragma once
+// Registered components on this machine: their files go to the launcher when they are registered,
+// and come back when a job file names them.
+
+#include "launcher/cli/base/verb_context.h"
+#include "launcher/files/pipeline/component_file.h"
+
+namespace lockstep::cli {
+
+// Uploads the files and sets their digest in file.asset.
+Status send_component(Context& context, Connection& connection, spec::ComponentFile& file);
+
+// Fetches the files of a registered component, unless they are here unchanged. permission_denied:
+// it names a file that is not among them. It connects when it is called first. `context` outlives
+// the result.
+spec::FindComponent component_finder(Context& context);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,33 @@
+#include "launcher/cli/submit/submit_and_watch.h"
+
+namespace lockstep::cli {
+namespace {
+
+// Says how to wait all the same, if the job would wait in vain for nodes.
+int after_refusal(Context& context, const Error& error, int otherwise) {
+  if (error.code != ErrorCode::unsatisfiable) return otherwise;
+  context.terminal.print_line(
+      "the job is not submitted, because it would wait in vain; --wait-anyway waits");
+  return kExitFailure;
+}
+
+}  // namespace
+
+int submit_and_watch(Context& context, Connection& connection, Submission submission,
+                     WatchOptions watch, int otherwise, const SayRefusal& say) {
+  watch.world_size = submission.spec.is_pipeline() ? 0 : submission.spec.world_size();
+  watch.leave_in_vain = !submission.wait_anyway;
+  const bool waits = submission.waits;
+  const auto job = submit(context, connection, std::move(submission));
+  if (!job) {
+    if (say)
+      say(job.error());
+    else
+      fail(context.terminal, job.error());
+    return after_refusal(context, job.error(), otherwise);
+  }
+  return waits ? watch_to_end(context, connection, *job, watch)
+               : print_created(context, connection, *job, watch.format, otherwise);
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,31 @@
+#pragma once
+// Our terminal in raw mode, so that each key goes to a program elsewhere. It is as before when this
+// object is gone, and when a fault ends the process. At most one object at a time.
+
+#include <termios.h>
+
+#include <optional>
+
+#include "common/domain/messages/attach_frames.h"
+
+namespace lockstep::cli {
+
+class RawTerminal {
+ public:
+  // `fd` is a terminal; if its modes cannot be read, nothing is changed.
+  explicit RawTerminal(int fd);
+  ~RawTerminal();
+  RawTerminal(const RawTerminal&) = delete;
+  RawTerminal& operator=(const RawTerminal&) = delete;
+
+  void enter();  // again: after the process was stopped and continued
+
+ private:
+  const int fd_;
+  std::optional<termios> before_;
+};
+
+// Of the terminal; 24 x 80 if it does not know.
+TerminalSize terminal_size(int fd);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,37 @@
+#pragma once
+// What is said of a folder before its files are read and sent: the symlinks that were followed,
+// with what they add, those that stayed, and the ignore files that do not count. Pure.
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/snapshot/capture/capture.h"
+#include "launcher/cli/terminal/terminal.h"
+
+namespace lockstep::cli {
+
+// More than this through links gets a line of its own, with the ways to leave it out.
+inline constexpr Bytes kMuchThroughLinks{1'000'000'000};
+
+// Where the files go. The links of a job are kept where it says so; what is registered (`data`,
+// `model` and `component create`) has none that lead out of it.
+enum class CapturedFor { job, registration };
+
+// `folder`: for people. Names of files are quoted where they need it.
+std::vector<std::string> capture_lines(const std::string& folder,
+                                       const snapshot::CaptureReport& report,
+                                       CapturedFor purpose = CapturedFor::job);
+
+// Lines that the capturing thread has for the terminal, which another thread writes to.
+class PendingLines {
+ public:
+  void add(std::vector<std::string> lines);
+  void print(Terminal& terminal);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace lockstep::cli

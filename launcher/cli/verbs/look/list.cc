@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "common/io/clock.h"
+#include "launcher/api/json/job.h"
+#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/job/filter.h"
+#include "launcher/cli/text/view_text.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr const char* kListExamples = R"(
+  lockstep job list --mine --status Queued,Running
+  lockstep job list --experiment digits --tag model=small --since 1d
+  lockstep job list --parent train_pipeline        the jobs of its steps; of a job: its children
+A job is listed when it meets every filter that is given.)";
+
+constexpr int kJobsInTable = 50;         // unless told otherwise
+constexpr int kPipelinesWithSteps = 20;  // of a table, those that show how many steps are over
+
+struct ListOptions {
+  JobFilterWords filter;
+  std::optional<int> max_results;
+  bool all_results = false;
+  Format format = Format::table;
+};
+
+// Page by page; `most` 0 = all.
+Result<JobsReply> newest_jobs(Connection& connection, const JobFilter& filter, int most) {
+  JobsReply all;
+  do {
+    ListJobs question;
+    question.filter = filter;
+    if (most > 0) question.limit = most - static_cast<int>(all.jobs.size());
+    if (!all.jobs.empty()) question.after = JobId(all.jobs.back().spec.name);
+    TRY_ASSIGN(JobsReply page, connection.ask_for<JobsReply>(question));
+    std::move(page.jobs.begin(), page.jobs.end(), std::back_inserter(all.jobs));
+    all.more = page.jobs.empty() ? 0 : page.more;
+    all.more_at_least = page.more_at_least;
+  } while (all.more > 0 && (most == 0 || all.jobs.size() < static_cast<std::size_t>(most)));
+  return all;
+}
+
+// In lists the launcher leaves out the steps; of the newest pipelines they are asked for.
+void add_steps(Connection& connection, std::vector<JobView>& jobs) {
+  int left = kPipelinesWithSteps;
+  for (JobView& job : jobs) {
+    if (!job.spec.is_pipeline() || left-- <= 0) continue;
+    auto reply = connection.ask_for<JobReply>(ShowJob{JobId(job.spec.name)});
+    if (reply) job.steps = std::move(reply->job.steps);
+  }
+}
+
+Result<JobView> show_parent(Connection& connection, const JobId& job) {
+  TRY_ASSIGN(JobReply known, connection.ask_for<JobReply>(ShowJob{job}));
+  if (known.job.spec.is_pipeline() || known.job.children > 0) return std::move(known.job);
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("job list: --parent {0} is no pipeline, and has submitted no jobs; "
+                                "see `lockstep job show {0}`",
+                                job.value));
+}
+
+// What a table says when no job is listed. Asks whether archived jobs are the reason.
+std::string empty_text(Connection& connection, const JobFilter& filter, const JobView& parent) {
+  const bool leaves_out = filter.archived == ArchivedToo::no;
+  if (leaves_out && parent.archived && parent.spec.is_pipeline())
+    return fmt::format(
+        "pipeline '{}' is archived, and its steps with it; --include-archived shows them\n",
+        parent.spec.name);
+  if (!parent.spec.name.empty()) return "no job of this parent is left\n";
+  if (leaves_out) {
+    ListJobs archived{true, 1, {}, filter};
+    archived.filter.archived = ArchivedToo::only;
+    const auto found = connection.ask_for<JobsReply>(archived);
+    if (found && !found->jobs.empty())
+      return "only archived jobs are left; `lockstep job list --include-archived` shows them\n";
+  }
+  if (filter == JobFilter{}) return job_table({}, {});
+  return "no job meets these filters; `lockstep job list` without them shows all\n";
+}
+
+int list(Context& context, const ListOptions& options) {
+  const Instant now = io::SystemClock().now();
+  const auto filter = read_job_filter(options.filter, now);
+  if (!filter) return fail(context.terminal, filter.error(), kExitUsage);
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const bool of_steps = !filter->parent.value.empty();
+  JobView parent;
+  if (of_steps) {
+    auto known = show_parent(**connection, filter->parent);
+    if (!known) return fail(context.terminal, known.error());
+    parent = *std::move(known);
+  }
+  // A person wants the newest; a script wants nothing left out that it did not ask to leave out.
+  const bool all = options.all_results || of_steps || options.format != Format::table;
+  auto listed =
+      newest_jobs(**connection, *filter, options.max_results.value_or(all ? 0 : kJobsInTable));
+  if (!listed) return fail(context.terminal, listed.error());
+  const bool filtered = *filter != JobFilter{};
+  if (of_steps) std::reverse(listed->jobs.begin(), listed->jobs.end());
+  if (options.format == Format::table) add_steps(**connection, listed->jobs);
+  const int code = print(context, options.format, api::to_json(listed->jobs),
+                         listed->jobs.empty() && options.format == Format::table
+                             ? empty_text(**connection, *filter, parent)
+                             : job_table(listed->jobs, now, context.terminal.columns()));
+  if (listed->more > 0)
+    context.terminal.print_line(fmt::format(
+        "only the newest {} of {}{} jobs{} are shown; --max-results N shows more, --all-results "
+        "shows all",
+        listed->jobs.size(), listed->more_at_least ? "at least " : "",
+        static_cast<std::int64_t>(listed->jobs.size()) + listed->more,
+        filtered ? " that meet the filters" : ""));
+  return code;
+}
+
+}  // namespace
+
+void add_list_verb(CLI::App& group, VerbTable table) {
+  const auto options = std::make_shared<ListOptions>();
+  CLI::App* const verb = table.add_below(group, "list", "jobs, newest first");
+  if (verb == nullptr) return;
+  verb->footer(kListExamples);
+  auto* all = verb->add_flag("-a,--all-results", options->all_results, "all jobs");
+  verb->add_option("-r,--max-results,--limit", options->max_results,
+                   "show the newest N jobs (default: 50 in a table, all in other formats)")
+      ->check(whole_number(1))
+      ->excludes(all);
+  add_job_filters(*verb, options->filter);
+  add_format(*verb, options->format);
+  verb->callback([table, options] {
+    table.action = [options](Context& context) { return list(context, *options); };
+  });
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,14 @@
+#pragma once
+// Verbs of registered environments, data, models and components that concern their names and
+// versions alike.
+
+#include "common/domain/data/shared_name.h"
+#include "launcher/cli/base/verb_table.h"
+
+namespace lockstep::cli {
+
+void add_name_verbs(CLI::App& group, VerbTable table, NameKind kind);  // share, unshare, delete
+void add_version_update_verb(CLI::App& group, VerbTable table, NameKind kind);  // update
+void add_environment_archive_verbs(CLI::App& group, VerbTable table);           // archive, restore
+
+}  // namespace lockstep::cli

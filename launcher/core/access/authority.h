@@ -1,0 +1,109 @@
+#pragma once
+// Authorization: one function over the caller, the permission, and the object with its owner. It
+// denies by default: a role has exactly the permissions in its row of the table, and knowing a name
+// or a digest grants nothing. Pure. The core calls it before it changes anything, and launcher/api
+// before it shows anything.
+
+#include <set>
+#include <string>
+#include <variant>
+
+#include "common/domain/data/name_grants.h"
+#include "launcher/state/people/principals.h"
+
+namespace lockstep::launcher {
+
+// The caller. The shell derives it from the key that signed the message, never from a field of the
+// message.
+struct Nobody {
+  friend bool operator==(const Nobody&, const Nobody&) = default;
+};
+struct LauncherItself {  // changes without a request: retention limits
+  friend bool operator==(const LauncherItself&, const LauncherItself&) = default;
+};
+struct UserCaller {
+  std::string name;
+  friend bool operator==(const UserCaller&, const UserCaller&) = default;
+};
+struct NodeCaller {
+  NodeId node;
+  friend bool operator==(const NodeCaller&, const NodeCaller&) = default;
+};
+// A job's running attempt, acting for itself and its child jobs. It has at most its owner's rights.
+// The shell makes one only for an attempt whose credential counts (caller_of of children.h).
+struct AttemptCaller {
+  AttemptId attempt;
+  std::string owner, project;  // the job's
+  bool is_ending = false;      // its ranks are being ended: it only looks on, and cancels
+  friend bool operator==(const AttemptCaller&, const AttemptCaller&) = default;
+};
+using Caller = std::variant<Nobody, LauncherItself, UserCaller, NodeCaller, AttemptCaller>;
+std::string name_of(const Caller& caller);  // "alice", "node 7", "attempt train.1"
+// The user whose jobs the caller's submissions are: of an attempt, its owner.
+std::string owner_of(const Caller& caller);
+
+enum class Permission {
+  see_cluster,     // nodes, status, names of projects
+  see_job,         // name, state, place, resources
+  read_job,        // command, logs, outputs, events
+  read_values,     // values of its variables, unmasked
+  submit,          // into a project
+  choose_account,  // run a job as another account than one's own
+  cancel_job,
+  update_job,  // its priority
+  delete_job,
+  share_job,
+  attach_job,    // programs in its ranks, their terminal, signals, stacks
+  annotate_job,  // its texts and tags; whether it is archived
+  read_blobs,    // blobs reachable from the object
+  write_blobs,   // blobs for one's own submission
+  see_names,     // names of environments, data, models and components
+  create_names,  // new ones
+  write_names,   // add versions to a name
+  manage_names,  // archive, restore and delete its versions, and share it
+  prune_environments,
+  drain_nodes,
+  admit_nodes,      // tokens, approval
+  manage_computes,  // create, change and delete targets
+  remove_nodes,
+  revoke_nodes,
+  manage_users,  // users, keys, roles, projects, quotas
+  use_secrets,   // set, list and remove one's own
+  shut_down,     // end the launcher; backup
+  read_audit,
+  operate_computes,
+  revoke_tokens,    // list them, and end their use
+  raise_priority,   // give a job the priority high
+  delete_all_jobs,  // those of all users that have ended, without their names
+};
+inline constexpr int kPermissions = static_cast<int>(Permission::delete_all_jobs) + 1;
+std::string_view to_string(Permission permission);  // in words, for refusals: "cancel this job"
+
+// The object of a request, with its owner.
+struct Object {
+  std::string owner;    // a user's name; "": it has none
+  std::string project;  // "": none
+  bool shared = false;  // its owner lets the project read it
+  JobId job = {};       // "": it is no job
+  JobId child_of = {};  // see Job
+  // Of a name: who else may add versions. It must outlive the object.
+  const NameGrants* grants = nullptr;
+  std::string called = {};  // for the verb that grants it: "environment share team"
+  friend bool operator==(const Object&, const Object&) = default;
+};
+
+struct Decision {
+  bool allowed = false;
+  bool audited = false;  // allowed, but another user's object: audited even if only read
+  std::string why;       // not allowed: the reason, and what would allow it
+};
+
+Decision may(const Principals& principals, const Caller& caller, Permission permission,
+             const Object& object);
+// The same, without the reason.
+bool is_allowed(const Principals& principals, const Caller& caller, Permission permission,
+                const Object& object);
+// The accounts of the users who may submit jobs, into whatever project: no other user's jobs run.
+std::set<std::string> accounts_of_submitters(const Principals& principals);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,64 @@
+#pragma once
+// Turns a request to change users, keys, roles or projects into the facts that record it, in order,
+// or into a refusal. Pure functions over Principals; authority.h decides whether the caller may ask
+// at all. Repeating a request that is already fulfilled gives no facts and the same answer.
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "launcher/state/people/principals.h"
+
+namespace lockstep::launcher {
+
+using PrincipalFact =
+    std::variant<ProjectCreated, ProjectRemoved, UserAdded, UserAccountSet, UserRemoved,
+                 RoleGranted, RoleWithdrawn, UserKeyAdded, UserKeyRevoked, QuotaSet>;
+
+struct PrincipalChange {
+  std::vector<PrincipalFact> facts;
+  std::string message;  // for the person who asked
+};
+
+// The user whom people call by this name: after a removal and a new AddUser of the same name, the
+// new one, who is another ("ann~2") and owns nothing of the first.
+std::string current_user_name(const Principals& now, const std::string& name);
+
+// `by` is the name of the caller.
+Result<PrincipalChange> change_of(const Principals& now, const AddUser& ask, const std::string& by);
+Result<PrincipalChange> change_of(const Principals& now, const RemoveUser& ask,
+                                  const std::string& by);
+Result<PrincipalChange> change_of(const Principals& now, const SetAccount& ask,
+                                  const std::string& by);
+Result<PrincipalChange> change_of(const Principals& now, const ChangeRole& ask,
+                                  const std::string& by);
+Result<PrincipalChange> change_of(const Principals& now, const AddKey& ask, const std::string& by);
+Result<PrincipalChange> change_of(const Principals& now, const RevokeKey& ask,
+                                  const std::string& by);
+Result<PrincipalChange> change_of(const Principals& now, const CreateProject& ask,
+                                  const std::string& by);
+Result<PrincipalChange> change_of(const Principals& now, const RemoveProject& ask,
+                                  const std::string& by);
+
+Result<PrincipalChange> change_of(const Principals& now, const SetQuota& ask,
+                                  const std::string& by);
+
+// The present content of keys/authorized_users. A new user in it becomes a submitter of the default
+// project; `owner` (the account that runs the launcher) and root become admins. Keys that are no
+// longer in it lose access.
+struct KeysFile {
+  struct Line {
+    std::string name;
+    PublicKey key;
+    friend bool operator==(const Line&, const Line&) = default;
+  };
+  std::string owner;
+  std::vector<Line> lines;
+};
+struct AdoptedKeys {
+  std::vector<PrincipalFact> facts;
+  std::vector<std::string> skipped;  // ignored lines, and why
+};
+AdoptedKeys adopt(Principals now, Instant at, const KeysFile& file);
+
+}  // namespace lockstep::launcher

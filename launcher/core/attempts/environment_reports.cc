@@ -1,0 +1,106 @@
+#include "launcher/core/attempts/environment_reports.h"
+
+#include "common/base/cut.h"
+#include "common/domain/why/nodes/losses.h"
+#include "launcher/core/attempts/environment_locks.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+// All jobs of the account that have the definition use a lock, so only the node that the launcher
+// told to solve may bring it. It may say so of any of its parts: they wait for one build.
+bool was_asked(const State& state, const EnvironmentId& id, const std::string& platform,
+               NodeId node) {
+  const auto solver = solver_of(state, id, platform);
+  return solver &&
+         state.attempt(solver->attempt)->parts[static_cast<std::size_t>(solver->node_rank)].node ==
+             node;
+}
+
+// Once for each part: its node may say it again and again.
+void record_refusal(Context& core, const AttemptId& id, NodeId node, const Why& why) {
+  if (const auto* notes = core.notes.of(owner_of_notes(*core.state.job(id.job))))
+    for (const Notes::Note& note : *notes)
+      if (note.event.kind == Event::Kind::lock_refused && note.event.node == node &&
+          note.event.attempt == id.number)
+        return;
+  core.act(ReportRefused{node, "job " + id.job.value, why});
+  core.record(id.job, {core.now, Event::Kind::lock_refused, id.number, node, why});
+}
+
+void record_refused_lock(Context& core, const AttemptId& id, NodeId node,
+                         const std::string& platform) {
+  record_refusal(core, id, node, LockNotAsked{platform});
+}
+
+// A node says itself which platform it is. One for each part, so that it cannot take those of the
+// account's other nodes. A node that has changed since then gets another attempt.
+bool may_ask_for(Context& core, const Part& part, const AttemptId& id,
+                 const std::string& platform) {
+  if (part.wants_lock.empty() || part.wants_lock == platform) return true;
+  record_refusal(core, id, part.node, LockOfAnotherPlatform{platform, part.wants_lock});
+  return false;
+}
+
+void record_no_room(Context& core, const AttemptId& id, NodeId node, const std::string& platform) {
+  record_refusal(core, id, node,
+                 NoRoomForLock{platform, static_cast<int>(kMaxEnvironmentPlatforms)});
+}
+
+// A node may send much in a text of its own.
+Why bounded(const Why& why) {
+  const Told* told_text = why.as<Told>();
+  return told_text == nullptr ? why : told(cut(told_text->text, kMaxNotSolvedBytes));
+}
+
+void take_lock(Context& core, NodeId node, const PartReport& report, const EnvironmentId& id) {
+  const EnvironmentReport& news = *report.environment;
+  const Environment& environment = *core.state.environment(id);
+  if (!news.lock || environment.generation != news.generation) return;
+  const auto known = environment.locks.find(news.platform);
+  if (known != environment.locks.end()) {
+    if (known->second.tree != *news.lock)
+      record_refused_lock(core, report.attempt, node, news.platform);
+    return;
+  }
+  if (environment.locks.size() >= kMaxEnvironmentPlatforms)
+    return record_no_room(core, report.attempt, node, news.platform);
+  // The launcher may have come out of a backup that does not have the question: the answer tells
+  // it.
+  if (core.state.assigned_part(report.attempt, node)->wants_lock.empty())
+    core.emit(EnvironmentWanted{report.attempt, node, news.platform});
+  if (!was_asked(core.state, id, news.platform, node))
+    return record_refused_lock(core, report.attempt, node, news.platform);
+  core.emit(EnvironmentLocked{id.definition,
+                              news.generation,
+                              {news.platform, *news.lock},
+                              report.attempt,
+                              node,
+                              id.account,
+                              id.family});
+}
+
+}  // namespace
+
+void take_environment(Context& core, NodeId node, const PartReport& report) {
+  if (!report.environment) return;
+  const EnvironmentReport& news = *report.environment;
+  const Job& job = *core.state.job(report.attempt.job);
+  const Part* part = core.state.assigned_part(report.attempt, node);
+  if (!job.environment || part == nullptr || news.platform.empty()) return;
+  using Step = EnvironmentReport::Step;
+  const bool asks = news.step == Step::wants_lock || news.step == Step::not_solved;
+  if (asks && !may_ask_for(core, *part, report.attempt, news.platform)) return;
+  if (asks && part->wants_lock.empty())
+    core.emit(EnvironmentWanted{report.attempt, node, news.platform});
+  const Environment& environment = *core.state.environment(*job.environment);
+  const bool is_known = part->not_solved && part->not_solved->generation == news.generation &&
+                        part->not_solved->platform == news.platform;
+  if (news.step == Step::not_solved && environment.generation == news.generation && !is_known)
+    core.emit(EnvironmentNotSolved{report.attempt, node, news.generation, news.platform,
+                                   bounded(news.why)});
+  if (news.step == Step::solved) take_lock(core, node, report, *job.environment);
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,11 @@
+#pragma once
+// Handles the nodes' reports on the environments that their parts wait for: a lock is needed, it
+// could not be solved, or the solved lock.
+
+#include "launcher/core/base/context.h"
+
+namespace lockstep::launcher {
+
+void take_environment(Context& core, NodeId node, const PartReport& report);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,25 @@
+#pragma once
+// Handles a node's report on a part: its state, checkpoints, outputs so far, and texts for people.
+
+#include "launcher/core/base/context.h"
+
+namespace lockstep::launcher {
+
+// `newest` is true if no later report of the node is known. If it is false, texts in the report are
+// ignored.
+void take_report(Context& core, NodeId node, const PartReport& report, bool newest);
+
+// How often the outputs of a running part become a fact while they change.
+inline constexpr Duration kOutputsKeptEvery = seconds(60);
+// The output of that kind and name; null: there is none.
+inline const CollectedOutput* same_output(const std::vector<CollectedOutput>& outputs,
+                                          const CollectedOutput& wanted) {
+  for (const CollectedOutput& one : outputs)
+    if (one.kind == wanted.kind && one.name == wanted.name) return &one;
+  return nullptr;
+}
+
+// Makes them a fact now, because the part is about to be given up.
+void keep_outputs_so_far(Context& core, NodeId node, const AttemptId& attempt);
+
+}  // namespace lockstep::launcher

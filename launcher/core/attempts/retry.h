@@ -1,0 +1,58 @@
+#pragma once
+// Decides whether a failed attempt is retried, and when the retry may start. The cause decides:
+// faults of the machines are retried, failures of the program only as the job's policy says. Pure.
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "launcher/state/state.h"
+
+namespace lockstep::launcher {
+
+// A retry for a taken MASTER_PORT or a node without the job's account is not charged, but only this
+// often per job; further ones are charged.
+inline constexpr int kMaxUnchargedRetries = 20;
+
+// The longest back-off, unless the job's own first one is longer.
+inline constexpr Duration kLongestBackoff = seconds(60);
+
+// So often in a row a job is queued again, uncharged, because its machine ended by itself. An
+// attempt that saved a checkpoint made progress, and does not count.
+inline constexpr int kMostEndsOfMachines = 2;
+
+struct Retry {
+  bool charged = true;
+  Why why;  // ChargedRetry, UnchargedRetry
+  Duration backoff{0};
+};
+
+// nullopt: no retry, and the job ends with this report. `tier` is that of the job's target: loss of
+// a low_priority machine is not charged, however often it happens. A job with lockstep.terminal is
+// not retried once rank 0 has started.
+std::optional<Retry> retry_after(const Job& job, const ExitReport& report,
+                                 Tier tier = Tier::dedicated);
+
+// Why a job is not tried again that its policy would retry: its machine has ended by itself once
+// too often, or what its owner wrote to rank 0 is gone (lockstep.terminal). None: it is neither.
+Why why_given_up(const Job& job, const ExitReport& report);
+
+// The nodes of the attempt that did not have what the job names; empty unless it ended for that.
+std::set<NodeId> nodes_without(const Attempt& attempt);
+// The same of the job's first `attempts`.
+std::set<NodeId> nodes_without(const Job& job, std::size_t attempts);
+
+// True if the policy retries such an end, regardless of the number of retries so far.
+bool is_retried(const RetryPolicy& policy, const ExitReport& report);
+// The same of a job: whether a hang is tried again, lockstep.on_hang says, not its retry policy.
+bool is_retried(const JobSpec& spec, const ExitReport& report);
+
+// The back-off before the charged retry `number` (1, 2, …). It doubles with each retry.
+Duration backoff_before(const RetryPolicy& policy, int number);
+
+// The checkpoint with which the job's next attempt starts: that of the newest attempt that saved
+// one, else the one given at submission. nullopt: there is neither.
+std::optional<CheckpointSource> newest_checkpoint(const Job& job);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,93 @@
+#pragma once
+// The working memory of the core, and the three things that a reaction does: emit() records a fact,
+// act() adds an action for the shell, refuse() answers a request with an error. Reactions are
+// functions (jobs/requests.h, agents.h, progress.h, …) over a Context or over some of its members.
+//
+// Only emit() and replay() change `state`. All other members start empty in each launcher process.
+// effects.cc updates them for each fact, so that no reaction has to.
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launcher/core/base/compute_checks.h"
+#include "launcher/core/base/config.h"
+#include "launcher/core/core.h"
+#include "launcher/core/memory/liveness.h"
+#include "launcher/core/memory/machine_calls.h"
+#include "launcher/core/memory/machine_samples.h"
+#include "launcher/core/memory/timers.h"
+#include "launcher/core/placement/placement.h"
+#include "launcher/core/queue/scheduler.h"
+#include "launcher/state/state.h"
+
+namespace lockstep::launcher {
+
+// The jobs and nodes that the current step must still process, or send updates for.
+struct Pending {
+  std::set<JobId> dirty_jobs;    // rules may apply to them
+  std::set<JobId> changed_jobs;  // someone may watch them
+  std::set<NodeId> touched_nodes;
+  std::set<EnvironmentId> touched_environments;  // who solves them may have changed
+  std::set<std::string> dirty_targets;           // rules may apply to their machines
+
+  void job_changed(const JobId& job) { changed_jobs.insert(job); }
+  void touch(const Attempt& attempt);  // its nodes' desired state may have changed
+};
+
+struct Context {
+ private:
+  State memory_;
+
+ public:
+  explicit Context(CoreConfig settings);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  void emit(Fact fact);
+  void act(Action action) { step.actions.push_back(std::move(action)); }
+  void refuse(const ReplyTo& to, ErrorCode code, std::string message);
+  void replay(const StampedFact& fact) { memory_.apply(fact.at, fact.fact); }
+  Cluster cluster() const {
+    return {state, watches, config, now, recovered_at, &samples, nullptr, &machines};
+  }
+  void record(const JobId& job, Event event);
+
+  struct Retaining {
+    bool is_due = false;            // the retention limits must be checked in this step,
+    Instant at = Instant::never();  // and again then, in calendar time, stalls included
+  };
+
+  const CoreConfig config;
+  const State& state = memory_;
+  NodeWatches watches;
+  Notes notes;
+  Scheduler scheduler{memory_, config};
+  Timers timers;   // polled time
+  Timers retries;  // of waiting jobs, in real time: our stalls do not make a job wait longer
+  PolledClock clock;
+  Instant now;                                   // real time of this step, for facts
+  Instant recovered_at;                          // ns = 0: the journal was empty
+  std::optional<Instant> grace_until;            // polled: no node becomes LOST before
+  std::optional<std::vector<ReplyTo>> stopping;  // a shutdown waits for its jobs
+  // Jobs that were canceled while only their logs were outstanding: the cancel does not change how
+  // they end.
+  std::set<JobId> canceled_late;
+  std::set<JobId> merging;  // their outputs are being merged by the shell
+  // The outputs that the shell is writing to remotes, with their jobs' orders.
+  std::set<std::pair<std::uint64_t, std::string>> writing;
+  bool recovering = false;  // the next step is the first since recovered()
+  Retaining retention;
+  MachineCalls machines;
+  MachineSamples samples;
+  ComputeChecks checks;
+  Pending pending;
+  Step step;
+};
+
+// Records the event for every attempt that may still run on the node.
+void record_attempts(Context& core, NodeId node, Event::Kind kind, const Why& why);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,495 @@
+#include "launcher/core/explain/state_views.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "common/base/cut.h"
+#include "common/domain/why/jobs/ends.h"
+#include "common/domain/why/jobs/waits.h"
+#include "common/domain/why/nodes/nodes.h"
+#include "launcher/core/attempts/environment_locks.h"
+#include "launcher/core/attempts/reports.h"
+#include "launcher/core/jobs/metadata.h"
+#include "launcher/core/nodes/size_check.h"
+#include "launcher/core/pipelines/pipelines.h"
+#include "launcher/core/queue/dependencies.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+constexpr std::string_view kAsSentBefore =
+    "the kept version is the one that the node sent before the ranks ended";
+
+// Shows the version that was sent before, for each output that the final report could not keep.
+void add_sent_before(const Part& part, std::vector<CollectedOutput>& outputs) {
+  for (CollectedOutput& output : outputs) {
+    const CollectedOutput* sent = has_files(output) ? nullptr : same_output(part.so_far, output);
+    if (sent == nullptr) continue;
+    std::vector<std::string> problems = std::move(output.problems);
+    output = *sent;
+    output.problems = std::move(problems);
+    output.problems.emplace_back(kAsSentBefore);
+  }
+}
+
+// What the part left, or has left so far. Its checkpoint is known whatever became of it, and so is
+// what it had sent when its node was lost.
+std::vector<CollectedOutput> outputs_of(const Part& part,
+                                        const std::vector<CollectedOutput>* fresh) {
+  std::vector<CollectedOutput> outputs = part.so_far;
+  if (part.gone && part.gone->revoked) outputs.clear();  // its node may have made it up
+  if (part.finished() && !part.gone) {
+    outputs = part.report->outputs;
+    add_sent_before(part, outputs);
+  }
+  if (!part.ended() && fresh != nullptr) outputs = *fresh;
+  const bool told = std::any_of(outputs.begin(), outputs.end(), [](const CollectedOutput& output) {
+    return output.kind == OutputKind::checkpoint && output.tree;
+  });
+  if (part.saved && !told) outputs.push_back(part.saved->checkpoint);
+  return outputs;
+}
+
+// Who solves what this part waits for: "this node solves it", "node n2 solves it for job 'x'".
+std::string who_solves(const State& state, const Job& job, const Part& part,
+                       const std::string& platform) {
+  const auto solver = solver_of(state, *job.environment, platform);
+  if (!solver) return "";
+  const Attempt& attempt = *state.attempt(solver->attempt);
+  const Part& other = attempt.parts[static_cast<std::size_t>(solver->node_rank)];
+  if (&other == &part) return "this node solves it";
+  std::string text = fmt::format("node {} solves it", state.node_name(other.node));
+  if (attempt.id.job != job.id) text += fmt::format(" for job '{}'", attempt.id.job.value);
+  return text;
+}
+
+// While it stages, its newest report may be older than what it asked for, and older than the lock
+// that it asked for. What has ended waits for nothing.
+std::optional<EnvironmentReport> environment_of(const State& state, const Job& job,
+                                                const Part& part) {
+  using Step = EnvironmentReport::Step;
+  std::optional<EnvironmentReport> report;
+  if (part.report) report = part.report->environment;
+  if (!job.environment) return report;
+  const Environment& environment = *state.environment(*job.environment);
+  if (!report && !part.wants_lock.empty())
+    report =
+        EnvironmentReport{Step::wants_lock, environment.generation, part.wants_lock, {}, {}, {}};
+  const bool waits =
+      report && (report->step == Step::wants_lock || report->step == Step::not_solved);
+  if (!waits) return report;
+  if (part.ended()) return std::nullopt;
+  report->step = Step::wants_lock;
+  report->how.clear();
+  report->why = {};
+  if (const auto lock = environment.locks.find(report->platform); lock != environment.locks.end()) {
+    report->step = Step::solved;
+    report->lock = lock->second.tree;
+  } else if (could_not_solve(environment, part) && part.wants_lock == report->platform) {
+    report->step = Step::not_solved;
+    report->why = part.not_solved->why;
+  } else {
+    report->how = who_solves(state, job, part, report->platform);
+  }
+  return report;
+}
+
+std::vector<RankUse> used_by(const NodeExitReport& exit) {
+  std::vector<RankUse> used;
+  for (const RankExit& rank : exit.ranks)
+    if (rank.peak_memory.count != 0 || rank.cpu_time != Duration::zero())
+      used.push_back({rank.rank, 0, rank.cpu_time, {}, rank.peak_memory, rank.read, rank.written});
+  if (used.size() > kMaxRanksOfUse) used.resize(kMaxRanksOfUse);
+  return used;
+}
+
+std::vector<RankEnd> ended_of(const NodeExitReport& exit) {
+  std::vector<RankEnd> ended;
+  for (const RankExit& rank : exit.ranks) ended.push_back(end_of(rank));
+  std::sort(ended.begin(), ended.end(),
+            [](const RankEnd& a, const RankEnd& b) { return a.rank < b.rank; });
+  if (ended.size() > kMaxRanksPerNode) ended.resize(kMaxRanksPerNode);
+  return ended;
+}
+
+// What ranks of the gang may call it by: a loopback address is anybody's.
+std::vector<std::string> addresses_of(const Inventory& inventory) {
+  std::vector<std::string> addresses;
+  if (!inventory.address_is_loopback && !inventory.address.empty())
+    addresses.push_back(inventory.address);
+  for (const NetworkInterface& interface : inventory.interfaces) {
+    if (interface.loopback || !interface.up) continue;
+    for (const std::string& address : interface.addresses)
+      if (addresses.size() < kMaxPartAddresses && address != inventory.address)
+        addresses.push_back(address);
+  }
+  return addresses;
+}
+
+PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& attempt, int rank,
+                      ViewDetail detail) {
+  const Part& part = attempt.parts[static_cast<std::size_t>(rank)];
+  PartView view;
+  view.node = part.node;
+  view.node_name = cluster.state.node_name(part.node);
+  view.node_rank = rank;
+  view.ranks = job.spec.ranks_on(rank);
+  view.first_rank = job.spec.first_rank_on(rank);
+  view.allotment = part.allotment;
+  view.environment = environment_of(cluster.state, job, part);
+  const bool is_whole = detail == ViewDetail::whole;
+  const Node* node = cluster.state.node(part.node);
+  if (is_whole && node != nullptr) view.addresses = addresses_of(node->inventory);
+  if (part.logs_lost) view.lost_logs = Bytes{part.lost_log_bytes};
+  const bool has_few = attempt.parts.size() <= kPartsWithSettings;
+  if (is_whole && has_few && part.report) view.settings = part.report->settings;
+  if (part.ended()) {
+    view.state = PartState::finished;
+    view.outputs = outputs_of(part, nullptr);
+    if (part.finished() && !part.gone) view.not_kept = part.report->not_kept;
+    if (part.report && part.report->exit) {
+      view.limits_why = part.report->exit->limits;
+      view.notes_why = part.report->exit->notes;
+      view.used = used_by(*part.report->exit);
+      if (is_whole) view.ended = ended_of(*part.report->exit);
+    }
+    if (part.gone) view.why = part.gone->why;
+    return view;
+  }
+  if (part.report) {
+    view.state = part.report->state;
+    view.progress = part.report->progress;
+    view.limits_why = part.report->limits;
+    view.notes_why = part.report->notes;
+  } else {
+    view.progress = "the node has not answered yet";
+  }
+  const NodeWatch* watch = cluster.watches.find(part.node);
+  const std::vector<CollectedOutput>* fresh = nullptr;
+  if (watch != nullptr) {
+    const auto so_far = watch->so_far.find(attempt.id);
+    if (so_far != watch->so_far.end()) fresh = &so_far->second.outputs;
+    const auto limits = watch->limits.find(attempt.id);
+    if (limits != watch->limits.end()) view.limits_why = limits->second;
+    const auto ended = watch->ended.find(attempt.id);
+    if (is_whole && ended != watch->ended.end()) view.ended = ended->second;
+    const auto newer = watch->progress.find(attempt.id);
+    if (newer != watch->progress.end()) view.progress = newer->second;
+  }
+  view.outputs = outputs_of(part, fresh);
+  return view;
+}
+
+std::optional<CheckpointView> checkpoint_of(const Attempt& attempt) {
+  if (!attempt.checkpoint) return std::nullopt;
+  CheckpointView view;
+  view.attempt = attempt.checkpoint->attempt;
+  view.saved = attempt.checkpoint->saved;
+  view.job = attempt.checkpoint->job;
+  for (const Part& part : attempt.parts) {
+    if (!part.report || !part.report->restored) continue;
+    view.tree = part.report->restored->tree;
+    view.files = part.report->restored->files;
+    view.size = part.report->restored->size;
+    break;
+  }
+  return view;
+}
+
+// ns = 0: not yet, or nobody saw it.
+Instant started_of(const Part& part) {
+  if (!part.at_least(PartState::running)) return {};
+  if (part.report->started.ns != 0 || !part.report->exit) return part.report->started;
+  return part.report->exit->started;
+}
+
+// The newest that node rank 0 said, with times until now while it may still say more.
+FoundList found_in(const Cluster& cluster, const Attempt& attempt) {
+  const Part& first = attempt.parts.front();
+  if (first.ended()) return attempt.found;
+  FoundList list = attempt.found;
+  const NodeWatch* watch = cluster.watches.find(first.node);
+  if (watch != nullptr)
+    if (const auto live = watch->findings.find(attempt.id); live != watch->findings.end())
+      list = live->second.found;
+  for (Found& found : list)
+    if (found.since.ns != 0 && cluster.now > found.since)
+      found.lasting = std::max(found.lasting, Duration(cluster.now - found.since));
+  return list;
+}
+
+// The first node tells it. Where its gang did not connect, the node does that could not.
+std::optional<ProbeResult> probe_in(const Attempt& attempt, ViewDetail detail) {
+  const auto part = std::find_if(attempt.parts.begin(), attempt.parts.end(), [](const Part& each) {
+    return each.report && each.report->probe;
+  });
+  if (part == attempt.parts.end()) return std::nullopt;
+  const ProbeResult& probe = *part->report->probe;
+  if (detail == ViewDetail::whole) return probe;
+  return ProbeResult{{}, probe.failures, probe.cached, probe.broken};
+}
+
+AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attempt& attempt,
+                            ViewDetail detail) {
+  AttemptView view;
+  view.number = attempt.id.number;
+  view.placed = attempt.placed;
+  view.ended = attempt.ended_at;
+  view.report = attempt.ended;
+  view.why = attempt.retried;
+  view.checkpoint = checkpoint_of(attempt);
+  view.found = found_in(cluster, attempt);
+  view.probe = probe_in(attempt, detail);
+  for (int i = 0; i < attempt.size(); ++i) {
+    const Part& part = attempt.parts[static_cast<std::size_t>(i)];
+    view.parts.push_back(view_of_part(cluster, job, attempt, i, detail));
+    const Instant started = started_of(part);
+    if (started.ns == 0) continue;
+    if (view.started.ns == 0 || started < view.started) view.started = started;
+  }
+  return view;
+}
+
+// The first part for which `waits` holds.
+template <typename Predicate>
+std::optional<NodeStanding> first_node(const Cluster& cluster, const Attempt& attempt,
+                                       Predicate waits) {
+  for (const Part& part : attempt.parts)
+    if (waits(part))
+      return NodeStanding{cluster.state.node_name(part.node), cluster.watches.liveness(part.node)};
+  return std::nullopt;
+}
+
+// The first parts that have not `reached` their next state.
+template <typename Predicate>
+WaitsForParts progress_of_parts(const Cluster& cluster, const Job& job, const Attempt& attempt,
+                                Predicate reached) {
+  constexpr std::size_t kNamed = 3;
+  WaitsForParts waits;
+  for (int i = 0; i < attempt.size(); ++i) {
+    if (reached(attempt.parts[static_cast<std::size_t>(i)])) continue;
+    if (waits.parts.size() == kNamed) {
+      ++waits.more;
+      continue;
+    }
+    PartView view = view_of_part(cluster, job, attempt, i, ViewDetail::outline);
+    waits.parts.push_back(
+        {std::move(view.node_name), view.state, std::move(view.progress), std::move(view.why)});
+  }
+  return waits;
+}
+
+// What the first part that has something to say says: that its ranks' output waits.
+Why first_said(const Cluster& cluster, const Attempt& attempt) {
+  for (const Part& part : attempt.parts) {
+    const NodeWatch* watch = cluster.watches.find(part.node);
+    if (watch == nullptr || part.ended()) continue;
+    const auto newer = watch->progress.find(attempt.id);
+    const std::string& said =
+        newer != watch->progress.end() ? newer->second : part.report->progress;
+    if (!said.empty()) return NodeSays{cluster.state.node_name(part.node), said};
+  }
+  return {};
+}
+
+Why why_placed(const Cluster& cluster, const Job& job, const Attempt& attempt) {
+  const auto running = first_node(cluster, attempt, [](const Part& part) { return !part.ended(); });
+  if (attempt.doomed) return WaitsForRanksToEnd{attempt.doomed->report.why, running};
+  const bool collects = attempt.tally.over == attempt.size() && running;
+  if (collects)
+    return progress_of_parts(cluster, job, attempt, [](const Part& part) { return part.ended(); });
+  if (job.cancel_by) return WaitsToStop{running};
+  if (!running)
+    return WaitsForVerdict{first_node(cluster, attempt, [&](const Part& part) {
+      return cluster.watches.liveness(part.node) == Liveness::unknown;
+    })};
+  if (attempt.tally.running == attempt.size()) return first_said(cluster, attempt);
+  return progress_of_parts(cluster, job, attempt, [&](const Part& part) {
+    return part.at_least(attempt.gang ? PartState::running : PartState::prepared);
+  });
+}
+
+// Of logs that were refused a moment ago: the launcher's disk is full.
+Why why_logs_wait(const Cluster& cluster, const Attempt& attempt) {
+  for (const Part& part : attempt.parts) {
+    const NodeWatch* watch = part.assigned() ? cluster.watches.find(part.node) : nullptr;
+    if (watch == nullptr) continue;
+    const auto wait = watch->logs_wait.find(attempt.id);
+    if (wait == watch->logs_wait.end() || wait->second.why.empty()) continue;
+    if (cluster.now - wait->second.at <= kLogsWaitKnown) return told(wait->second.why);
+  }
+  return {};
+}
+
+Why why_logs_are_awaited(const Cluster& cluster, const Job& job) {
+  for (const Attempt& attempt : job.attempts) {
+    if (attempt.tally.assigned == 0) continue;
+    const auto node =
+        first_node(cluster, attempt, [](const Part& part) { return part.assigned(); });
+    return WaitsForLogs{attempt.id, node.value_or(NodeStanding{}), why_logs_wait(cluster, attempt)};
+  }
+  return {};
+}
+
+WaitsToRetry why_retry_waits(const Cluster& cluster, const Job& job, Why after) {
+  const Instant due = ready_at(cluster, job);
+  WaitsToRetry waits{std::move(after), std::chrono::ceil<seconds>(due - cluster.now), due, ""};
+  const Part* fence = longest_fence(cluster, job);
+  if (fence != nullptr && due > job.not_before)
+    waits.fenced_node = cluster.state.node_name(fence->node);
+  return waits;
+}
+
+// Of a job that waits for its turn. `after`: how its last attempt ended, and which retry follows;
+// none: it had none.
+Why why_turn_waits(const Cluster& cluster, const Scheduler& scheduler, const Job& job, Why after) {
+  if (!job.waits_for.empty()) return why_of_dependencies(job);
+  if (job.attempts.empty() && job.not_before > cluster.now) return WaitsForTime{job.not_before};
+  if (ready_at(cluster, job) > cluster.now) return why_retry_waits(cluster, job, std::move(after));
+  Why why = scheduler.why(job);
+  return after ? WaitsAgain{std::move(after), std::move(why)} : why;
+}
+
+// Why the job was queued again, without how its attempt ended: "retry 2 of 3".
+Why retry_of(const Job& job) {
+  if (!job.requeued_because) return {};
+  auto [why, of] = what_followed(job.requeued_because);
+  return is_told(of, false) ? why : Why(WasRetried{});
+}
+
+Why why_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
+  switch (job.phase) {
+    case Job::Phase::waiting:
+      if (job.cancel_by) return why_logs_are_awaited(cluster, job);
+      return why_turn_waits(cluster, scheduler, job, job.requeued_because);
+    case Job::Phase::steps: return why_of_steps(cluster.state, job);
+    case Job::Phase::placed: return why_placed(cluster, job, job.attempts.back());
+    case Job::Phase::ended:
+      return job.logs_settled() ? OutputsAreMerged{} : why_logs_are_awaited(cluster, job);
+    case Job::Phase::final:
+      return job.finish->status == JobStatus::completed ? Why() : job.finish->report.why;
+  }
+  return {};
+}
+
+}  // namespace
+
+FollowedBy what_followed(const Why& retried) {
+  if (const auto* known = retried.as<RetriedAfter>()) return {known->then, WordsOf::launcher};
+  return {retried, WordsOf::job};
+}
+
+JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
+                int queue_position, ViewDetail detail) {
+  JobView view;
+  view.spec = job.spec;
+  if (job.spec.is_child() && job.child_of.value.empty()) {  // the parent was deleted
+    view.spec.parent = {};
+    view.spec.parent_attempt = 0;
+  }
+  view.status = job.status();
+  view.why = why_of(cluster, scheduler, job);
+  if (job.phase == Job::Phase::waiting && !job.cancel_by)
+    view.why_for_all =
+        !job.requeued_because ? view.why : why_turn_waits(cluster, scheduler, job, retry_of(job));
+  view.in_vain = job.phase == Job::Phase::waiting && !job.cancel_by && scheduler.waits_in_vain(job);
+  view.queue_position = queue_position;
+  view.submitted = job.submitted;
+  view.shared = job.shared;
+  view.archived = is_archived(cluster.state, job);
+  if (job.phase == Job::Phase::waiting && !job.attempts.empty() &&
+      ready_at(cluster, job) > cluster.now)
+    view.retry_at = ready_at(cluster, job);
+  for (const Attempt& attempt : job.attempts)
+    view.attempts.push_back(view_of_attempt(cluster, job, attempt, detail));
+  if (job.merged) view.merged = *job.merged;
+  view.writes = job.writes;
+  if (job.spec.pipeline) {
+    PipelineSpec outline;
+    outline.outputs = job.spec.pipeline->outputs;
+    outline.continue_on_step_failure = job.spec.pipeline->continue_on_step_failure;
+    outline.array = job.spec.pipeline->array;
+    outline.at_most = job.spec.pipeline->at_most;
+    view.spec.pipeline = std::move(outline);
+  }
+  if (job.finish) {
+    view.ended = job.finish->at;
+    view.report = job.finish->report;
+  }
+  return view;
+}
+
+namespace {
+
+// The positions of all jobs of a pool are counted when the first of them is asked for.
+class Positions {
+ public:
+  explicit Positions(const Scheduler& scheduler) : scheduler_(scheduler) {}
+  int of(const Job& job) {
+    if (job.phase != Job::Phase::waiting) return 0;
+    const auto [pool, fresh] = pools_.try_emplace(job.pool);
+    if (fresh)
+      scheduler_.visit(job.pool, [&positions = pool->second](const Job& other) {
+        positions.emplace(other.order, static_cast<int>(positions.size()) + 1);
+        return true;
+      });
+    const auto position = pool->second.find(job.order);
+    return position == pool->second.end() ? 0 : position->second;
+  }
+
+ private:
+  const Scheduler& scheduler_;
+  std::map<std::string, std::map<std::uint64_t, int>> pools_;
+};
+
+}  // namespace
+
+void each_job_view(const Cluster& cluster, const Scheduler& scheduler, const JobId& after,
+                   const std::set<std::uint64_t>* among,
+                   const std::function<bool(const Job&)>& wanted,
+                   const std::function<bool(JobView)>& take) {
+  const State& state = cluster.state;
+  const Job* last = state.job(after);
+  const std::uint64_t before = last ? last->order : std::numeric_limits<std::uint64_t>::max();
+  Positions positions(scheduler);
+  state.each_older(before, among, [&](const Job& job) {
+    return !wanted(job) ||
+           take(view_of(cluster, scheduler, job, positions.of(job), ViewDetail::outline));
+  });
+}
+
+NodeView view_of(const Cluster& cluster, const Node& node) {
+  NodeView view;
+  view.id = node.id;
+  view.name = node.name;
+  view.liveness = cluster.watches.liveness(node.id);
+  view.draining = node.drain || node.notice;
+  view.waits_for_approval = node.waits_for_approval;
+  view.why = why_unusable(cluster, node);
+  view.inventory = node.inventory;
+  for (const auto& [attempt, rank] : node.parts) view.attempts.push_back(attempt);
+  view.joined = node.joined;
+  view.compute = node.pool;
+  view.labels = cluster.state.labels_of(node);
+  view.agent_version = node.agent_version;
+  const NodeWatch* watch = cluster.watches.find(node.id);
+  if (watch == nullptr) return view;
+  view.last_heard = watch->last_heard;
+  view.clock_ahead = watch->clock_ahead;
+  if (const auto measured = watch->clock.offset()) {
+    view.clock_ahead = measured->ahead;
+    view.clock_uncertainty = measured->uncertainty;
+  }
+  if (view.liveness != Liveness::alive && view.last_heard.ns != 0 && view.why)
+    view.why = NodeSilent{view.why, std::chrono::floor<seconds>(cluster.now - view.last_heard)};
+  if (!watch->live && !watch->refused.empty()) view.why = watch->refused.begin()->second;
+  return view;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,126 @@
+#include "launcher/core/machines/changes.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "common/domain/why/nodes/losses.h"
+#include "common/domain/why/nodes/providers.h"
+#include "launcher/core/nodes/nodes.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+// The failures after which a person has to change something before a call can succeed.
+bool needs_a_person(MachineFault fault) {
+  switch (fault) {
+    case MachineFault::host_key:
+    case MachineFault::unauthenticated:
+    case MachineFault::unsupported:
+    case MachineFault::conflict: return true;
+    case MachineFault::unreachable:
+    case MachineFault::no_space:
+    case MachineFault::no_permission:
+    case MachineFault::launcher_unreachable:
+    case MachineFault::timed_out:
+    case MachineFault::failed: break;
+  }
+  return false;
+}
+
+// A machine that leaves will be removed whatever became of a `create` that was under way; only that
+// nothing was installed matters.
+bool is_news(const Machine& machine, const Machine::Failure& failure) {
+  if (machine.phase != Machine::Phase::leaving || failure.removing) return true;
+  return !machine.reached && is_before_install(failure.step);
+}
+
+// Whether `create` tells an agent that has joined where the launcher is (decision 068).
+bool tells_agents(NodeSource source) {
+  switch (source) {
+    case NodeSource::ssh:
+    case NodeSource::docker:
+    case NodeSource::slurm: return true;
+    case NodeSource::kubernetes:  // it would need the right to exec
+    case NodeSource::command:
+    case NodeSource::join:
+    case NodeSource::none: break;
+  }
+  return false;
+}
+
+}  // namespace
+
+Duration backoff_after(int failures) {
+  Duration wait = kFirstMachineBackoff;
+  for (int i = 0; i < failures && wait < kLongestMachineBackoff; ++i) wait *= 2;
+  return std::min(wait, kLongestMachineBackoff);
+}
+
+Why why_failed(const Machine::Failure& failure) {
+  return MachineStepFailed{failure.step, failure.fault, failure.why};
+}
+
+void fail_machine(Context& core, const std::string& target, const std::string& name,
+                  Machine::Failure failure) {
+  const Machine* machine = core.state.computes().find_machine(target, name);
+  if (machine == nullptr || !is_news(*machine, failure)) return;
+  const Compute& compute = *core.state.computes().find(target);
+  const bool is_of_target = is_elastic(compute.spec) && !failure.removing;
+  // Failures of one moment count once.
+  const int before = compute.failures - (compute.not_before > core.now ? 1 : 0);
+  const int failures = is_of_target ? before : machine->failures;
+  // Another host may be fine; another machine of a kind will not be.
+  const bool is_of_host = is_of_target && compute.spec.source == NodeSource::ssh;
+  const Duration wait = needs_a_person(failure.fault) && !is_of_host ? kLongestMachineBackoff
+                                                                     : backoff_after(failures);
+  if (!failure.removing && is_before_install(failure.step))
+    core.machines.untouched.insert({target, name});
+  core.emit(MachineFailed{target, name, std::move(failure.step), failure.fault,
+                          std::move(failure.why), core.now + wait, failure.removing});
+}
+
+bool joins_later(const ComputeSpec& spec) { return spec.source == NodeSource::command; }
+
+bool must_still_join(const ComputeSpec& spec, const Machine& machine) {
+  return joins_later(spec) && machine.phase == Machine::Phase::created && machine.node.value == 0 &&
+         !machine.failure;
+}
+
+void forget_tokens(Context& core, const std::string& target, const std::string& machine,
+                   const Digest* kept) {
+  std::vector<Digest> useless;
+  for (const auto& [hash, token] : core.state.tokens())
+    if (token.pool == target && token.machine == machine && (kept == nullptr || hash != *kept))
+      useless.push_back(hash);
+  for (const Digest& hash : useless) core.emit(TokenForgotten{hash});
+}
+
+void end_machine(Context& core, const std::string& target, const std::string& name, Why why) {
+  const Machine* machine = core.state.computes().find_machine(target, name);
+  if (machine == nullptr) return;
+  forget_tokens(core, target, name);
+  if (machine->node.value != 0)
+    remove_node(core, machine->node, MachineIsGone{}, "its machine is gone");
+  core.machines.steps.erase({target, name});
+  core.machines.revivals.erase({target, name});
+  core.machines.refresh.erase({target, name});
+  core.machines.untouched.erase({target, name});
+  core.machines.waiting.erase({target, name});
+  core.machines.idle_since.erase({target, name});
+  core.emit(MachineGone{target, name, std::move(why)});
+}
+
+void react(Context& core, const LauncherMovedInput&) {
+  for (const auto& [target, compute] : core.state.computes().all()) {
+    if (!tells_agents(compute.spec.source)) continue;
+    for (const auto& [name, machine] : compute.machines) {
+      if (machine.node.value == 0 || machine.phase == Machine::Phase::leaving) continue;
+      core.machines.refresh.insert({target, name});
+      core.pending.dirty_targets.insert(target);
+    }
+  }
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,34 @@
+#pragma once
+// Names of the machines that an elastic target makes: the next numbers, or hosts that are free,
+// first those that waiting jobs ask for. Pure.
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "launcher/core/placement/placement.h"
+
+namespace lockstep::launcher {
+
+class NewNames {
+ public:
+  // `shapes`: of the waiting jobs. All must outlive this.
+  NewNames(const std::string& target, const Compute& compute, const std::set<Shape>& shapes)
+      : target_(target), compute_(compute), shapes_(shapes), last_(compute.last_machine) {}
+
+  std::optional<std::string> next();  // nullopt: no host is free
+
+ private:
+  std::optional<std::string> next_host(bool is_asked_for);
+  bool asked_for(const SshHost& host) const;
+  bool take(const std::string& name);  // false: it is a machine already
+
+  const std::string& target_;
+  const Compute& compute_;
+  const std::set<Shape>& shapes_;
+  std::int64_t last_;
+  std::set<std::string> used_;
+};
+
+}  // namespace lockstep::launcher

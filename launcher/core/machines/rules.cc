@@ -1,0 +1,254 @@
+#include "launcher/core/machines/rules.h"
+
+#include <algorithm>
+#include <set>
+
+#include "common/domain/why/nodes/losses.h"
+#include "common/domain/why/nodes/machines.h"
+#include "common/domain/why/nodes/providers.h"
+#include "launcher/core/machines/changes.h"
+#include "launcher/core/machines/instances.h"
+#include "launcher/core/machines/life.h"
+#include "launcher/core/machines/scaling.h"
+#include "launcher/core/nodes/nodes.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+// How long a machine that runs may take until its agent joins: a VM boots, and fetches the bundle.
+constexpr Duration kJoinWithin = minutes(15);
+
+class TargetRules {
+ public:
+  TargetRules(Context& core, const std::string& target) : core_(core), target_(target) {}
+
+  void run() {
+    const Compute* compute = core_.state.computes().find(target_);
+    if (compute != nullptr && has_provider(compute->spec)) {
+      want(*compute);
+      dismiss(*compute);
+      advance_instance(core_, target_);
+      give_up_waiting(*compute);
+      leave_ending_machines(core_, target_);
+      scale(core_, target_);
+      prepare_leaving(*compute);
+      call_provider(*compute);
+      list(*compute);
+      arm_timer(*compute);
+    }
+    hold(compute);
+    if (compute != nullptr && compute->leaving && compute->machines.empty() &&
+        core_.state.computes().nodes_of(target_).empty())
+      core_.emit(ComputeDeleted{target_, compute->leaving->by});
+  }
+
+ private:
+  const Node* node_of(const Machine& machine) const {
+    return machine.node.value == 0 ? nullptr : core_.state.node(machine.node);
+  }
+  bool is_busy(const std::string& name) const {
+    return core_.machines.busy.count({target_, name}) != 0;
+  }
+
+  void want(const Compute& compute) {
+    if (compute.leaving || is_elastic(compute.spec)) return;
+    std::vector<std::string> missing;
+    for (const SshHost& host : compute.spec.hosts)
+      if (compute.machines.count(host.name) == 0) missing.push_back(host.name);
+    for (std::string& name : missing)
+      core_.emit(MachineWanted{target_, std::move(name), HostOfTarget{}});
+  }
+
+  void dismiss(const Compute& compute) {
+    std::set<std::string> hosts;
+    if (!compute.leaving)
+      for (const SshHost& host : compute.spec.hosts) hosts.insert(host.name);
+    const bool all_stay = !compute.leaving && compute.spec.source != NodeSource::ssh;
+    std::vector<std::string> unwanted;
+    for (const auto& [name, machine] : compute.machines)
+      if (machine.phase != Machine::Phase::leaving && !all_stay && hosts.count(name) == 0)
+        unwanted.push_back(name);
+    for (std::string& name : unwanted)
+      core_.emit(MachineLeaving{target_, std::move(name),
+                                compute.leaving ? Why(TargetDeleted{}) : Why(HostNotOfTarget{}),
+                                compute.leaving && compute.leaving->force});
+  }
+
+  // A machine that does not join in time is a failed one.
+  void give_up_waiting(const Compute& compute) {
+    std::vector<std::string> late;
+    for (const auto& [name, machine] : compute.machines)
+      if (must_still_join(compute.spec, machine) && machine.since + kJoinWithin <= core_.now)
+        late.push_back(name);
+    for (const std::string& name : late)
+      fail_machine(core_, target_, name,
+                   {std::string(kJoinStep), MachineFault::launcher_unreachable,
+                    MachineNotJoinedWithin{kJoinWithin}});
+  }
+
+  // Drains the nodes of leaving machines, and ends machines that no call has to remove.
+  void prepare_leaving(const Compute& compute) {
+    std::vector<std::string> leaving;
+    for (const auto& [name, machine] : compute.machines)
+      if (machine.phase == Machine::Phase::leaving) leaving.push_back(name);
+    for (const std::string& name : leaving) {
+      const Machine machine = compute.machines.at(name);
+      if (const Node* node = node_of(machine)) {
+        if (!node->drain)
+          core_.emit(NodeDrainChanged{node->id, true, "its machine leaves target " + target_});
+        if (machine.force) give_up_parts(core_, *node, MachineForced{});
+      }
+      if (machine.force) stop_creation(compute, name);
+      if (is_busy(name) || !machine.failure) continue;
+      if (!machine.reached && core_.machines.untouched.count({target_, name}) != 0)
+        end_machine(core_, target_, name, MachineNeverReached{});
+      else if (machine.force && machine.failure->removing)
+        end_machine(core_, target_, name, MachineForgotten{why_failed(*machine.failure)});
+    }
+  }
+
+  // A `create` that hangs must not hold up a removal by force. It goes on while one of its machines
+  // is wanted.
+  void stop_creation(const Compute& compute, const std::string& name) {
+    const auto busy = core_.machines.busy.find({target_, name});
+    if (busy == core_.machines.busy.end()) return;
+    MachineCalls::Call& call = core_.machines.calls.at(busy->second);
+    if (call.verb != ProviderVerb::create || call.is_stopping) return;
+    for (const std::string& other : call.open) {
+      const auto machine = compute.machines.find(other);
+      if (machine != compute.machines.end() && machine->second.phase != Machine::Phase::leaving)
+        return;
+    }
+    call.is_stopping = true;
+    core_.act(StopProvider{busy->second});
+  }
+
+  bool may_remove(const Machine& machine) const {
+    const Node* node = node_of(machine);
+    return machine.phase == Machine::Phase::leaving && (node == nullptr || node->parts.empty());
+  }
+  bool must_create(const ComputeSpec& spec, const std::string& name, const Machine& machine) const {
+    if (machine.phase == Machine::Phase::leaving) return false;
+    const Node* node = node_of(machine);
+    if (core_.machines.refresh.count({target_, name}) != 0) return true;
+    if (node == nullptr) return !must_still_join(spec, machine);
+    if (!node->lost) return false;
+    const auto revival = core_.machines.revivals.find({target_, name});
+    return revival == core_.machines.revivals.end() || revival->second.not_before <= core_.now;
+  }
+
+  void call_provider(const Compute& compute) {
+    if (core_.stopping) return;
+    CallProvider create{0, target_, ProviderVerb::create, {}};
+    CallProvider remove{0, target_, ProviderVerb::remove, {}};
+    for (const auto& [name, machine] : compute.machines) {
+      const bool asked_for = core_.machines.refresh.count({target_, name}) != 0;
+      if (is_busy(name) || (due_at(name, machine) > core_.now && !asked_for)) continue;
+      const bool creates = must_create(compute.spec, name, machine), removes = may_remove(machine);
+      // One that failed before is called alone: it must not hold up the others again.
+      if (machine.failure && creates)
+        begin({0, target_, ProviderVerb::create, {name}});
+      else if (machine.failure && removes)
+        begin({0, target_, ProviderVerb::remove, {name}});
+      else if (creates)
+        create.machines.push_back(name);
+      else if (removes)
+        remove.machines.push_back(name);
+    }
+    begin(std::move(create));
+    begin(std::move(remove));
+  }
+
+  // When the next call for the machine may begin.
+  Instant due_at(const std::string& name, const Machine& machine) const {
+    const auto waiting = core_.machines.waiting.find({target_, name});
+    const bool is_waiting =
+        waiting != core_.machines.waiting.end() && machine.phase != Machine::Phase::leaving;
+    return is_waiting ? std::max(machine.not_before, waiting->second.not_before)
+                      : machine.not_before;
+  }
+
+  // What a launcher forgot (its home was restored from a backup, a machine was given up by force)
+  // is found in its provider's list.
+  void list(const Compute& compute) {
+    MachineCalls& all = core_.machines;
+    if (core_.stopping || !is_elastic(compute.spec) || compute.spec.source == NodeSource::ssh ||
+        all.listing.count(target_) != 0)
+      return;
+    const auto due = all.list_at.try_emplace(target_, core_.now).first;
+    if (due->second == Instant::never() && !compute.machines.empty())
+      due->second = core_.now + kListEvery;
+    if (due->second > core_.now) return;
+    const std::uint64_t call = ++all.last;
+    all.listing[target_] = call;
+    all.calls[call] = {target_, ProviderVerb::list, {}, {}};
+    core_.act(CallProvider{call, target_, ProviderVerb::list, {}});
+  }
+
+  void begin(CallProvider call) {
+    if (call.machines.empty()) return;
+    MachineCalls& all = core_.machines;
+    call.call = ++all.last;
+    std::set<std::string> machines(call.machines.begin(), call.machines.end());
+    for (const std::string& name : machines) {
+      all.busy[{target_, name}] = call.call;
+      all.refresh.erase({target_, name});
+      if (call.verb == ProviderVerb::create) all.untouched.erase({target_, name});
+    }
+    all.calls[call.call] = {target_, call.verb, machines, machines};
+    core_.act(std::move(call));
+  }
+
+  // The rules are applied again when the first back-off is over.
+  void arm_timer(const Compute& compute) {
+    Instant due = Instant::never();
+    for (const auto& [name, machine] : compute.machines) {
+      if (is_busy(name)) continue;
+      if (must_still_join(compute.spec, machine)) due = std::min(due, machine.since + kJoinWithin);
+      if (const Instant next = due_at(name, machine); next > core_.now) due = std::min(due, next);
+      const auto revival = core_.machines.revivals.find({target_, name});
+      const Node* node = node_of(machine);
+      if (node != nullptr && node->lost && revival != core_.machines.revivals.end() &&
+          revival->second.not_before > core_.now)
+        due = std::min(due, revival->second.not_before);
+    }
+    due = std::min({due, next_scaling(core_, target_), next_instance_change(core_, target_),
+                    next_end(compute, core_.now)});
+    const auto list_at = core_.machines.list_at.find(target_);
+    if (list_at != core_.machines.list_at.end() && list_at->second > core_.now)
+      due = std::min(due, list_at->second);
+    const TimerKey key{TimerKey::Kind::machines, {}, {}, target_};
+    if (due == Instant::never())
+      core_.retries.clear(key);
+    else
+      core_.retries.set(key, due);
+  }
+
+  void hold(const Compute* compute) {
+    std::vector<std::string> held;
+    if (compute != nullptr)
+      for (const auto& [name, machine] : compute->machines)
+        if (machine.is_held) held.push_back(name);
+    auto known = core_.machines.held.find(target_);
+    if (known == core_.machines.held.end()) {
+      if (held.empty()) return;
+    } else if (known->second == held) {
+      return;
+    }
+    if (held.empty())
+      core_.machines.held.erase(target_);
+    else
+      core_.machines.held[target_] = held;
+    core_.act(HoldMachines{target_, std::move(held)});
+  }
+
+  Context& core_;
+  const std::string target_;
+};
+
+}  // namespace
+
+void advance_machines(Context& core, const std::string& target) { TargetRules(core, target).run(); }
+
+}  // namespace lockstep::launcher

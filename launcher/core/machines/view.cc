@@ -1,0 +1,59 @@
+#include "launcher/core/machines/view.h"
+
+#include "launcher/state/targets/provider_event.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+using Key = MachineCalls::Key;
+
+bool is_being_removed(const Context& core, const Key& key) {
+  const auto call = core.machines.calls.find(core.machines.busy.at(key));
+  return call != core.machines.calls.end() && call->second.verb == ProviderVerb::remove;
+}
+
+}  // namespace
+
+MachineView view_of(const Context& core, const std::string& target, const std::string& name,
+                    const Machine& machine) {
+  MachineView view;
+  view.name = name;
+  view.why_data = machine.why;
+  view.since = machine.since;
+  view.about = machine.about;
+  const Key key{target, name};
+  const bool busy = core.machines.busy.count(key) != 0;
+  const auto step = core.machines.steps.find(key);
+  const auto waiting = core.machines.waiting.find(key);
+  if (waiting != core.machines.waiting.end()) view.waits_data = waiting->second.why;
+  if (busy) view.step = step == core.machines.steps.end() ? kFirstMachineStep : step->second;
+  const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
+  if (node != nullptr) view.node = node->name;
+  if (node != nullptr)
+    if (const Why* lacks = core.watches.shortfall_of(node->id)) view.waits_data = *lacks;
+  if (machine.phase == Machine::Phase::leaving)
+    view.state = busy && is_being_removed(core, key) ? "removing" : "leaving";
+  else if (node != nullptr)
+    view.state = node->lost                                           ? "lost"
+                 : core.watches.liveness(node->id) == Liveness::alive ? "joined"
+                                                                      : "unknown";
+  else if (waiting != core.machines.waiting.end())
+    view.state = "pending";
+  else if (busy)
+    view.state = "creating";
+  else
+    view.state = machine.failure                            ? "failed"
+                 : machine.phase == Machine::Phase::created ? "created"
+                                                            : "wanted";
+  if (machine.failure) {
+    view.failed_step = machine.failure->step;
+    view.failed_code = to_string(machine.failure->fault);
+    view.failure_data = machine.failure->why;
+    view.failures = machine.failures;
+    if (!busy) view.retry_at = machine.not_before;
+  }
+  return view;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,13 @@
+#pragma once
+// What users see of a machine.
+
+#include <string>
+
+#include "launcher/core/base/context.h"
+
+namespace lockstep::launcher {
+
+MachineView view_of(const Context& core, const std::string& target, const std::string& name,
+                    const Machine& machine);
+
+}  // namespace lockstep::launcher

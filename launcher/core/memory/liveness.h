@@ -1,0 +1,181 @@
+#pragma once
+// Tracks the health of the nodes by the messages that arrived from them and when. Not part of
+// State: after a restart every node is UNKNOWN again. This file has the polled clock, and one
+// NodeWatch per node. It decides ALIVE and UNKNOWN; LOST is a fact, which nodes/health.h records.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/domain/data/outputs.h"
+#include "common/domain/ranks/found.h"
+#include "common/domain/targets/machine_part.h"
+#include "common/domain/targets/node.h"
+#include "common/domain/why/why.h"
+#include "launcher/core/memory/clock_meter.h"
+#include "launcher/core/memory/live_logs.h"
+
+namespace lockstep::launcher {
+
+// Counts the time during which the launcher itself polled. When handle() is called much later than
+// requested, the launcher was stalled, and that time does not count towards any node's timeout.
+class PolledClock {
+ public:
+  explicit PolledClock(Duration poll_interval) : interval_(poll_interval) {}
+
+  // `now` never goes back. Returns the polled time.
+  Instant advance(Instant now);
+  Instant polled() const { return last_ - stalled_; }
+  Instant last() const { return last_; }
+  // The real instant at which `polled` will be reached if nothing stalls.
+  Instant real(Instant polled) const;
+  // When the next poll is due while clocks run.
+  Instant next_poll() const { return last_ + interval_; }
+
+ private:
+  Duration interval_;
+  std::optional<Instant> first_;
+  Instant last_;
+  Duration stalled_{0};
+  bool stalled_before_ = false;  // the last gap was a stall
+};
+
+// Messages of a session that was replaced by a newer one and still sends.
+struct StaleTalk {
+  Instant since;  // polled: when it was first heard after it was replaced
+  Instant last;   // polled: when it was last heard
+  int messages = 0;
+};
+
+struct NodeWatch {
+  Liveness liveness = Liveness::unknown;
+  Instant heard;                  // polled time of the last message (or of the start of watching)
+  Instant last_heard;             // real time of the last message; ns = 0: none since this start
+  std::optional<SessionId> live;  // the session accepted since this launcher start
+  std::uint64_t inventory_number = 0;  // SessionOpen::inventory_number of the inventory that counts
+  std::map<SessionId, StaleTalk> stale_talk;
+  std::map<SessionId, Why> refused;  // cloned images: session -> reason
+  // Attempts that are not assigned to the node but may still run there, according to its full
+  // report. The node gets no new part until they are gone.
+  std::set<AttemptId> leftovers;
+  // The number of the outstanding question to the node; 0: none. `leftovers` may come from a
+  // delayed copy of SessionOpen and name parts that the node has removed since, so the node is
+  // asked to open its session again. It is also asked when `must_answer` is set. An opening that
+  // quotes this number was written after the question.
+  std::uint64_t question = 0;
+  // The node was LOST and continues the same session. Its SessionOpen may be a delayed copy,
+  // written before the parts that were given up there had started, so the node gets no new work
+  // until it has answered `question`.
+  bool must_answer = false;
+  std::map<AttemptId, std::string> progress;  // of parts that have not finished, as text
+  std::uint64_t words_of = 0;                 // sequence of the newest Observed of this session
+  // Outputs of running parts, without checkpoints, as the node reported them last.
+  struct SoFar {
+    std::vector<CollectedOutput> outputs;
+    Instant kept = {};  // when they became a fact
+  };
+  std::map<AttemptId, SoFar> so_far;
+  std::map<AttemptId, std::vector<Why>> limits;     // that running parts reached
+  std::map<AttemptId, std::vector<RankEnd>> ended;  // ranks of running parts
+  struct Settings {
+    NetworkSettings first;
+    SettingOverrides others;
+  };
+  std::map<AttemptId, Settings> settings;  // of ranks of running parts
+  // Of gangs whose node rank 0 is here: what holds among their ranks now. See
+  // attempts/gang_findings.h.
+  struct Findings {
+    FoundList found;
+    Instant began;  // when the first came since the launcher's start
+    int facts = 0;  // since then
+  };
+  std::map<AttemptId, Findings> findings;
+  struct Refused {
+    std::uint64_t episode = 0;
+    Instant since;  // polled time
+  };
+  std::map<AttemptId, Refused> logs_refused;  // of canceled jobs, for lack of space
+  // Why the launcher refused logs of these parts the last time, and when that was.
+  struct LogsWait {
+    std::string why;
+    Instant at;    // of the last refusal
+    Instant told;  // when an event said it
+  };
+  std::map<AttemptId, LogsWait> logs_wait;
+  std::map<AttemptId, Instant> outputs_refused;  // when an event said it
+  std::uint64_t sent_revision = 0;
+  Why low_disk;             // its last reason for taking no new part; none: it takes parts
+  Duration clock_ahead{0};  // its clock minus ours, in its last heartbeat
+  ClockMeter clock;         // the same, measured
+  std::string unread;       // why its last message could not be decoded; "": it could
+};
+inline constexpr std::size_t kMaxStaleSessions = 16;
+// Nodes send refused logs again within a few seconds: without a refusal for so long they go on.
+inline constexpr Duration kLogsWaitKnown = seconds(15);
+
+class NodeWatches {
+ public:
+  NodeWatch& at(NodeId node) { return watches_[node]; }
+  void forget(NodeId node) {
+    watches_.erase(node);
+    shortfalls_.erase(node);
+    set_machine(node, {});
+  }
+
+  // The nodes whose agents see the same machine (shared_machine.h), by MachinePart::id.
+  void set_machine(NodeId node, const MachinePart& machine) {
+    if (const auto known = machine_of_.find(node); known != machine_of_.end()) {
+      auto& nodes = on_machine_[known->second.id];
+      nodes.erase(node);
+      if (nodes.empty()) on_machine_.erase(known->second.id);
+      machine_of_.erase(known);
+    }
+    if (machine.id.empty()) return;
+    machine_of_[node] = machine;
+    on_machine_[machine.id].insert(node);
+  }
+  MachinePart machine_of(NodeId node) const {
+    const auto known = machine_of_.find(node);
+    return known == machine_of_.end() ? MachinePart() : known->second;
+  }
+  std::set<NodeId> on_machine(const std::string& id) const {
+    const auto known = on_machine_.find(id);
+    return known == on_machine_.end() ? std::set<NodeId>() : known->second;
+  }
+  LiveLogs live_logs;
+  const std::map<NodeId, NodeWatch>& all() const { return watches_; }
+  const NodeWatch* find(NodeId node) const {
+    const auto it = watches_.find(node);
+    return it == watches_.end() ? nullptr : &it->second;
+  }
+  Liveness liveness(NodeId node) const {
+    const NodeWatch* watch = find(node);
+    return watch == nullptr ? Liveness::unknown : watch->liveness;
+  }
+
+  // What the node lacks of its target's size; null: nothing (size_check.h). Cheap, because
+  // placement asks for every node.
+  const Why* shortfall_of(NodeId node) const {
+    if (shortfalls_.empty()) return nullptr;
+    const auto it = shortfalls_.find(node);
+    return it == shortfalls_.end() ? nullptr : &it->second;
+  }
+  void set_shortfall(NodeId node, Why why) {
+    if (why)
+      shortfalls_[node] = std::move(why);
+    else
+      shortfalls_.erase(node);
+  }
+
+ private:
+  std::map<NodeId, NodeWatch> watches_;
+  std::map<NodeId, Why> shortfalls_;
+  std::map<NodeId, MachinePart> machine_of_;
+  std::map<std::string, std::set<NodeId>> on_machine_;
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,18 @@
+#pragma once
+// Decides by a node's messages and its silence whether it is ALIVE, UNKNOWN or LOST, and fences the
+// parts of a lost node.
+
+#include "launcher/core/base/context.h"
+
+namespace lockstep::launcher {
+
+void heard(Context& core, NodeId node);
+// What the launcher knows of the node beside facts changed, so that it may take work again: jobs
+// that wait are looked at, and an elastic target, which counts machines by whether they can.
+void usability_changed(Context& core, const Node& node);
+void arm_node_timer(Context& core, NodeId node);
+void node_silent(Context& core, NodeId node);  // its timer fired
+// Gives up all parts that are assigned to the node.
+void fence(Context& core, NodeId node, const Why& why);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,36 @@
+#pragma once
+// To which node an attachment's opening goes, or why it goes nowhere. Pure. Who may open one is
+// asked before (authority.h).
+
+#include <string>
+#include <variant>
+
+#include "common/domain/messages/attach_frames.h"
+#include "launcher/core/core.h"
+
+namespace lockstep::launcher {
+
+struct AttachTarget {
+  AttemptId attempt;
+  NodeId node;
+  int node_rank = 0;
+  int first_rank = 0, ranks = 0;  // of the node
+  friend bool operator==(const AttachTarget&, const AttachTarget&) = default;
+};
+struct NoAttachTarget {
+  std::string why;       // and what to do
+  bool for_now = false;  // the same opening may go somewhere later
+};
+// The job exists. An opening that says `again` goes to the node of its attempt also when the ranks
+// have ended there: the node may still have its last output and its end.
+std::variant<AttachTarget, NoAttachTarget> find_target(const Core& core, const AttachOpen& open);
+
+// "" while frames for it may still come from its node; else why none can.
+std::string why_no_more(const State& state, const AttachTarget& target);
+
+// For the audit log: the verb, "shell job"; and the order in words, at most about 300 bytes: "a
+// shell", "python -m pdb x", "signal 15". Never what is typed.
+std::string_view verb_of(const AttachOrder& order);
+std::string words_of(const AttachOrder& order);
+
+}  // namespace lockstep::launcher

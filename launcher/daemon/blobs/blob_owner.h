@@ -1,0 +1,20 @@
+#pragma once
+// Whose blobs count as a caller's own (blobs/rights.h): those that the caller sent, and those of
+// trees that belong to the caller already. Pure: it looks only at the core's state.
+
+#include <string>
+
+#include "launcher/core/access/authority.h"
+#include "launcher/core/core.h"
+#include "launcher/daemon/blobs/rights.h"
+
+namespace lockstep::launcher {
+
+// The name under which the ledger records what the caller sent. What an attempt sent is not its
+// owner's.
+std::string blob_owner_name(const Caller& caller);
+
+// With the trees in which the blobs of the caller's uploads are looked for.
+BlobOwner blob_owner_of(const Core& core, const Caller& caller);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,87 @@
+#pragma once
+// Which nodes have a tree or are fetching it, as they report while they fetch, and which peers to
+// name to a node that asks. The data is bounded and only in memory: after a restart the launcher
+// learns it anew. No socket, no clock.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/domain/messages/bulk_protocol.h"
+#include "common/domain/messages/views.h"
+
+namespace lockstep::launcher {
+
+class PeerDirectory {
+ public:
+  // Whether `asker` can probably dial `peer`: it is alive, on the same network and has an address.
+  using Reach = std::function<bool(NodeId asker, NodeId peer)>;
+  struct Found {
+    NodeId node;
+    std::uint16_t port = 0;
+    bool fetching = false;
+    bool core = false;
+  };
+  struct Answer {
+    bool core = false;
+    std::vector<Found> peers;
+    std::vector<NodeId> to_tell;  // peers to tell that the asker may fetch: not told lately
+  };
+  Answer find(Instant now, NodeId asker, const FindPeers& ask, const Reach& reach);
+  // A tree that an asker may no longer fetch, and the peers that were told lately that it may.
+  struct Withdrawal {
+    NodeId asker;
+    Digest root;
+    std::vector<NodeId> peers;
+  };
+  using May = std::function<bool(NodeId asker, const FindPeers& ask)>;
+  std::vector<Withdrawal> withdraw(Instant now, const May& may);
+  // Counts the report's bytes. Returns the report without the peers that were not named to this
+  // node for this tree since its last report.
+  FetchReport take(NodeId from, FetchReport report);
+  BlobTraffic traffic(NodeId node) const;
+
+ private:
+  struct Holder {
+    NodeId node;
+    std::uint16_t port = 0;
+    Instant heard;
+    bool whole = false;
+  };
+  struct Tree {
+    std::map<std::uint64_t, Holder> nodes;  // in the order in which they began to fetch
+    Instant used;
+  };
+  Tree& tree(const Digest& root, Instant now);
+  static std::uint64_t enter(Tree& tree, std::uint64_t order, NodeId node, const FindPeers& ask,
+                             Instant now);
+
+  std::map<Digest, Tree> trees_;
+  std::uint64_t last_order_ = 0;
+  struct Told {
+    FindPeers ask;
+    Instant last;
+    std::map<NodeId, Instant> peers;
+  };
+  std::map<std::pair<NodeId, Digest>, Told> told_;  // (asker, tree): the peers told to let it in
+  std::size_t told_count_ = 0;
+  // (asker, tree): the peers named to the asker since its last report about the tree.
+  std::map<std::pair<NodeId, Digest>, std::set<NodeId>> named_;
+  std::size_t named_count_ = 0;
+  std::map<NodeId, BlobTraffic> traffic_;  // of reporting nodes, and of peers named to them
+};
+
+inline constexpr std::size_t kPeerCore = 16;     // first nodes, which share the launcher's work
+inline constexpr std::size_t kEarlierPeers = 8;  // still fetching, named to each later node
+inline constexpr std::size_t kWholePeers = 8;    // with the whole tree, named to each node
+inline constexpr std::size_t kMaxPeerTrees = 1'000;
+inline constexpr std::size_t kMaxNodesOfTree = 1'024;
+inline constexpr Duration kFetchingFor = seconds(3);  // how long a node's FindPeers counts
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,41 @@
+#pragma once
+// The folder `compute` of the launcher's home over time: what a provider kept for a target goes
+// with the target. Logs of deleted targets stay readable for a while: those of the newest
+// kKeptLogs.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "launcher/daemon/work/worker.h"
+#include "launcher/home/layout.h"
+
+namespace lockstep::launcher {
+
+class ComputeFolders {
+ public:
+  static constexpr std::size_t kKeptLogs = 20;
+  // True if there is a target of this name.
+  using Exists = std::function<bool(const std::string& target)>;
+
+  // Both outlive this object. Removing takes time, so a thread of its own does it.
+  ComputeFolders(const LauncherHome& home, Exists exists)
+      : home_(home), exists_(std::move(exists)) {}
+
+  // At the start: removes all that belongs to no target, such as what a crash has left.
+  void clean();
+  // The target is deleted.
+  void forget(const std::string& target);
+  // Removes a directory. Its path is free at once.
+  void remove(const std::string& path);
+
+ private:
+  void remove_old_logs();
+
+  const LauncherHome& home_;
+  const Exists exists_;
+  std::uint64_t last_ = 0;  // of those that are gone
+  Worker worker_;
+};
+
+}  // namespace lockstep::launcher

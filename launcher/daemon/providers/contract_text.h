@@ -1,0 +1,55 @@
+#pragma once
+// The launcher's half of the contract in docs/decisions/038-providers.md: writes a request and
+// reads an event. No process, no file.
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/domain/targets/compute.h"
+#include "common/domain/targets/size.h"
+#include "launcher/state/targets/provider_event.h"
+
+namespace lockstep::launcher {
+
+inline constexpr std::size_t kMaxPasswordBytes = 1'024;
+inline constexpr std::size_t kMaxEventTextBytes = 2'048;  // of a message or a finding
+
+// What all requests of this launcher have in common.
+struct ProviderIdentity {
+  struct Endpoints {
+    std::string control, bulk, join;  // tcp://HOST:PORT
+  };
+  std::string tag;             // tag_of()
+  Endpoints endpoints, local;  // as nodes dial us, and as this machine does
+};
+// The tag of everything that a launcher with this key has made: 12 characters of a-z and 0-9.
+std::string tag_of(const PublicKey& launcher);
+
+struct ProviderRequest {
+  struct Machine {
+    SshHost host;
+    std::string token;     // "": this verb needs none
+    std::string password;  // "": none
+  };
+  const ComputeSpec& spec;
+  std::string state;   // the target's directory
+  std::string bundle;  // "": there is none
+  std::vector<Machine> machines;
+  const Size* size = nullptr;           // of the target; null: it has none
+  std::set<std::string> accounts = {};  // of users who may submit jobs
+};
+// One JSON object without a newline.
+std::string to_json(const ProviderIdentity& identity, const ProviderRequest& request);
+// A password becomes a line of ssh's input and a text of JSON.
+Status check_password(const std::string& password);
+
+// invalid_argument: the line is no event that this launcher knows. Its texts are cut to what facts
+// may hold; `stopped` of a machine is an error, because the launcher asks for machines that run.
+Result<ProviderEvent> read_event(std::string_view line);
+
+}  // namespace lockstep::launcher

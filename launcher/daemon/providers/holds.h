@@ -1,0 +1,65 @@
+#pragma once
+// The provider's `hold` of each target: one process that keeps up what must last as long as the
+// machines, such as tunnels, and says when somebody will take a machine away. It is started again
+// when its machines or their settings change, and after a pause when it ends by itself.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "launcher/core/base/action.h"
+#include "launcher/core/base/input.h"
+#include "launcher/daemon/providers/run.h"
+#include "launcher/daemon/providers/setup.h"
+#include "launcher/daemon/providers/target_log.h"
+
+namespace lockstep::launcher {
+
+class ProviderHolds {
+ public:
+  struct Pauses {
+    Duration first = seconds(1), longest = seconds(60);  // it doubles from one to the other
+    Duration long_up = minutes(1);  // who ran so long begins with the first again
+    Duration grace = seconds(5);
+    Duration look = seconds(10);  // at what it would be started with now
+  };
+  // All of them outlive this object.
+  struct Parts {
+    io::EventLoop& loop;
+    const ProviderSetup& setup;
+    ProviderLog& log;
+    const std::function<Instant()>& now;
+    const std::function<void(const Input&)>& feed;
+  };
+  ProviderHolds(Parts parts, Pauses pauses) : parts_(parts), pauses_(pauses) {}
+
+  void perform(const HoldMachines& action);
+  void tick();
+  Instant due() const;
+  std::vector<int> pids() const;
+
+ private:
+  struct Hold {
+    std::vector<std::string> machines;  // none: it ends
+    std::unique_ptr<ProviderProcess> process;
+    Digest request;  // of the process: of what it holds passwords, only the digest is kept
+    Redactor redactor;
+    Instant started, not_before, next_look;
+    Duration pause{0};
+  };
+  PreparedRun prepare(const std::string& target, const Hold& hold) const;
+  void start(const std::string& target, Hold& hold);
+  void look(const std::string& target, Hold& hold, Instant now);
+  void on_line(const std::string& target, std::string_view line);
+  void on_end(const std::string& target, const Why& why);
+  void log(const std::string& target, const std::string& machine, const std::string& text);
+
+  const Parts parts_;
+  const Pauses pauses_;
+  std::map<std::string, Hold> holds_;  // by target
+};
+
+}  // namespace lockstep::launcher

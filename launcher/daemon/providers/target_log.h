@@ -1,0 +1,36 @@
+#pragma once
+// What providers did and printed, a file for each target: lines "TIME VERB MACHINE text". A file of
+// kMaxFileBytes becomes TARGET.log.old, and replaces the older one. Losing lines is no error: a
+// full disk must not stop a call.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/time.h"
+#include "launcher/home/layout.h"
+
+namespace lockstep::launcher {
+
+class ProviderLog {
+ public:
+  static constexpr std::size_t kMaxFileBytes = 4u << 20;
+  static constexpr std::size_t kMaxLineBytes = 4u << 10;  // of its text
+
+  explicit ProviderLog(const LauncherHome& home) : home_(home) {}
+
+  // The text becomes one_line(). `machine` may be "".
+  void add(const std::string& target, Instant now, std::string_view verb, std::string_view machine,
+           std::string_view text);
+  // The newest lines; 0: as many as kMaxComputeLogBytes holds, which is the limit in any case. "":
+  // there is no log. `target` is a valid name.
+  std::string newest(const std::string& target, std::int64_t lines) const;
+
+ private:
+  const LauncherHome& home_;
+};
+
+// One line for people, printable; what is beyond `limit` bytes is cut off.
+std::string one_line(std::string_view text, std::size_t limit);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,60 @@
+#pragma once
+// Runs rclone for a datastore, on a thread that may block. Its environment is empty but for PATH
+// and a home of its own, its configuration the operator's file. A user chooses nothing but the path
+// behind "REMOTE:BASE/". The file's values are not in what this returns.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "launcher/api/checks/datastore_access.h"
+
+namespace lockstep::launcher {
+
+struct RcloneContext {
+  std::string home;                         // an empty folder
+  Duration silence;                         // rclone is killed when it gets no further for so long
+  const std::atomic<bool>* stop = nullptr;  // set: end at once
+  std::string path = {};                    // where rclone is looked for; "": our PATH
+};
+
+struct RemoteFile {
+  std::string path;  // relative; checked: no "..", no control characters
+  std::uint64_t size = 0;
+  std::string version;  // time and hashes, as far as the remote has them
+  friend bool operator==(const RemoteFile&, const RemoteFile&) = default;
+};
+
+struct Listing {
+  bool is_file = false;           // the path is a file; `files` has it, by its name
+  std::vector<RemoteFile> files;  // sorted by path
+  std::uint64_t bytes = 0;
+};
+
+inline constexpr std::size_t kMaxRemoteFiles = 2'000'000;
+
+// What rclone printed, as a listing. corrupt: a name leads out of the folder or cannot be a file's.
+Result<Listing> read_listing(const std::string& json);
+
+// not_found: nothing is there; unavailable: rclone is not installed, or says why not.
+Result<Listing> list_remote(const RemoteFiles& files, const RcloneContext& context);
+
+// Copies the listed files into the folder `to`. `progress` is called with the bytes so far.
+Status copy_remote(const RemoteFiles& files, const Listing& listing, const std::string& to,
+                   const RcloneContext& context,
+                   const std::function<void(std::uint64_t)>& progress);
+
+// Writes the folder `from`, or with `is_file` the file `from`, to `to.path`, over what is there.
+// Other files there stay.
+Status write_remote(const RemoteFiles& to, const std::string& from, bool is_file,
+                    const RcloneContext& context);
+
+// `text` without the values of this configuration file.
+std::string without_values(std::string text, const std::string& config);
+
+}  // namespace lockstep::launcher

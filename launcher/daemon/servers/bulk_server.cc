@@ -1,0 +1,592 @@
+#include "launcher/daemon/servers/bulk_server.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "common/snapshot/content/compress.h"
+#include "common/wire/messages/bulk.h"
+#include "common/wire/messages/control.h"
+#include "launcher/api/outcome.h"
+#include "launcher/core/access/users.h"
+#include "launcher/core/names/asset_requests.h"
+#include "launcher/daemon/blobs/blob_owner.h"
+#include "launcher/daemon/blobs/peer_reach.h"
+#include "launcher/state/state.h"
+
+namespace lockstep::launcher {
+namespace {
+
+constexpr Duration kLookAtRightsEvery = milliseconds(500);
+constexpr int kMaxPiecesForKeys = 16;  // each may have the largest pieces
+// Messages of users that the loop has no time for yet.
+ShareBounds bounds_of_bulk_messages() {
+  return {"messages waiting", 4'096, 65'536, 64u << 20, 256u << 20};
+}
+// A frame has at most 64 KiB of data. Who types has a few waiting; who sends a file has a window.
+ShareBounds bounds_of_attach_frames() {
+  return {"frames of attachments waiting", 4'096, 65'536, 16u << 20, 128u << 20};
+}
+ShareBounds bounds_of_questions() {
+  return {"questions waiting for the launcher's slow disk", 2'000, 10'000};
+}
+
+// Also of one that was removed.
+std::optional<PublicKey> key_of_node(const State& state, NodeId id) {
+  if (const Node* node = state.node(id)) return node->key;
+  const auto removed = state.removed_nodes().find(id);
+  if (removed == state.removed_nodes().end()) return std::nullopt;
+  return removed->second.key;
+}
+
+}  // namespace
+
+std::optional<LogDirectory::JobInfo> BulkServer::Directory::job(const JobId& id) const {
+  const Job* job = durable_.core().state().job(id);
+  if (job == nullptr) return std::nullopt;
+  return JobInfo{static_cast<std::uint32_t>(job->attempts.size()), is_final(job->status()),
+                 std::string(to_string(job->status()))};
+}
+
+AttemptId BulkServer::Directory::attempt(const JobId& id, std::uint32_t number) const {
+  const Job* job = durable_.core().state().job(id);
+  const bool known = job != nullptr && number >= 1 && number <= job->attempts.size();
+  return known ? job->attempts[number - 1].id : AttemptId{id, number};
+}
+
+std::optional<LogDirectory::Place> BulkServer::Directory::place(const LogKey& log) const {
+  const auto& state = durable_.core().state();
+  const Attempt* attempt = state.attempt(log.attempt);
+  if (attempt == nullptr || log.rank < 0) return std::nullopt;
+  const JobSpec& spec = state.job(log.attempt.job)->spec;
+  const bool of_node = log.stream == LogStream::environment;
+  const int node_rank = of_node ? log.rank : spec.node_of_rank(log.rank);
+  if (node_rank >= attempt->size()) return std::nullopt;
+  const Part& part = attempt->parts[static_cast<std::size_t>(node_rank)];
+  return Place{part.node, node_rank, state.node_name(part.node), durable_.core().clock_ahead(part)};
+}
+
+// What came in, by kind, from a known key.
+struct BulkRequests {
+  BulkServer& server;
+  const BlobService::From& from;
+  const Caller& caller;
+  std::optional<NodeId> node;  // absent: a user
+
+  void operator()(MissingBlobs& m) const {
+    if (const auto why = why_not_write(); !why.empty()) return refuse(why);
+    BlobService::From asker = from;
+    asker.owner = blob_owner_of(server.durable_.core(), caller);
+    server.blob_service_.handle(std::move(asker), std::move(m));
+  }
+  void operator()(GetBlobs& m) const { server.get_blobs(from, std::move(m)); }
+  // Users send source trees, nodes what their jobs left.
+  void operator()(PutBlobs& m) const {
+    // In the words of a try that found none, so that whoever waits hears one thing.
+    const auto low = server.space_.refusal();
+    const bool is_full = node && server.space_.level() == DiskMonitor::Level::full;
+    if (is_full || (!node && !low.empty())) server.blob_service_.give_up(from, m);
+    if (is_full)
+      return server.refuse(from.peer, from.sequence, {server.blobs_.no_space(), true, true});
+    if (!node && !low.empty()) return refuse(low);
+    if (const auto why = why_not_write(); !why.empty()) return refuse(why);
+    if (const auto over = server.why_no_more_outputs(from, node, m); !over.empty()) {
+      server.blob_service_.give_up(from, m);
+      return server.refuse(from.peer, from.sequence, {over, true, true});
+    }
+    BlobService::From sender = from;
+    sender.owner = {blob_owner_name(caller), {}, node.has_value()};
+    server.blob_service_.handle(std::move(sender), std::move(m));
+  }
+  void operator()(const LogAppend& m) const {
+    if (!node) return refuse("only a node may send logs");
+    auto full = server.space_.standstill();
+    const bool has_space = full.empty();
+    if (has_space) full = server.room_.why_none(m.key.attempt, *node);
+    const bool by_quota = has_space && !full.empty();
+    const Status taken = full.empty() ? server.intake_.append(from.peer, from.sequence, *node, m,
+                                                              server.durable_.now())
+                                      : make_error(ErrorCode::resource_exhausted, full);
+    if (taken) return server.room_.taken(m, *node);
+    if (taken.error().code != ErrorCode::resource_exhausted) return check(taken);
+    server.refuse(from.peer, from.sequence, {taken.error().message, true, true});
+    server.room_.refused(m.key.attempt, *node, taken.error().message, by_quota);
+  }
+  void operator()(const LogResume& m) const {
+    if (!node) return refuse("only a node may send logs");
+    check(server.intake_.resume(from.peer, from.sequence, *node, m));
+  }
+  void operator()(const LogFollow& m) const {
+    if (node) return refuse("this is a node's key: only a user may read logs");
+    const Decision reads = server.may_read(from.key, m.job);
+    if (!reads.allowed) return refuse(reads.why);
+    const Status follows = server.follow(from, m);
+    if (follows) server.keys_of_followers_[from.peer] = from.key;
+    if (follows && reads.audited && server.is_first_read(from.key, m.job))
+      server.audit(AuditOutcome::read, "");
+    check(follows);
+  }
+  void operator()(const LogCredit& m) const {
+    if (!node) server.followers_.credit(from.peer, m.chunks);
+  }
+  void operator()(const FindPeers& m) const {
+    if (!node) return refuse("only a node may ask for peers");
+    if (!server.is_assigned(*node, m.lock ? *m.lock : m.root))
+      return refuse("this tree does not belong to an attempt that is assigned to this node");
+    server.find_peers(from, *node, m);
+  }
+  void operator()(const FetchReport& m) const {
+    if (!node) return refuse("only a node may report what it fetched");
+    server.take_report(from, *node, m);
+  }
+  void operator()(AttachFrame& m) const {
+    if (!node) return server.attach(from.peer, from.key, std::move(m));
+    server.attachments_.from_node(*node, from.peer, std::move(m), server.durable_.now());
+  }
+  template <typename Other>
+  void operator()(const Other&) const {
+    refuse("a launcher does not accept this kind of message");
+  }
+
+  std::string why_not_write() const {
+    const State& state = server.durable_.core().state();
+    if (node) {
+      const Node* known = state.node(*node);
+      const bool waits = known != nullptr && known->waits_for_approval;
+      return waits ? "this node waits for approval, and may not send files before it is approved"
+                   : "";
+    }
+    const Principals& principals = state.principals();
+    return may(principals, caller, Permission::write_blobs, {}).why;
+  }
+  void check(const Status& done) const {
+    if (!done) refuse(done.error().message);
+  }
+  void refuse(const std::string& message, bool for_now = false) const {
+    server.refuse(from.peer, from.sequence, {message, for_now});
+  }
+};
+
+BulkServer::BulkServer(Parts parts)
+    : loop_(parts.loop),
+      durable_(parts.durable),
+      keys_(parts.keys),
+      sender_(parts.sender),
+      space_(parts.space),
+      blobs_(parts.blobs),
+      directory_(parts.durable),
+      logs_(std::move(parts.log_root)),
+      followers_(logs_, directory_,
+                 [this](const std::string& peer, std::uint64_t reply_to, BulkMessage body) {
+                   return sender_.send(peer, reply_to, body) == BlobService::Sent::yes;
+                 }),
+      intake_(logs_, directory_, intake_sinks()),
+      room_(parts.durable, intake_),
+      audit_(parts.audit),
+      of_users_(bounds_of_bulk_messages()),
+      frames_of_users_(bounds_of_attach_frames()),
+      waiting_(std::make_shared<Shares>(bounds_of_questions())),
+      nodes_(parts.nodes),
+      peers_(parts.peers),
+      attachments_(attachment_ports()),
+      blob_service_(parts.blob_service) {
+  blob_service_.only_to(
+      [&keys = keys_](const PublicKey& key) { return keys.node_of(key) || keys.client_of(key); });
+}
+
+LogIntake::Sinks BulkServer::intake_sinks() {
+  LogIntake::Sinks sinks;
+  sinks.ack = [this](const std::string& peer, std::uint64_t reply_to, const LogAck& ack) {
+    (void)sender_.send(peer, reply_to, ack);
+  };
+  sinks.grew = [this](const LogKey& key) { followers_.grew(key); };
+  sinks.logs_durable = [this](const AttemptId& attempt, NodeId node) {
+    durable_.feed(LogsDurableInput{attempt, node});
+  };
+  return sinks;
+}
+
+void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
+                        const BulkRefused& refusal) {
+  if (!refusal.for_now)
+    for (const std::string& line :
+         refusals_.take("a bulk message was refused: " + refusal.message, durable_.now()))
+      spdlog::warn("{}", line);
+  if (!refusal.for_now) audit(AuditOutcome::refused, refusal.message);
+  (void)sender_.send(peer, sequence, refusal);
+}
+
+// Who left without a word is only looked for when that makes room.
+Status BulkServer::follow(const BlobService::From& from, const LogFollow& request) {
+  Status follows = followers_.follow(from.peer, from.sequence, request, from.user);
+  if (follows || follows.error().code != ErrorCode::resource_exhausted) return follows;
+  followers_.drop_gone([this](const std::string& peer) { return sender_.is_gone(peer); });
+  return followers_.follow(from.peer, from.sequence, request, from.user);
+}
+
+// As the door would say it; of a job that is not there the followers say so.
+Decision BulkServer::may_read(const PublicKey& key, const JobId& id) {
+  const State& state = durable_.core().state();
+  const Job* job = state.job(id);
+  const auto client = keys_.client_of(key);
+  if (job == nullptr || !client) return {true, false, ""};
+  return may(state.principals(), *client, Permission::read_job, object_of(*job));
+}
+
+std::string BulkServer::why_not_read(const PublicKey& key, const JobId& job) {
+  return may_read(key, job).why;
+}
+
+namespace {
+
+// As people call it, for the audit log; a new message does not compile until it is here.
+struct BulkVerb {
+  std::string_view operator()(const MissingBlobs&) const { return "ask which files are missing"; }
+  std::string_view operator()(const PutBlobs&) const { return "send files"; }
+  std::string_view operator()(const GetBlobs&) const { return "fetch files"; }
+  std::string_view operator()(const LogAppend&) const { return "send logs"; }
+  std::string_view operator()(const LogResume&) const { return "resume logs"; }
+  std::string_view operator()(const LogFollow&) const { return "read logs"; }
+  std::string_view operator()(const LogCredit&) const { return "read logs"; }
+  std::string_view operator()(const FindPeers&) const { return "find peers"; }
+  std::string_view operator()(const FetchReport&) const { return "report a fetch"; }
+  std::string_view operator()(const AskUnits&) const { return "ask for units"; }
+  std::string_view operator()(const AttachFrame&) const { return "attach to a rank"; }
+  std::string_view operator()(const MissingBlobsReply&) const { return kAnswer; }
+  std::string_view operator()(const PutBlobsReply&) const { return kAnswer; }
+  std::string_view operator()(const BlobData&) const { return kAnswer; }
+  std::string_view operator()(const LogAck&) const { return kAnswer; }
+  std::string_view operator()(const LogChunk&) const { return kAnswer; }
+  std::string_view operator()(const LogEnd&) const { return kAnswer; }
+  std::string_view operator()(const BulkRefused&) const { return kAnswer; }
+  std::string_view operator()(const FindPeersReply&) const { return kAnswer; }
+  std::string_view operator()(const UnitsReply&) const { return kAnswer; }
+
+  static constexpr std::string_view kAnswer = "answer";  // which nobody should send to a launcher
+};
+
+std::string object_of(const BulkMessage& message) {
+  if (const auto* follow = std::get_if<LogFollow>(&message)) return "job " + follow->job.value;
+  if (const auto* logs = std::get_if<LogAppend>(&message))
+    return "job " + logs->key.attempt.job.value;
+  if (const auto* frame = std::get_if<AttachFrame>(&message))
+    if (const auto* opening = std::get_if<AttachOpen>(&frame->body))
+      return "job " + opening->job.value;
+  return "the launcher";
+}
+
+}  // namespace
+
+// Whoever follows a pipeline asks for each of its steps many times.
+bool BulkServer::is_first_read(const PublicKey& key, const JobId& job) {
+  constexpr Duration kSameRead = minutes(10);
+  constexpr std::size_t kMaxRemembered = 10'000;
+  const Instant now = durable_.now();
+  if (reads_.size() >= kMaxRemembered) reads_.clear();
+  const auto [read, is_new] = reads_.try_emplace({key, job}, now);
+  if (is_new) return true;
+  const bool is_old = now - read->second > kSameRead;
+  read->second = now;
+  return is_old;
+}
+
+void BulkServer::audit(AuditOutcome outcome, std::string detail) {
+  if (!handling_) return;
+  const auto node = keys_.node_of(handling_->key);
+  const auto client = keys_.client_of(handling_->key);
+  AuditEntry entry;
+  entry.who =
+      node ? audited_node(durable_.core().state(), *node) : name_of(client.value_or(Nobody{}));
+  entry.key = handling_->key.value;
+  entry.address = handling_->address;
+  entry.what = handling_->what;
+  entry.object = handling_->object;
+  entry.outcome = outcome;
+  entry.detail = std::move(detail);
+  audit_.record(std::move(entry));
+}
+
+// Versions of what runs are held back at the owner's limit; of final outputs, what is beyond it.
+std::string BulkServer::why_no_more_outputs(const BlobService::From& from,
+                                            const std::optional<NodeId>& node,
+                                            const PutBlobs& blobs) {
+  const Core& core = durable_.core();
+  if (!node) return "";
+  if (from.attempt) {
+    std::string over = core.why_no_more_files(from.attempt->job);
+    if (!over.empty()) durable_.feed(OutputsRefusedInput{*from.attempt, *node, over});
+    return over;
+  }
+  const Part* part = from.ended ? core.state().assigned_part(*from.ended, *node) : nullptr;
+  if (part == nullptr) return "";
+  std::uint64_t bytes = 0;
+  for (const BlobPiece& piece : blobs.pieces)
+    bytes += snapshot::piece_length(piece.total_size, piece.offset);
+  const OutputRoom::Room room{core.room_for_files(from.ended->job), size_of(*part).outputs.count};
+  const std::string& owner = core.state().job(from.ended->job)->spec.submitter;
+  outputs_.keep_only([&core](const OutputRoom::PartKey& key) {
+    const Part* open = core.state().assigned_part(key.first, key.second);
+    return open != nullptr && !open->finished();
+  });
+  if (outputs_.take({*from.ended, *node}, owner, bytes, room)) return "";
+  return core.why_no_more_files(from.ended->job, kMaxQuotaValue);
+}
+
+void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
+  const auto client = keys_.client_of(incoming.key);
+  if (keys_.node_of(incoming.key) || !client) return decode(std::move(incoming));
+  const std::string peer = incoming.peer;
+  const std::uint64_t sequence = wire::peek_sequence(incoming.bytes).value_or(0);
+  const std::uint64_t bytes = incoming.bytes.size();
+  auto& queue = wire::is_attach_frame(incoming.bytes) ? frames_of_users_ : of_users_;
+  if (const Status taken = queue.push(principal_of(*client), std::move(incoming), bytes); !taken)
+    refuse(peer, sequence, {taken.error().message, true});
+}
+
+// One of each queue in turn: whoever types waits for one frame of each other user and one other
+// message, and who floods with frames does not keep others from sending files.
+void BulkServer::serve_users() {
+  const auto end = std::chrono::steady_clock::now() + kUsersServedFor;
+  do {
+    auto frame = frames_of_users_.pop();
+    if (frame) decode(std::move(frame->item));
+    auto next = of_users_.pop();
+    if (next) decode(std::move(next->item));
+    if (!frame && !next) return;
+  } while (std::chrono::steady_clock::now() < end);
+}
+
+void BulkServer::decode(io::ServerSocket::Incoming incoming) {
+  auto taken =
+      std::make_shared<Taken>(Taken{std::move(incoming), make_error(ErrorCode::corrupt, "")});
+  taken->envelope = wire::decode_bulk(taken->incoming.bytes);
+  if (waits_for_key(taken->incoming.key)) {
+    ++waiting_for_keys_;
+    return durable_.ask([this, taken] {
+      durable_.when_durable([this, taken] {
+        --waiting_for_keys_;
+        take(*taken);
+      });
+    });
+  }
+  const auto client = keys_.client_of(taken->incoming.key);
+  if (!client || !asks_about_jobs(*taken)) return take(*taken);
+  const auto held = Shares::hold(waiting_, principal_of(*client), 0);
+  if (!held)
+    return refuse(taken->incoming.peer, taken->envelope->sequence, {held.error().message, true});
+  durable_.when_durable([this, taken, share = *held]() mutable {
+    share.reset();
+    take(*taken);
+  });
+}
+
+// Of a key in keys/authorized_users whose facts are not durable yet (LauncherServer).
+bool BulkServer::waits_for_key(const PublicKey& key) const {
+  return !keys_.node_of(key) && !keys_.client_of(key) && keys_.file().lists(key) &&
+         !durable_.takes_now() && waiting_for_keys_ < kMaxPiecesForKeys;
+}
+
+// Its answer shows the state of a job, as facts have it that may not be durable yet.
+bool BulkServer::asks_about_jobs(const Taken& taken) const {
+  if (!taken.envelope) return false;
+  if (const auto* frame = std::get_if<AttachFrame>(&taken.envelope->body))
+    return std::holds_alternative<AttachOpen>(frame->body);
+  return std::holds_alternative<LogFollow>(taken.envelope->body) ||
+         std::holds_alternative<GetBlobs>(taken.envelope->body);
+}
+
+void BulkServer::take(Taken& taken) {
+  auto& [incoming, envelope] = taken;
+  handling_ = Handling{incoming.key, std::move(incoming.address),
+                       envelope ? std::visit(BulkVerb{}, envelope->body) : "send a message",
+                       envelope ? object_of(envelope->body) : "the launcher"};
+  handle(incoming, envelope);
+  handling_.reset();
+}
+
+void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelope>& envelope) {
+  if (!envelope) return refuse(incoming.peer, 0, {envelope.error().message});
+  incoming.bytes = {};
+  const auto node = keys_.node_of(incoming.key);
+  const auto caller = caller_of(incoming.key);
+  BlobService::From from{std::move(incoming.peer),
+                         incoming.key,
+                         envelope->sequence,
+                         node ? snapshot::Lease::lasting : snapshot::Lease::brief,
+                         {},
+                         caller ? principal_of(*caller) : "",
+                         node.has_value(),
+                         node || !caller ? "" : launcher::owner_of(*caller)};
+  const State& state = durable_.core().state();
+  if (node && envelope->of_attempt && state.assigned_part(*envelope->of_attempt, *node) != nullptr)
+    (envelope->final_outputs ? from.ended : from.attempt) = envelope->of_attempt;
+  if (!caller) return refuse(from.peer, from.sequence, {"this key is not authorised any more"});
+  std::visit(BulkRequests{*this, from, *caller, node}, envelope->body);
+}
+
+// ---- who may have which blobs ------------------------------------------------------------------
+
+std::optional<Caller> BulkServer::caller_of(const PublicKey& key) {
+  if (const auto node = keys_.node_of(key)) return Caller(NodeCaller{*node});
+  return keys_.client_of(key);
+}
+
+bool BulkServer::is_assigned(NodeId node, const Digest& tree) const {
+  const auto trees = durable_.core().trees_of(node);
+  return std::find(trees.begin(), trees.end(), tree) != trees.end();
+}
+
+bool BulkServer::may_read(const PublicKey& key, const Digest& root, const JobId& id) {
+  if (const auto node = keys_.node_of(key)) return is_assigned(*node, root);
+  const auto client = keys_.client_of(key);
+  if (!client) return false;
+  if (id.value.empty()) return sees_asset_with(durable_.core().state(), *client, root);
+  const Job* job = durable_.core().state().job(id);
+  if (job == nullptr) return false;
+  const Principals& principals = durable_.core().state().principals();
+  if (!is_allowed(principals, *client, Permission::read_blobs, object_of(*job))) return false;
+  const auto trees = durable_.core().trees_of(id);
+  return std::find(trees.begin(), trees.end(), root) != trees.end();
+}
+
+// One answer for a tree that is not there and for one that is somebody else's.
+void BulkServer::get_blobs(const BlobService::From& from, GetBlobs request) {
+  if (!request.root)
+    return refuse(from.peer, from.sequence,
+                  {"the request names no tree: the program that sent the request is older than the "
+                   "launcher; install the launcher's version"});
+  if (!may_read(from.key, *request.root, request.job))
+    return refuse(
+        from.peer, from.sequence,
+        {keys_.node_of(from.key)
+             ? "this tree does not belong to an attempt that is assigned to this node"
+             : "this tree does not belong to a job, data asset or model whose files this user may "
+               "read"});
+  blob_service_.handle(from, std::move(request));
+}
+
+// Assignments, keys, roles and jobs end in many ways: what is being sent is held against them again
+// and again, so that none of these has to think of it.
+void BulkServer::look_at_rights() {
+  const Instant now = durable_.now();
+  if (now - rights_looked_at_ < kLookAtRightsEvery && now >= rights_looked_at_) return;
+  rights_looked_at_ = now;
+  attachments_.look_again(now);
+  blob_service_.look_again([this](const BlobService::From& from, const Digest& root,
+                                  const JobId& job) { return may_read(from.key, root, job); });
+  const auto ended = peers_.withdraw(now, [this](NodeId node, const FindPeers& ask) {
+    return is_assigned(node, ask.lock ? *ask.lock : ask.root);
+  });
+  for (const auto& one : ended) {
+    const auto key = key_of_node(durable_.core().state(), one.asker);
+    if (!key) continue;
+    for (const NodeId peer : one.peers) nodes_.tell(peer, AllowPeers{{*key}, one.root, true});
+  }
+}
+
+// ---- nodes that fetch from each other ----------------------------------------------------------
+
+void BulkServer::find_peers(const BlobService::From& from, NodeId id, const FindPeers& ask) {
+  const Core& core = durable_.core();
+  FindPeersReply reply;
+  reply.self = id;
+  if (const Node* node = core.state().node(id); node != nullptr) {
+    const auto found = peers_.find(
+        durable_.now(), id, ask, [&](NodeId, NodeId peer) { return can_reach(core, *node, peer); });
+    for (const NodeId peer : found.to_tell)
+      nodes_.tell(peer, AllowPeers{{from.key}, ask.root, false});
+    reply.core = found.core;
+    reply.expected = others_with(core, *node, ask.root);
+    for (const auto& peer : found.peers) {
+      const Node& there = *core.state().node(peer.node);
+      reply.peers.push_back({peer.node, there.name,
+                             peer_endpoint(there.inventory.address, peer.port), there.key,
+                             peer.fetching, peer.core});
+    }
+  }
+  (void)sender_.send(from.peer, from.sequence, reply);
+}
+
+void BulkServer::take_report(const BlobService::From& from, NodeId id, const FetchReport& said) {
+  const State& state = durable_.core().state();
+  const FetchReport report = peers_.take(id, said);
+  std::uint64_t bytes = 0;
+  for (const auto& share : report.peers) {
+    bytes += share.bytes;
+    if (share.lied)
+      spdlog::warn("node {} received wrong data from node {} and dropped the data: {}",
+                   state.node_name(id), state.node_name(share.node), share.fault);
+  }
+  spdlog::info("node {} {} tree {}: {} from the launcher, {} from {} other nodes",
+               state.node_name(id), report.whole ? "fetched" : "could not fetch",
+               report.root.hex().substr(0, 12), to_string(Bytes{report.from_launcher_bytes}),
+               to_string(Bytes{bytes}), report.peers.size());
+  (void)sender_.send(from.peer, from.sequence, FindPeersReply{});
+}
+
+// Ends what those follow who may not read it any more.
+void BulkServer::check_followers() {
+  attachments_.look_again(durable_.now());
+  for (auto it = keys_of_followers_.begin(); it != keys_of_followers_.end();) {
+    const auto& [peer, key] = *it;
+    const auto job = followers_.followed_by(peer);
+    std::string why;
+    if (job) why = keys_.client_of(key) ? why_not_read(key, *job) : "this key was revoked";
+    if (!why.empty()) {
+      followers_.end(peer);
+      refuse(peer, 0, {why});
+    }
+    it = job && why.empty() ? std::next(it) : keys_of_followers_.erase(it);
+  }
+}
+
+void BulkServer::perform(const AwaitLogs& action) {
+  intake_.await(action.attempt, action.node, action.sizes);
+}
+
+void BulkServer::perform(const JobChanged& action) {
+  followers_.job_changed(action.job);
+  const auto job = directory_.job(action.job);
+  if (job && !job->final) return;
+  if (job) logs_.forget(action.job);
+  room_.forget(action.job);
+}
+
+void BulkServer::perform(const MergeOutputs& action) {
+  const Job* job = durable_.core().state().job(action.job);
+  const std::string submitter = job != nullptr ? job->spec.submitter : "";
+  blob_service_.merge(
+      principal_of_user(submitter), action, [this, job = action.job](Result<MergedTrees> merged) {
+        if (!merged) return durable_.feed(OutputsMergedInput{job, {}, merged.error().message});
+        durable_.feed(
+            OutputsMergedInput{job, std::move(merged->outputs), "", std::move(merged->sizes)});
+      });
+}
+
+void BulkServer::perform(const ForgetJob& action) {
+  for (const auto& attempt : action.attempts) logs_.drop(attempt);
+}
+
+void BulkServer::give_up(const SyncBatch& batch, const Error& why) {
+  failure_ = why;
+  if (const auto cut = logs_.cut_back(batch); !cut) spdlog::error("{}", cut.error().message);
+}
+
+void BulkServer::turn_end() {
+  look_at_rights();
+  room_.turn_end();
+  blob_service_.retry();
+  auto batch = intake_.turn_end();
+  if (!batch) return;
+  sync_worker_.run([this, batch = std::make_shared<SyncBatch>(std::move(*batch))] {
+    const auto done = batch->sync();
+    loop_.post([this, batch, done] {
+      if (!done) give_up(*batch, done.error());
+      if (done) intake_.synced(*batch);
+    });
+  });
+}
+
+}  // namespace lockstep::launcher

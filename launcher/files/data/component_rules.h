@@ -1,0 +1,28 @@
+#pragma once
+// What a registered component may not name. Its steps run as jobs of whoever uses it, with that
+// user's rights, and its text may be somebody else's: what it names of the user's machine, secrets
+// and jobs would become readable to its code. The user may give any of that as an input
+// (docs/decisions/060-registered-components.md).
+
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "launcher/files/yaml/tree.h"
+
+namespace lockstep::spec {
+
+// permission_denied unless `path`, which stands at `place` in a fetched component, is one of the
+// component's own files, symlinks followed. Everything else may name any file.
+Status check_is_own_file(const Source& source, const Place& place, const std::string& path);
+// The same for a component whose copy is in `folder`; "" = it is not a copy.
+Status check_is_own_file(const std::string& folder, const Source& source, const Place& place,
+                         const std::string& path);
+
+// An error if a registered component names it as the path of an input. `what`: "an address".
+Status check_may_read(const Source& source, const Place& place, std::string_view what);
+
+// An error if a registered component names a secret in a variable of its step.
+Status check_has_no_secret(const Source& source, const YamlEntry& variable);
+
+}  // namespace lockstep::spec

@@ -1,0 +1,30 @@
+#pragma once
+// One output of a job, a step or a component: its type, mode and path.
+
+#include <optional>
+#include <string>
+
+#include "common/domain/data/inputs.h"
+#include "common/domain/data/outputs.h"
+#include "launcher/files/yaml/faults.h"
+#include "launcher/files/yaml/tree.h"
+
+namespace lockstep::spec {
+
+struct ReadOutput {
+  std::string name;
+  std::optional<InputType> type;  // as written; those of models and tables are folders
+  std::optional<OutputMode> mode;
+  std::string path;                       // in a datastore; "": none
+  std::string where = {};                 // of the path: "FILE:LINE:COL"
+  std::optional<OutputAsset> asset = {};  // its type is only filled in by output_spec()
+};
+
+// `node` is null, or a mapping whose shape is checked. Every fault is added to `faults`.
+ReadOutput read_output(const Source& source, const std::string& name, const YamlNode& node,
+                       Faults& faults);
+
+// Files are collected as a file or as a folder, whatever they hold.
+OutputSpec output_spec(const ReadOutput& output);
+
+}  // namespace lockstep::spec

@@ -1,0 +1,43 @@
+#pragma once
+// The declared inputs of components and pipelines: literals with a type, a default and bounds, and
+// data. It reads the declarations and checks literals against them.
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/data/inputs.h"
+#include "launcher/files/yaml/faults.h"
+#include "launcher/files/yaml/tree.h"
+
+namespace lockstep::spec {
+
+enum class LiteralType { string, number, integer, boolean };
+std::string_view to_string(LiteralType type);
+std::optional<LiteralType> literal_type_from(std::string_view word);
+
+struct Port {
+  std::string name;
+  Place place;
+  std::variant<LiteralType, InputType> type = LiteralType::string;
+  bool optional = false;
+  std::optional<std::string> fallback;  // `default` of a literal
+  Place fallback_place;
+  std::optional<std::string> least, most;  // `min`, `max`; numbers
+  std::vector<std::string> choices;        // `enum`; empty: any
+  std::optional<InputMode> mode;           // of data
+
+  bool is_data() const { return std::holds_alternative<InputType>(type); }
+  std::string_view type_word() const;
+};
+
+// `node` is the mapping of one input, whose shape is checked. nullopt behind a fault.
+std::optional<Port> read_port(const Source& source, const YamlEntry& entry, Faults& faults);
+
+// Good if the text is a value of the port. The message begins with what the text is:
+// "'0.5' is more than max 0.1 (train.yml:7:20)".
+Status check_literal(const Source& source, const Port& port, const std::string& text);
+
+}  // namespace lockstep::spec

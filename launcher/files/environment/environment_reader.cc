@@ -1,0 +1,406 @@
+#include "launcher/files/environment/environment_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "launcher/files/environment/environment_reference.h"
+#include "launcher/files/environment/venv_reader.h"
+#include "launcher/files/yaml/faults.h"
+#include "launcher/files/yaml/key_notes.h"
+#include "launcher/files/yaml/keys.h"
+#include "launcher/files/yaml/known_word.h"
+#include "launcher/files/yaml/shapes.h"
+
+namespace lockstep::spec {
+namespace {
+
+constexpr std::string_view kTable = "environment";  // where keys.cc has them
+
+class DefinitionReader {
+ public:
+  DefinitionReader(const Source& source, const YamlNode& mapping, const std::string& section,
+                   const ReadText& read_text, Notes& notes)
+      : source_(source),
+        mapping_(mapping),
+        section_(section),
+        read_text_(read_text),
+        notes_(notes) {}
+
+  Result<ReadEnvironment> read();
+
+ private:
+  const YamlNode* at(std::string_view key) const;  // nullptr: absent, or null
+  std::string text(std::string_view key) const;
+  std::string shown(std::string_view key) const { return section_ + std::string(key); }
+  Error error(const Place& place, std::string_view message,
+              ErrorCode code = ErrorCode::invalid_argument) const {
+    return source_.error(place, message, code);
+  }
+
+  Status refuse_conda() const;
+  bool is_of_show(const YamlEntry& entry) const;
+  Status check_keys() const;
+  Status check_key(const YamlEntry& entry) const;
+  Status check_value(const YamlEntry& entry, Shape shape) const;
+  Status check_schema() const;
+  Status check_os() const;
+  Error unknown_key(const YamlEntry& entry) const;
+  Status check_kind() const;
+  Status fill_definition(ReadEnvironment& read) const;
+  Result<ReadDocker> docker(std::string& name) const;
+  Result<CondaFile> conda() const;
+  Result<CondaFile> conda_file() const;
+  Status check_pip_keys() const;
+  Result<HostEnvironment> host(const YamlNode& interpreter) const;
+  Status validate_whole(const EnvironmentSpec& spec) const;
+
+  const Source& source_;
+  const YamlNode& mapping_;
+  const std::string& section_;
+  const ReadText& read_text_;
+  Notes& notes_;
+};
+
+const YamlNode* DefinitionReader::at(std::string_view key) const {
+  const YamlEntry* entry = mapping_.find(key);
+  return entry == nullptr || entry->value.kind == YamlNode::Kind::null ? nullptr : &entry->value;
+}
+
+std::string DefinitionReader::text(std::string_view key) const {
+  const YamlNode* node = at(key);
+  return node == nullptr ? "" : node->text;
+}
+
+// In a job file, conda's keys have a place of their own, as on Azure.
+Status DefinitionReader::refuse_conda() const {
+  for (const YamlEntry& entry : mapping_.entries)
+    if (entry.key == "channels" || entry.key == "dependencies")
+      return error(
+          entry.place,
+          fmt::format(
+              "'{}' is a key of a conda file; put the conda file's keys, or its name, under '{}'",
+              shown(entry.key), shown("conda_file")));
+  return {};
+}
+
+Error DefinitionReader::unknown_key(const YamlEntry& entry) const {
+  std::string message = fmt::format("unknown key '{}'", shown(entry.key));
+  std::string near = nearest_key(kTable, entry.key);
+  const std::string ours = std::string(kTable) + ".";
+  const bool is_ours = near.starts_with(ours);
+  // A key of a job file is of no use in a file that has none.
+  if (is_ours) near = shown(near.substr(ours.size()));
+  if (!near.empty() && (is_ours || !section_.empty()))
+    message += fmt::format("; did you mean '{}'?", near);
+  return error(entry.place, message);
+}
+
+// What `environment show` says of a registered one beside its definition, of use to readers alone.
+bool DefinitionReader::is_of_show(const YamlEntry& entry) const {
+  static constexpr std::array<std::string_view, 10> kInner{
+      "created_at", "created_by",  "provider", "definition", "project",
+      "owner",      "shared_with", "archived", "locks",      "last_job"};
+  const bool is_key = entry.key == "creation_context" || entry.key == "lockstep";
+  if (!is_key || !section_.empty() || entry.value.kind != YamlNode::Kind::mapping) return false;
+  const auto& inner = entry.value.entries;
+  return std::all_of(inner.begin(), inner.end(), [](const YamlEntry& told) {
+    return std::find(kInner.begin(), kInner.end(), told.key) != kInner.end();
+  });
+}
+
+Status DefinitionReader::check_keys() const {
+  Faults faults;
+  for (const YamlEntry& entry : mapping_.entries) faults.add(entry.place, check_key(entry));
+  return faults.status();
+}
+
+Status DefinitionReader::check_key(const YamlEntry& entry) const {
+  if (is_of_show(entry)) return {};
+  const bool dotted = entry.key.find('.') != std::string::npos;
+  const KnownKey* key = dotted ? nullptr : find_key(fmt::format("{}.{}", kTable, entry.key));
+  if (key == nullptr) return unknown_key(entry);
+  if (key->shape != Shape::not_yet) return check_value(entry, key->shape);
+  if (is_empty(entry.value)) return {};
+  Error refused = not_yet(source_, entry.place, fmt::format("'{}'", shown(entry.key)));
+  const std::string_view instead = key->instead.empty() ? note_of(key->path) : key->instead;
+  if (!instead.empty()) refused.message.append("; ").append(instead);
+  return refused;
+}
+
+Status DefinitionReader::check_value(const YamlEntry& entry, Shape shape) const {
+  const YamlNode& node = entry.value;
+  const std::string name = shown(entry.key);
+  if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
+  if (shape == Shape::text_map) {
+    if (node.kind != YamlNode::Kind::mapping)
+      return error(node.place, fmt::format("'{}' must be a mapping of keys to values, not {}", name,
+                                           describe(node.kind)));
+    for (const YamlEntry& inner : node.entries)
+      if (inner.value.kind != YamlNode::Kind::scalar)
+        return error(inner.place, fmt::format("'{}.{}' must be a string, not {}", name, inner.key,
+                                              describe(inner.value.kind)));
+    return {};
+  }
+  if (shape == Shape::section) return {};  // its reader checks it
+  if (shape == Shape::conda_file) {
+    if (node.kind == YamlNode::Kind::sequence)
+      return error(node.place,
+                   fmt::format("'{}' must be a file's name or a mapping, not a list", name));
+    if (node.kind == YamlNode::Kind::mapping || !node.text.empty()) return {};
+    return error(node.place, fmt::format("'{}' is empty; leave it out", name));
+  }
+  if (shape == Shape::lines) {
+    if (node.kind == YamlNode::Kind::mapping)
+      return error(node.place,
+                   fmt::format("'{}' must be a file's name or a list, not a mapping", name));
+    for (const YamlNode& item : node.items)
+      if (item.kind != YamlNode::Kind::scalar)
+        return error(item.place, fmt::format("'{}' must be a list of strings; this item is {}",
+                                             name, describe(item.kind)));
+    return {};
+  }
+  if (node.kind != YamlNode::Kind::scalar)
+    return error(node.place,
+                 fmt::format("'{}' must be a string, not {}", name, describe(node.kind)));
+  if (node.text.empty() && shape == Shape::text && entry.key != "description")
+    return error(node.place, fmt::format("'{}' is empty; leave it out", name));
+  return {};
+}
+
+Status DefinitionReader::check_schema() const {
+  constexpr std::string_view kSuffix = ".schema.json";
+  const std::string schema = text("$schema");
+  std::string base = schema.substr(schema.rfind('/') + 1);
+  if (!base.ends_with(kSuffix)) return {};
+  base.resize(base.size() - kSuffix.size());
+  if (base == "environment") return {};
+  return error(at("$schema")->place,
+               fmt::format("'{}' names the schema of '{}', but this is an environment",
+                           shown("$schema"), base));
+}
+
+Status DefinitionReader::check_os() const {
+  const YamlNode* os = at("os_type");
+  if (os == nullptr || lower_case(os->text) == "linux") return {};
+  return error(
+      os->place,
+      fmt::format("'{}': '{}' is not supported; it must be linux", shown("os_type"), os->text),
+      ErrorCode::unsupported);
+}
+
+Result<CondaFile> DefinitionReader::conda() const {
+  TRY_ASSIGN(CondaFile read, conda_file());
+  TRY_ASSIGN(const auto constraints, read_constraints(source_, mapping_, section_));
+  if (!constraints.empty() && !read.environment.locked.empty())
+    return error(
+        mapping_.find("constraints")->place,
+        fmt::format("'{}' cannot be combined with a lock file, which names every package already",
+                    shown("constraints")));
+  auto& all = read.environment.constraints;
+  all.insert(all.end(), constraints.begin(), constraints.end());
+  return read;
+}
+
+Result<CondaFile> DefinitionReader::conda_file() const {
+  const YamlNode& file = *at("conda_file");
+  if (file.kind == YamlNode::Kind::mapping)
+    return read_conda(source_, file, shown("conda_file") + ".", read_text_, notes_);
+  bool opened = false;
+  const ReadText noticing = [&](const std::string& path) {
+    auto text = read_text_(path);
+    opened = opened || text;
+    return text;
+  };
+  auto read = load_conda(source_.beside(file.text), noticing, notes_);
+  if (read || opened) return read;
+  return error(file.place,
+               fmt::format("'{}': {}; write the name of a conda file, relative to this file, or a "
+                           "mapping of channels and dependencies",
+                           shown("conda_file"), read.error().message),
+               read.error().code);
+}
+
+// That exactly one key says what it is made of.
+Status DefinitionReader::check_kind() const {
+  const auto refuse = [&](std::string_view key, const std::string& message) {
+    return error(mapping_.find(key)->place, message);
+  };
+  const bool interpreter = at("interpreter") != nullptr;
+  const bool requirements = at("requirements") != nullptr;
+  const bool conda = at("conda_file") != nullptr;
+  if (interpreter && (requirements || conda)) {
+    const std::string_view packages = requirements ? "requirements" : "conda_file";
+    return refuse(
+        packages,
+        fmt::format(
+            "'{}' installs packages, but '{}' uses a Python without installing any: leave one "
+            "out{}",
+            shown(packages), shown("interpreter"),
+            conda ? ""
+                  : fmt::format(" (`{}` chooses the Python that the packages are installed for)",
+                                shown("python"))));
+  }
+  if (conda && requirements)
+    return refuse("requirements",
+                  fmt::format("'{}' and '{}' cannot be combined; list pip's packages in the conda "
+                              "file, among its dependencies: - pip: [-r requirements.txt]",
+                              shown("requirements"), shown("conda_file")));
+  if (conda && at("python") != nullptr)
+    return refuse("python", fmt::format("'{}' works only with '{}'; in a conda environment, name "
+                                        "Python among the dependencies: python=3.11",
+                                        shown("python"), shown("requirements")));
+  if (at("python") != nullptr && !requirements)
+    return refuse("python",
+                  fmt::format("'{}' needs '{}', which is missing; to use a Python without "
+                              "installing packages, write '{}'",
+                              shown("python"), shown("requirements"), shown("interpreter")));
+  if (interpreter || requirements || conda) return {};
+  return error(
+      mapping_.place,
+      fmt::format("an environment needs one of: '{}' (a Python that every node has), '{}' or '{}' "
+                  "(packages to install), or '{}' or '{}' (a container)",
+                  shown("interpreter"), shown("requirements"), shown("conda_file"), shown("image"),
+                  shown("build")));
+}
+
+// Which are of no use without packages of pip's.
+Status DefinitionReader::check_pip_keys() const {
+  const bool requirements = at("requirements") != nullptr;
+  const bool conda = at("conda_file") != nullptr;
+  if (at("options") != nullptr && !requirements)
+    return error(
+        mapping_.find("options")->place,
+        fmt::format(
+            "'{}' works only with '{}'{}", shown("options"), shown("requirements"),
+            conda ? "; in a conda file, put the options among pip's packages: - pip: [--pre, six]"
+                  : ", which is missing"));
+  if (at("constraints") != nullptr && !requirements && !conda)
+    return error(mapping_.find("constraints")->place,
+                 fmt::format("'{}' needs '{}' or '{}', and both are missing", shown("constraints"),
+                             shown("requirements"), shown("conda_file")));
+  return {};
+}
+
+Result<HostEnvironment> DefinitionReader::host(const YamlNode& interpreter) const {
+  if (const auto fault = fault_of_interpreter(interpreter.text))
+    return error(interpreter.place, fmt::format("'{}': {}", shown("interpreter"), *fault));
+  return HostEnvironment{interpreter.text};
+}
+
+// `name`: of the conda file, where it has one.
+Result<ReadDocker> DefinitionReader::docker(std::string& name) const {
+  TRY_ASSIGN(ReadDocker read, read_docker(source_, mapping_, section_));
+  if (at("conda_file") == nullptr) return read;
+  TRY_ASSIGN(CondaFile file, conda());
+  read.docker.conda = std::move(file.environment);
+  name = std::move(file.name);
+  return read;
+}
+
+Status DefinitionReader::fill_definition(ReadEnvironment& read) const {
+  EnvironmentSpec& spec = read.environment.spec;
+  std::string name;
+  if (!is_docker(mapping_)) TRY(check_kind());
+  TRY(check_pip_keys());
+  if (is_docker(mapping_)) {
+    TRY_ASSIGN(ReadDocker container, docker(name));
+    spec.definition = std::move(container.docker);
+    read.build = std::move(container.build);
+  } else if (const YamlNode* interpreter = at("interpreter")) {
+    TRY_ASSIGN(spec.definition, host(*interpreter));
+  } else if (at("requirements") != nullptr) {
+    TRY_ASSIGN(spec.definition, read_venv(source_, mapping_, section_, read_text_, notes_));
+  } else {
+    TRY_ASSIGN(CondaFile file, conda());
+    name = std::move(file.name);
+    spec.definition = std::move(file.environment);
+  }
+  if (spec.name.empty()) spec.name = std::move(name);
+  return {};
+}
+
+// The domain's own checks begin with "environment.KEY: ", whose place is looked up again. What is
+// wrong in a conda file without a place of its own has the file's.
+Status DefinitionReader::validate_whole(const EnvironmentSpec& spec) const {
+  const Status valid = validate(spec);
+  if (valid) return {};
+  std::string message = valid.error().message;
+  const std::string prefix = std::string(kTable) + ".";
+  const bool named = message.starts_with(prefix);
+  const YamlNode* node = &mapping_;
+  for (std::size_t from = prefix.size(); named && from < message.size();) {
+    const auto end = std::min(message.find_first_of(":.", from), message.size());
+    const YamlEntry* entry = node->find(message.substr(from, end - from));
+    if (entry != nullptr) node = &entry->value;
+    from = entry == nullptr || message[end] == ':' ? message.size() : end + 1;
+  }
+  if (named) message = section_ + message.substr(prefix.size());
+  if (node == &mapping_ && at("conda_file") != nullptr) node = at("conda_file");
+  return error(node->place, message, valid.error().code);
+}
+
+Result<ReadEnvironment> DefinitionReader::read() {
+  TRY(refuse_conda());
+  TRY(check_keys());
+  TRY(check_schema());
+  TRY(check_os());
+  ReadEnvironment read;
+  RegisteredEnvironment& environment = read.environment;
+  EnvironmentSpec& spec = environment.spec;
+  spec.name = text("name");
+  spec.version = text("version");
+  environment.description = text("description");
+  if (const YamlNode* tags = at("tags"))
+    for (const YamlEntry& tag : tags->entries) environment.tags[tag.key] = tag.value.text;
+  TRY(fill_definition(read));
+  TRY(validate_whole(spec));
+  return read;
+}
+
+}  // namespace
+
+Result<ReadEnvironment> read_definition(const Source& source, const YamlNode& mapping,
+                                        const std::string& section, const ReadText& read_text,
+                                        Notes& notes) {
+  return DefinitionReader(source, mapping, section, read_text, notes).read();
+}
+
+Result<EnvironmentChoice> read_environment(const Source& source, const YamlNode& node,
+                                           const ReadText& read_text, Notes& notes) {
+  if (node.kind == YamlNode::Kind::mapping) {
+    TRY_ASSIGN(auto environment, read_definition(source, node, "environment.", read_text, notes));
+    return EnvironmentChoice(std::move(environment));
+  }
+  const auto wrong = [&](const Error& error) {
+    return source.error(node.place, "'environment': " + error.message, error.code);
+  };
+  if (node.kind != YamlNode::Kind::scalar)
+    return source.error(node.place, fmt::format("'environment' must be a name or a mapping, not {}",
+                                                describe(node.kind)));
+  if (node.text.empty())
+    return source.error(node.place,
+                        "'environment' is empty; leave it out to use each node's PATH unchanged");
+  if (const auto marked = marked_file(node.text)) {
+    const std::string path = source.beside(*marked);
+    bool opened = false;
+    const ReadText noticing = [&](const std::string& file) {
+      auto text = read_text(file);
+      opened = opened || text;
+      return text;
+    };
+    auto environment = load_environment(path, noticing, notes);
+    if (environment) return EnvironmentChoice(*std::move(environment));
+    return opened ? environment.error() : wrong(environment.error());
+  }
+  if (looks_like_file(node.text))
+    return source.error(node.place, fmt::format("'environment': '{0}' looks like a file's name, "
+                                                "not an environment's; for a file, write file:{0}",
+                                                node.text));
+  auto reference = parse_environment_reference(node.text);
+  if (!reference) return wrong(reference.error());
+  return EnvironmentChoice(EnvironmentReference{*std::move(reference), source.where(node.place)});
+}
+
+}  // namespace lockstep::spec

@@ -1,0 +1,47 @@
+#pragma once
+// Reads a pip requirements file: removes comments, joins continued lines, and includes the files
+// that it names with -r and -c. Format: pip's documentation, "Requirements File Format". It refuses
+// entries that could mean something else on each node (paths, editable installs) or cannot have a
+// hash (version control). It resolves nothing.
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "common/domain/environment/definition.h"
+
+namespace lockstep::spec {
+
+inline constexpr std::size_t kMaxRequirementsDepth = 16;        // of nested -r and -c
+inline constexpr std::size_t kMaxRequirementsBytes = 64 << 20;  // of all files together
+
+// The text of a file; `path` is relative to the working directory, or absolute.
+using ReadText = std::function<Result<std::string>(const std::string& path)>;
+
+// The same `read_text`, as UTF-8 without a byte order mark; text that is not UTF-8 is an error with
+// its place.
+ReadText checked(ReadText read_text);
+
+// Appends to options, requirements and constraints of `environment`. An error has a line for each
+// line that is wrong (faults.h, at most 20), which begins with FILE:LINE, and the column where
+// pip's grammar has one.
+Status read_requirements(const std::string& path, const ReadText& read_text,
+                         VenvEnvironment& environment);
+
+// One line of a list in YAML, or of --pip: the same rules, without -r and -c.
+Status add_requirement(std::string_view line, VenvEnvironment& environment);
+
+// The same with -r and -c, whose files are relative to the folder of `path`: an entry of a conda
+// file's pip section.
+Status add_entry(std::string_view line, const std::string& path, const ReadText& read_text,
+                 VenvEnvironment& environment);
+
+// Advice for errors about a password in an address of pip's or conda's.
+inline constexpr std::string_view kNoPasswordOfPip =
+    "set PIP_INDEX_URL for the nodes' agents instead, or use ~/.netrc of the user on the nodes";
+inline constexpr std::string_view kNoPasswordOfConda = "name a mirror that needs none";
+
+// An error if an address in the line contains a password or a token.
+Status check_no_secret(std::string_view line, std::string_view instead_of_password);
+
+}  // namespace lockstep::spec

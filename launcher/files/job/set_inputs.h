@@ -1,0 +1,18 @@
+#pragma once
+// A --set or --input that adds an input which nothing reads is mistyped, mostly: it would change
+// nothing. An input that the file itself has may be unused.
+
+#include <string>
+
+#include "launcher/files/yaml/faults.h"
+#include "launcher/files/yaml/tree.h"
+
+namespace lockstep::spec {
+
+// `owner`: the mapping of a job, a pipeline or a step that has the `inputs`; `shown`: what it is
+// called. `around` and `key`: of a step, the mapping of its pipeline and the step's name there;
+// else nullptr and "". Adds a fault for each such input.
+void check_set_inputs(const Source& source, const YamlNode& owner, std::string_view shown,
+                      const YamlNode* around, std::string_view key, Faults& faults);
+
+}  // namespace lockstep::spec

@@ -1,0 +1,44 @@
+#pragma once
+// Reads a component's file (a command or a pipeline, as for az ml) in order to register it: its
+// name and texts, and which files it needs to run elsewhere (docs/decisions/
+// 060-registered-components.md). All that it says is checked, as if a step used it. It captures
+// nothing.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/domain/data/asset.h"
+#include "launcher/files/environment/environment_reader.h"
+#include "launcher/files/pipeline/component_reader.h"
+
+namespace lockstep::spec {
+
+// Paths are relative to `root`; a folder is "" if it is `root` itself.
+struct ComponentFile {
+  RegisteredAsset asset;           // without its tree
+  std::string root;                // absolute; the lowest folder that has all files below
+  std::vector<std::string> files;  // the component's own file, those of components and environments
+  std::vector<std::string> sources;  // folders of code, to which ignore rules apply
+  std::vector<std::string> folders;  // folders of data and of image builds, which are taken whole
+  Notes notes;
+};
+
+struct ComponentOptions {
+  // Over the file's: name, version, description.
+  std::vector<std::pair<std::string, std::string>> values;
+  std::map<std::string, std::string> tags;  // added to the file's
+};
+
+// An error lists the problems, one per line (faults.h). What a registered component may not name:
+// an absolute path, which another machine does not have; the newest version of another component,
+// which would change what this version means.
+Result<ComponentFile> load_component(const std::string& path, const ComponentOptions& options,
+                                     const FindComponent& find);
+
+// Somebody else may have registered the component that `folder` is a copy of: permission_denied
+// unless each file that it names is in the folder, symlinks followed. Else a job of ours would take
+// other files of this machine along.
+Status check_is_inside(const std::string& folder, const ComponentFile& copy);
+
+}  // namespace lockstep::spec

@@ -1,0 +1,31 @@
+#pragma once
+// `settings` of a pipeline. As on Azure, settings that nobody knows are accepted; a note says so.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/files/environment/conda_file.h"
+#include "launcher/files/yaml/faults.h"
+#include "launcher/files/yaml/tree.h"
+
+namespace lockstep::spec {
+
+struct PipelineSettings {
+  struct Named {
+    std::string step;
+    Place place;
+  };
+  const YamlNode* compute = nullptr;  // default_compute, or the pipeline's `compute`
+  std::string datastore;              // default_datastore; "": the launcher's
+  bool continue_on_step_failure = true;
+  bool force_rerun = false;
+  std::optional<Named> on_init, on_finalize;
+};
+
+// `pipeline` is a mapping whose `settings` are read. Those that end or begin a run are of the
+// outermost pipeline alone.
+PipelineSettings read_settings(const Source& source, const YamlNode& pipeline, bool is_outermost,
+                               Faults& faults, Notes& notes);
+
+}  // namespace lockstep::spec

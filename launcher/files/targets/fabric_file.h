@@ -1,0 +1,59 @@
+#pragma once
+// The operator's fabric.yml: what its network settings of jobs are, by target, size and label.
+//
+//   rules:
+//     - interface: eth1                  # of all nodes
+//     - target: gpus
+//       size: Standard_ND96asr_v4
+//       labels: {rack: r7}
+//       network: 10.1.0.0/16
+//       rdma: [mlx5_0, mlx5_1:1]         # or none
+//       environment_variables:
+//         NCCL_IB_TC: 106
+//
+// A rule counts for the nodes that all of its conditions fit; one without conditions for every
+// node. Of two that set the same thing, the later one counts. Keys that take one word also take a
+// list. A job's own variables come before the file's.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/targets/fabric.h"
+#include "common/domain/targets/node_labels.h"
+
+namespace lockstep::spec {
+
+struct FabricRule {
+  // Conditions; an empty one fits every node.
+  std::vector<std::string> targets;
+  std::vector<std::string> sizes;  // by size_key()
+  NodeLabels labels;               // that the node must have
+  // What it sets. Its texts `rule` are "fabric.yml:12".
+  std::optional<OperatorInterface> interface;
+  std::optional<OperatorRdma> rdma;
+  std::vector<OperatorVariable> variables;
+  friend bool operator==(const FabricRule&, const FabricRule&) = default;
+};
+using FabricRules = std::vector<FabricRule>;
+inline constexpr std::size_t kMaxFabricRules = 1'000;
+
+// What rules are chosen by.
+struct RuledNode {
+  std::string target, size;
+  NodeLabels labels;
+};
+
+// Errors begin with FILE:LINE:COLUMN, one line for each fault.
+Result<FabricRules> read_fabric_rules(const std::string& name, std::string_view text);
+
+// Reads the file at `path`; none: there are no rules. permission_denied: somebody other than root
+// and this process's user can change it.
+Result<FabricRules> load_fabric_rules(const std::string& path);
+
+// Beyond kMaxOperatorVariables, the last ones by name are left out.
+OperatorSettings settings_of(const FabricRules& rules, const RuledNode& node);
+
+}  // namespace lockstep::spec

@@ -1,0 +1,31 @@
+#pragma once
+// Reads what only a compute file of type computeinstance has: schedules, and the idle time after
+// which the instance stops. Adds its faults with their places.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/domain/targets/compute.h"
+#include "launcher/files/yaml/faults.h"
+#include "launcher/files/yaml/tree.h"
+
+namespace lockstep::spec {
+
+void read_instance(const Source& source, const YamlNode& root, ComputeSpec& spec, Faults& faults);
+
+// `update --set KEY=VALUE`, or the flag of that key. nullopt: the key is none of an instance;
+// otherwise what is wrong with the value, "" if it was taken.
+std::optional<std::string> assign_to_instance(std::string_view key, const std::string& text,
+                                              ComputeSpec& spec);
+
+// The launcher's error, which begins with the key's path, with the place of that key in the file in
+// front: only the launcher knows the time zones.
+Error with_place_in(const std::string& file, Error error);
+
+// "PT1H30M".
+std::string to_iso(Duration time);
+// Reads that, and what parse_duration() reads. Negative: it is neither.
+Duration parse_iso_duration(const std::string& text);
+
+}  // namespace lockstep::spec

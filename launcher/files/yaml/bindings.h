@@ -1,0 +1,45 @@
+#pragma once
+// Expressions with which a step's inputs and outputs refer to its pipeline and to other steps:
+// ${{parent.inputs.lr}}, ${{parent.jobs.prepare.outputs.data}}. It only takes them apart;
+// pipeline/input_values.h finds what they refer to.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "launcher/files/yaml/tree.h"
+
+namespace lockstep::spec {
+
+struct Reference {
+  enum class Kind { pipeline_input, pipeline_output, step_input, step_output };
+  Kind kind = Kind::pipeline_input;
+  std::string step;   // of step_input and step_output
+  std::string name;   // of the input or output
+  std::string whole;  // "${{parent.inputs.lr}}"
+  Place place;        // of the expression
+};
+
+// A text in pieces: literal texts, and references.
+struct BoundText {
+  struct Piece {
+    std::string text;
+    std::optional<Reference> reference;
+  };
+  std::vector<Piece> pieces;
+
+  bool has_references() const;
+  // The reference that is the whole text but for white space around it, or nullptr.
+  const Reference* single() const;
+};
+
+// Takes the text of a scalar apart. Errors have their place; other expressions than those of the
+// parent are refused.
+Result<BoundText> parse_bindings(const Source& source, const YamlNode& node);
+
+// Whether the text has an expression of the parent.
+bool mentions_parent(std::string_view text);
+
+}  // namespace lockstep::spec

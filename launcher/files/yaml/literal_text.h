@@ -1,0 +1,20 @@
+#pragma once
+// The text that a literal input has for its job: what azure-ai-ml sends for it. That reads YAML 1.1
+// with PyYAML and writes the value with Python's str(), so that a plain `true` is "True", `0.010`
+// is "0.01" and `010` is "8", while quoted texts and values of --set stay as they are
+// (docs/decisions/071-literals.md).
+
+#include <string>
+#include <string_view>
+
+#include "launcher/files/yaml/tree.h"
+
+namespace lockstep::spec {
+
+// Of a value that is given to an input. What Azure refuses (.inf, .nan, dates) is as written.
+std::string literal_text(const YamlNode& scalar);
+
+// str() of the float that Python has for this number; `text` if it is none.
+std::string python_float(std::string_view text);
+
+}  // namespace lockstep::spec

@@ -1,8 +1,0 @@
-#pragma once
-// The text of launcher/spec/sizes.yml, put into the program by its build.
-
-namespace lockstep::spec {
-
-extern const char* const kSizesText;
-
-}  // namespace lockstep::spec

@@ -1,0 +1,82 @@
+#pragma once
+// The progress of a pipeline's steps: which have run, which may begin now, and which never can. A
+// value of State, changed only by facts. Every change costs as much as the step has dependents, so
+// that a pipeline of ten thousand steps costs no more for each than a small one.
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/domain/data/outputs.h"
+#include "common/domain/job/pipeline.h"
+#include "common/domain/why/why.h"
+
+namespace lockstep::launcher {
+
+class Steps {
+ public:
+  enum class Phase {
+    waiting,
+    running,    // its job is not final
+    completed,  // its job, or an earlier one whose outputs it reuses
+    failed,     // its job failed or was canceled
+    skipped,    // it has no job and gets none
+  };
+  struct Step {
+    Phase phase = Phase::waiting;
+    JobId job = {};  // its job, or the one that it reuses
+    bool reused = false;
+    Why why = {};                            // it was skipped
+    std::vector<MergedOutput> outputs = {};  // of a completed one
+    std::size_t missing = 0;                 // so many steps must complete before it
+    // The step because of which it can never run, which failed or was not run for a reason of its
+    // own; null: there is none (yet).
+    std::optional<std::size_t> cause = {};
+    friend bool operator==(const Step&, const Step&) = default;
+  };
+
+  Steps() = default;
+  explicit Steps(const PipelineSpec& pipeline);
+
+  void submitted(const std::string& step, const JobId& job);
+  // Its job is final.
+  void ended(const std::string& step, bool completed, const std::vector<MergedOutput>& outputs);
+  void reused(const std::string& step, const JobId& job, const std::vector<MergedOutput>& outputs);
+  void skipped(const std::string& step, const Why& why);
+
+  const std::vector<Step>& all() const { return steps_; }  // in the pipeline's order
+  const Step& of(const std::string& name) const { return steps_[index_.at(name)]; }
+  std::size_t index_of(const std::string& name) const { return index_.at(name); }
+
+  std::vector<JobId> jobs() const;  // of the steps that have a job of their own
+  const std::set<std::size_t>& waiting() const { return waiting_; }
+  // Those that wait for no other step. The step of on_finalize is ready when all others are over.
+  const std::set<std::size_t>& ready() const { return ready_; }
+  // Those that wait for a step that failed or was skipped.
+  const std::set<std::size_t>& hopeless() const { return hopeless_; }
+  const std::set<std::size_t>& running() const { return running_; }
+  std::optional<std::size_t> first_failed() const { return first_failed_; }  // not skipped
+  bool any_unsuccessful() const { return unsuccessful_; }                    // failed or skipped
+  bool all_over() const { return open_ == 0; }
+
+  friend bool operator==(const Steps&, const Steps&) = default;
+
+ private:
+  void depend(std::size_t step, std::size_t on);
+  void settle(std::size_t step, Phase phase);
+
+  std::vector<Step> steps_;
+  std::map<std::string, std::size_t> index_;
+  std::vector<std::vector<std::size_t>> dependents_;
+  std::set<std::size_t> waiting_, ready_, hopeless_, running_;
+  std::optional<std::size_t> finalizer_;
+  std::optional<std::size_t> first_failed_;
+  bool unsuccessful_ = false;
+  std::size_t open_ = 0;  // those that are not over
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,60 @@
+#pragma once
+// Fills in fields that are missing in facts of earlier versions, by the rules of those versions. A
+// function in this file never changes: replaying an old journal must not depend on what a launcher
+// would decide today.
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/domain/job/spec.h"
+#include "common/domain/why/all/old_texts.h"
+#include "common/domain/why/jobs/ends.h"
+#include "launcher/state/facts/fact.h"
+#include "launcher/state/state.h"
+
+namespace lockstep::launcher {
+
+// The value of PartPlacement::whole for journals of up to 0.5.
+inline bool took_whole_node_in_0_5(const JobSpec& spec) {
+  const ResourceRequest& asked = spec.resources;
+  return !asked.cpus && !asked.memory && !asked.gpus;
+}
+
+// Whose lock it is. In journals of earlier versions a lock was for all accounts: it stays that of
+// the account whose job it was solved for. If that job has been deleted, nobody uses it.
+inline std::optional<std::string> account_of(const State& state, const EnvironmentLocked& fact) {
+  if (fact.account) return fact.account;
+  const Job* job = state.job(fact.attempt.job);
+  const bool is_its =
+      job != nullptr && job->environment && job->environment->definition == fact.definition;
+  return is_its ? std::optional(job->environment->account) : std::nullopt;
+}
+
+// In journals of earlier versions a job that an attempt had submitted could solve for all jobs of
+// the account: such a lock stays with the family of that job.
+inline std::uint64_t family_of(const State& state, const EnvironmentLocked& fact) {
+  if (fact.family) return *fact.family;
+  const Job* job = state.job(fact.attempt.job);
+  const bool is_its =
+      job != nullptr && job->environment && job->environment->definition == fact.definition;
+  return is_its ? job->environment->family : 0;
+}
+
+// The value of MachineCreated::is_held for journals of before it was written.
+inline bool was_held(const std::map<std::string, std::string>& about) {
+  for (const char* finding : {"tunnel", "hold"})
+    if (const auto found = about.find(finding); found != about.end() && found->second == "true")
+      return true;
+  return false;
+}
+
+// Attempt::retried. In journals of earlier versions the fact has one text, which opens with how the
+// attempt ended.
+inline Why retried_of(const Attempt& attempt, const JobRequeued& fact) {
+  const Why end = attempt.ended ? attempt.ended->why : Why();
+  if (const auto* text = fact.why.as<Told>()) return retry_of_old(text->text, end);
+  return RetriedAfter{end, fact.why};
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,83 @@
+#pragma once
+// The registered data and models. Part of State, and so the fold of facts.
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/time.h"
+#include "common/domain/data/asset.h"
+#include "launcher/state/people/names.h"
+
+namespace lockstep::launcher {
+
+// Registers a version. It never refers to other files later.
+struct AssetRegistered {
+  RegisteredAsset asset;  // with its tree
+  std::string by;
+  std::string project;     // of the name, set by its first version
+  std::string owner = {};  // of the name; "": of before names had owners
+  bool foreign = false;    // from then, and by somebody whom its owner had not let
+  // Of its files and folder objects, as far as quotas count; absent: of before they did.
+  std::optional<Bytes> files = {};
+  friend bool operator==(const AssetRegistered&, const AssetRegistered&) = default;
+};
+// Sets the archived flag of a version. Compaction writes this fact anew, in place of all that it
+// dropped.
+struct AssetArchived {
+  AssetKind kind = AssetKind::data;
+  std::string name;
+  std::string version;  // "": all versions that the name has now
+  bool archived = true;
+  friend bool operator==(const AssetArchived&, const AssetArchived&) = default;
+};
+
+struct AssetVersion {
+  RegisteredAsset asset;
+  Instant at;
+  std::string by;
+  bool archived = false;
+  bool foreign = false;  // see AssetRegistered
+  std::optional<Bytes> files = {};
+  friend bool operator==(const AssetVersion&, const AssetVersion&) = default;
+};
+struct AssetName {
+  std::string project;
+  std::vector<AssetVersion> versions;  // oldest first; not empty
+
+  const AssetVersion* find(const std::string& version) const;  // null: it has none
+  // What @latest means. null: all are archived, or by others than the owner and those whom the
+  // owner lets.
+  const AssetVersion* newest(const OwnedName& name) const;
+  friend bool operator==(const AssetName&, const AssetName&) = default;
+};
+
+class Assets {
+ public:
+  using Key = std::pair<AssetKind, std::string>;
+
+  const std::map<Key, AssetName>& names() const { return names_; }
+  const AssetName* find(AssetKind kind, const std::string& name) const;  // null: there is none
+  // The names that have versions with this tree, and how many.
+  const std::map<Key, std::size_t>& with_tree(const Digest& tree) const;
+
+  void apply(Instant at, const AssetRegistered& fact, bool foreign);
+  void apply(const AssetArchived& fact);
+  // `fact` is about a version of this kind.
+  void annotate(AssetKind kind, const VersionAnnotated& fact);
+  // Removes a version and returns it; `version` "": the newest. nullopt: there is none.
+  std::optional<AssetVersion> remove(AssetKind kind, const std::string& name,
+                                     const std::string& version);
+
+  friend bool operator==(const Assets&, const Assets&) = default;
+
+ private:
+  std::map<Key, AssetName> names_;
+  std::map<Digest, std::map<Key, std::size_t>> trees_;
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,148 @@
+#pragma once
+// The users, keys, roles and projects of a launcher; a part of State. Like the rest of State it is
+// the fold of its facts, and it decides nothing: authority.h says what a role may do, and
+// user_changes.h which changes are allowed.
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/domain/people/access.h"
+#include "common/domain/people/key_standing.h"
+#include "common/domain/people/quota.h"
+
+namespace lockstep::launcher {
+
+// ---- facts -------------------------------------------------------------------------------------
+
+struct ProjectCreated {
+  std::string name;
+  std::string by;
+  friend bool operator==(const ProjectCreated&, const ProjectCreated&) = default;
+};
+struct ProjectRemoved {
+  std::string name;
+  std::string by;
+  friend bool operator==(const ProjectRemoved&, const ProjectRemoved&) = default;
+};
+struct UserAdded {
+  std::string name;
+  std::string account;  // as which its jobs run on the nodes
+  std::string by;
+  friend bool operator==(const UserAdded&, const UserAdded&) = default;
+};
+struct UserAccountSet {
+  std::string name;
+  std::string account;
+  std::string by;
+  friend bool operator==(const UserAccountSet&, const UserAccountSet&) = default;
+};
+struct UserRemoved {  // with its keys and roles; this very name is never used again
+  std::string name;
+  std::string by;
+  friend bool operator==(const UserRemoved&, const UserRemoved&) = default;
+};
+struct RoleGranted {
+  std::string user;
+  Grant grant;
+  std::string by;
+  friend bool operator==(const RoleGranted&, const RoleGranted&) = default;
+};
+struct RoleWithdrawn {
+  std::string user;
+  Grant grant;
+  std::string by;
+  friend bool operator==(const RoleWithdrawn&, const RoleWithdrawn&) = default;
+};
+struct UserKeyAdded {
+  std::string user;
+  PublicKey key;
+  bool from_file = false;  // keys/authorized_users has it
+  std::string by;
+  friend bool operator==(const UserKeyAdded&, const UserKeyAdded&) = default;
+};
+struct UserKeyRevoked {
+  PublicKey key;
+  bool for_good = true;  // false: its line was deleted from keys/authorized_users; may come back
+  std::string by;
+  friend bool operator==(const UserKeyRevoked&, const UserKeyRevoked&) = default;
+};
+
+struct QuotaSet {
+  QuotaHolder holder;
+  QuotaLimit limit = QuotaLimit::queued_jobs;
+  std::optional<std::uint64_t> value;  // absent: the quota is removed
+  std::string by;
+  friend bool operator==(const QuotaSet&, const QuotaSet&) = default;
+};
+
+// ---- state -------------------------------------------------------------------------------------
+
+struct User {
+  struct Key {
+    bool from_file = false;
+    Instant added;
+    std::string by;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  std::string name;
+  std::string account;
+  std::map<PublicKey, Key> keys;
+  std::set<Grant> grants;
+  Instant added;
+  std::string by;
+
+  bool has(Role role) const;  // in any project
+  bool has(Role role, const std::string& project) const;
+  friend bool operator==(const User&, const User&) = default;
+};
+
+struct Project {
+  Instant created;
+  std::string by;
+  friend bool operator==(const Project&, const Project&) = default;
+};
+
+class Principals {
+ public:
+  void apply(Instant at, const ProjectCreated& fact);
+  void apply(Instant at, const ProjectRemoved& fact);
+  void apply(Instant at, const UserAdded& fact);
+  void apply(Instant at, const UserAccountSet& fact);
+  void apply(Instant at, const UserRemoved& fact);
+  void apply(Instant at, const RoleGranted& fact);
+  void apply(Instant at, const RoleWithdrawn& fact);
+  void apply(Instant at, const UserKeyAdded& fact);
+  void apply(Instant at, const UserKeyRevoked& fact);
+  void apply(Instant at, const QuotaSet& fact);
+
+  const std::map<std::string, User>& users() const { return users_; }
+  const User* user(const std::string& name) const;
+  const User* user_with_key(const PublicKey& key) const;
+  const std::map<PublicKey, std::string>& keys() const { return keys_; }
+  // Never accepted again.
+  bool was_revoked(const PublicKey& key) const;
+  // What became of a key that is no user's now; null: it never was one's.
+  const KeyStanding* ended(const PublicKey& key) const;
+  bool was_removed(const std::string& name) const { return removed_.count(name) != 0; }
+  // The projects that users created, without kDefaultProject, which always exists.
+  const std::map<std::string, Project>& projects() const { return projects_; }
+  bool has_project(const std::string& name) const;
+  // The holders that have at least one quota; see quotas.h.
+  const std::map<QuotaHolder, Quota>& quotas() const { return quotas_; }
+  // The number of admins who have a key.
+  int admins() const;
+
+  friend bool operator==(const Principals&, const Principals&) = default;
+
+ private:
+  std::map<std::string, User> users_;
+  std::map<PublicKey, std::string> keys_;  // to the user's name
+  std::map<PublicKey, KeyStanding> ended_;
+  std::set<std::string> removed_;
+  std::map<std::string, Project> projects_;
+  std::map<QuotaHolder, Quota> quotas_;
+};
+
+}  // namespace lockstep::launcher

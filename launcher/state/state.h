@@ -1,0 +1,480 @@
+#pragma once
+// The launcher's state: jobs, attempts, nodes and tokens. State is exactly the fold of its facts:
+// only apply() changes it, live and in recovery alike. Data that is not from facts (when a node was
+// last heard, which node must send logs) is in liveness.h and context.h.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/domain/why/why.h"
+#include "launcher/state/event.h"
+#include "launcher/state/facts/fact.h"
+#include "launcher/state/jobs/deleted.h"
+#include "launcher/state/jobs/ended.h"
+#include "launcher/state/jobs/index.h"
+#include "launcher/state/jobs/steps.h"
+#include "launcher/state/jobs/table.h"
+#include "launcher/state/people/assets.h"
+#include "launcher/state/people/names.h"
+#include "launcher/state/people/principals.h"
+#include "launcher/state/people/usage.h"
+#include "launcher/state/targets/computes.h"
+#include "launcher/state/targets/defined_sizes.h"
+
+namespace lockstep::launcher {
+
+struct Token {
+  Instant expires;
+  int uses = 1;
+  int used = 0;
+  Approval approval = Approval::as_configured;
+  std::string pool;     // of the nodes that join with it
+  std::string machine;  // whose agent may use it; "": any agent
+  Instant created;
+  std::string by;  // who made it; "": the launcher, or unknown
+  friend bool operator==(const Token&, const Token&) = default;
+};
+
+struct Node {
+  NodeId id;
+  std::string name;
+  PublicKey key;
+  Instant joined;
+  std::string pool;        // to which it belongs; never changes
+  std::string machine;     // of the pool's target; "": a provider did not make it; never changes
+  std::string machine_id;  // as it joined; "": unknown. Cloned images share one
+  // The newest session; none before the first. `inventory` and `boot` came with it.
+  std::optional<SessionId> session;
+  BootId boot;
+  Inventory inventory;
+  std::string agent_version;             // "": unknown
+  std::vector<NodeEvent> history;        // oldest first; the newest kMaxNodeEvents
+  std::vector<SessionId> past_sessions;  // replaced sessions, newest last; bounded
+  std::optional<Why> lost;               // why it is LOST
+  std::optional<std::string> drain;      // why it takes no new work
+  struct Notice {
+    Instant until;  // its machine is taken away then
+    Why why;
+    friend bool operator==(const Notice&, const Notice&) = default;
+  };
+  std::optional<Notice> notice;     // of the newest session
+  bool waits_for_approval = false;  // it joined, and no admin has approved it yet
+  NodeLabels labels;                // as people set them; see State::labels_of
+  HostClaim host_claim;             // to inventory.host_id
+  std::uint64_t revision = 0;       // of its desired state
+  std::map<AttemptId, int> parts;   // assigned here -> node rank
+  // Sums over the parts that have not ended, so that placement need not visit every part.
+  struct Use {
+    int parts = 0;
+    int wholes = 0;    // that asked for the whole node
+    int isolated = 0;  // that asked for isolation
+    int cpus = 0;
+    int gpus = 0;
+    Bytes memory;
+    friend bool operator==(const Use&, const Use&) = default;
+  };
+  Use use;
+  // The users as whom its agent could not run ranks, with the job that failed and why. An entry is
+  // forgotten when a session starts, when the job ends because no node has the account or is
+  // canceled, or when the job is deleted.
+  std::map<std::pair<std::string, JobId>, Why> cannot_run_as;
+  friend bool operator==(const Node&, const Node&) = default;
+};
+inline constexpr std::size_t kMaxPastSessions = 16;
+
+// The data kept of a removed node: enough to tell its agent, and to name the node in old reports.
+struct RemovedNode {
+  std::string name;
+  PublicKey key;
+  std::string by;
+  Instant at;
+  friend bool operator==(const RemovedNode&, const RemovedNode&) = default;
+};
+
+// One attempt's share on one node.
+struct Part {
+  struct Saved {
+    CollectedOutput checkpoint;
+    Instant at;
+    friend bool operator==(const Saved&, const Saved&) = default;
+  };
+  struct Gone {
+    Cause cause = Cause::runner_lost;
+    Why why;
+    Instant at;
+    Instant fenced_until =
+        {};                // its ranks may run until then; ns = 0: they do not, or no fence is used
+    bool revoked = false;  // its node was
+    friend bool operator==(const Gone&, const Gone&) = default;
+  };
+  struct NotSolved {
+    std::uint64_t generation = 0;
+    std::string platform;
+    Why why;
+    friend bool operator==(const NotSolved&, const NotSolved&) = default;
+  };
+  NodeId node;
+  Allotment allotment;
+  bool whole = false;                   // it takes the whole node
+  std::uint64_t revision = 0;           // first revision of the node's desired state with it
+  std::optional<PartReport> report;     // the newest; none: the node has not reported it
+  std::optional<Gone> gone;             // given up without a final report; perhaps fenced
+  bool released = false;                // logs durable or given up: the node may forget it
+  bool logs_lost = false;               // logs were given up
+  std::uint64_t lost_log_bytes = 0;     // for lack of space
+  std::optional<Saved> saved;           // its newest checkpoint, in the blob store
+  std::vector<CollectedOutput> so_far;  // until it finishes: other outputs, in the blob store
+  std::string wants_lock;               // platform of the lock it asked for; "": none
+  Instant asked;                        // when it asked for the lock
+  std::optional<NotSolved> not_solved;  // its last failure to solve when it was told to
+
+  bool finished() const { return report && report->state == PartState::finished; }
+  bool ended() const { return finished() || gone; }
+  bool assigned() const { return !gone && !released; }
+  bool fenced() const { return gone && gone->fenced_until.ns != 0; }
+  bool failed() const;  // ended, and not because every rank exited 0
+  bool at_least(PartState state) const { return report && report->state >= state; }
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+struct Attempt {
+  // Counts over `parts`, so that a step of a big gang need not visit every part.
+  struct Tally {
+    int prepared = 0;  // at_least(prepared)
+    int running = 0;   // at_least(running)
+    int over = 0;      // its ranks have ended: at_least(collecting), or gone
+    int ended = 0;
+    int failed = 0;
+    int assigned = 0;
+    int asked = 0;  // that ever asked for a lock
+    friend bool operator==(const Tally&, const Tally&) = default;
+  };
+  struct Doom {
+    ExitReport report;
+    StopReason reason = StopReason::gang_failed;
+    std::optional<Duration> grace = {};  // for its ranks; none: CoreConfig::stop_grace
+    friend bool operator==(const Doom&, const Doom&) = default;
+  };
+  AttemptId id;
+  Instant placed;
+  std::vector<Why> why;                        // it was placed there
+  std::optional<CheckpointSource> checkpoint;  // from which its ranks start
+  std::vector<std::string> virtual_packages;   // of its nodes, for a conda definition
+  std::vector<Part> parts;                     // index = node rank
+  Tally tally;
+  SharedGang gang;
+  std::optional<Digest> rows;  // as in GangFormed
+  std::optional<Doom> doomed;
+  std::optional<ExitReport> ended;
+  Instant ended_at;
+  Why retried;      // RetriedAfter, if another attempt follows; Told of an old one
+  FoundList found;  // about its ranks, by the last fact; empty of one that completed
+
+  bool solo() const { return parts.size() == 1; }
+  int size() const { return static_cast<int>(parts.size()); }
+  friend bool operator==(const Attempt&, const Attempt&) = default;
+};
+
+// Whose environment it is. What solving a definition gives also depends on the configuration of the
+// account that solves it (pip.conf, .condarc), so no account uses another's locks. Root of a node
+// has the credentials of the attempts there, so a job that an attempt submitted never decides what
+// the jobs of people install: its family has locks of its own.
+struct EnvironmentId {
+  Digest definition;
+  std::string account;       // that its jobs run as: JobSpec::run_as
+  std::uint64_t family = 0;  // of its jobs: Job::family
+  friend auto operator<=>(const EnvironmentId&, const EnvironmentId&) = default;
+};
+
+struct Job {
+  enum class Phase {
+    waiting,  // queued, or canceled while queued and logs of an earlier attempt are outstanding
+    placed,   // its last attempt has not ended
+    steps,    // of a pipeline, until all its steps are over
+    ended,    // its last attempt has ended; requeued or finished next
+    final,
+  };
+  struct Finish {
+    JobStatus status = JobStatus::completed;
+    ExitReport report;
+    Instant at;
+    friend bool operator==(const Finish&, const Finish&) = default;
+  };
+  JobId id;
+  std::uint64_t order = 0;        // of submission; 1, 2, …
+  std::uint64_t incarnation = 0;  // the least one for its attempts
+  std::string submission;
+  JobSpec spec;      // name filled
+  std::string pool;  // of its target: its parts get nodes of this pool
+  // A checkpoint of another job, with which attempts start until one has saved its own.
+  std::optional<CheckpointSource> first_checkpoint;
+  std::optional<EnvironmentId> environment;
+  Instant submitted;
+  Phase phase = Phase::waiting;
+  std::optional<Why> cancel_by;
+  bool shared = false;             // its owner lets the members of its project read it
+  std::vector<JobSource> sources;  // see JobSubmitted
+  bool archived = false;  // lists leave it out; of a step, its pipeline's counts: metadata.h
+  std::vector<Attempt> attempts;  // numbers 1, 2, …
+  int charged_retries = 0;
+  int uncharged_retries = 0;
+  Why requeued_because;  // Attempt::retried of the last requeue
+  bool at_head = false;  // it became the first of its queue, and still waits
+  Instant head_since;    // then; later, if it first waited for its own user's jobs; a change of its
+                         // priority leaves it
+  Instant not_before;    // it is placed at this time or later; ns = 0: at any time
+  std::vector<After> waits_for;  // of spec.queue.after, those that have not ended as asked
+  std::optional<Finish> finish;
+  EventList events;
+  std::optional<Steps> steps;  // of a pipeline
+  // The named outputs of all nodes; of a pipeline, those that its file names.
+  std::optional<std::vector<MergedOutput>> merged;
+  std::vector<OutputWrite> writes;  // of `merged`, those whose path is in a remote datastore
+  int unwritten = 0;  // of `writes`, and of those of a pipeline's steps, those that wait
+  std::optional<Digest> reuse_key;  // of a pipeline's step; see step_key.h
+  // 0: a person submitted it, or its pipeline. Else attempts of one job did, or of jobs that this
+  // one submitted, and so on: the order of that job, or of the pipeline whose step it is. It stays
+  // when that job is deleted. Steps are reused only within a family.
+  std::uint64_t family = 0;
+  // The job whose attempt submitted it; of a step, the one whose attempt submitted its pipeline.
+  // "": none, or deleted since. Unlike spec.parent, it is never a later job of the same name.
+  JobId child_of;
+
+  const Attempt* last_attempt() const { return attempts.empty() ? nullptr : &attempts.back(); }
+  // True if no part of any attempt has outstanding logs on a node.
+  bool logs_settled() const;
+  // True if a part of its last attempt ever asked for a lock. If that part ends, others may solve.
+  bool has_asked() const;
+  JobStatus status() const;
+  friend bool operator==(const Job&, const Job&) = default;
+};
+
+// The data of one environment, kept while a job uses it; with locks, also while a registered name
+// has its definition, unless it is a family's.
+struct Environment {
+  struct Lock {
+    Digest tree;
+    Instant at;
+    AttemptId attempt;  // for which it was solved
+    NodeId node;        // that solved it
+    friend bool operator==(const Lock&, const Lock&) = default;
+  };
+  std::uint64_t generation = 0;
+  std::map<std::string, Lock> locks;  // by platform; of this generation
+  std::set<std::uint64_t> jobs;       // orders of the jobs that use it
+  std::set<std::uint64_t> live;       // those of them that are not final
+  friend bool operator==(const Environment&, const Environment&) = default;
+};
+struct EnvironmentVersion {
+  RegisteredEnvironment environment;
+  Digest definition;
+  Instant at;
+  std::string by;
+  std::string project;   // of the name, set by its first version; "": the default one
+  bool foreign = false;  // see EnvironmentRegistered
+  bool archived = false;
+  std::optional<Bytes> files = {};  // see EnvironmentRegistered
+  friend bool operator==(const EnvironmentVersion&, const EnvironmentVersion&) = default;
+};
+
+JobSize size_of(const Part& part);
+JobSize size_of(const Job& job);
+
+// The nodes of one pool, by id. The iterator steps through the table of all nodes, and searches
+// only when ids of other pools lie in between.
+class PoolNodes {
+ public:
+  using Nodes = std::map<NodeId, Node>;
+  class Iterator {
+   public:
+    Iterator(const Nodes& nodes, std::set<NodeId>::const_iterator id,
+             std::set<NodeId>::const_iterator end)
+        : nodes_(&nodes), id_(id), end_(end), node_(nodes.begin()) {
+      seek();
+    }
+    const Node& operator*() const { return node_->second; }
+    Iterator& operator++() {
+      ++id_;
+      ++node_;
+      seek();
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return id_ != other.id_; }
+
+   private:
+    void seek() {
+      if (id_ == end_) return;
+      if (node_ == nodes_->end() || node_->first != *id_) node_ = nodes_->find(*id_);
+    }
+    const Nodes* nodes_;
+    std::set<NodeId>::const_iterator id_, end_;
+    Nodes::const_iterator node_;
+  };
+  PoolNodes(const Nodes& nodes, const std::set<NodeId>& ids) : nodes_(nodes), ids_(ids) {}
+  Iterator begin() const { return {nodes_, ids_.begin(), ids_.end()}; }
+  Iterator end() const { return {nodes_, ids_.end(), ids_.end()}; }
+  std::size_t size() const { return ids_.size(); }
+
+ private:
+  const Nodes& nodes_;
+  const std::set<NodeId>& ids_;
+};
+
+class State {
+ public:
+  void apply(Instant at, const Fact& fact);
+
+  const std::map<JobId, Job>& jobs() const { return jobs_.all(); }
+  const std::map<NodeId, Node>& nodes() const { return nodes_; }
+  PoolNodes nodes_of(const std::string& pool) const { return {nodes_, computes_.nodes_of(pool)}; }
+  // The nodes whose newest session came from this host.
+  const std::set<NodeId>& nodes_on_host(const std::string& host_id) const;
+  // The node of the same host that holds a part of an isolated job; null: there is none, or it is
+  // this one. Cheap, because placement asks for every node.
+  const Node* isolated_beside(const Node& node) const;
+  const Computes& computes() const { return computes_; }
+  // The node's label: its own, else its target's; null: it has none. Cheap, because placement asks
+  // for every node.
+  const std::string* label_of(const Node& node, const std::string& key) const;
+  NodeLabels labels_of(const Node& node) const;  // all of them
+  const DefinedSizes& sizes() const { return sizes_; }
+  const Assets& assets() const { return assets_; }
+  const Names& names() const { return owned_names_; }  // of environments and assets
+  // The jobs that have not ended and that name this version ("NAME:VERSION"), or a step of which
+  // does, by order.
+  const std::set<std::uint64_t>& jobs_with(NameKind kind, const std::string& version) const;
+  const std::map<Digest, Token>& tokens() const { return tokens_; }
+  // Waiting jobs that are not canceled, in order of submission.
+  const std::map<std::uint64_t, JobId>& queue() const { return queue_; }
+  // The waiting jobs that are to run after this one, by order.
+  const std::set<std::uint64_t>& dependents(const JobId& job) const;
+  // The jobs that attempts of this job submitted, by order.
+  const std::set<std::uint64_t>& children(const JobId& job) const;
+  const std::map<std::uint64_t, JobId>& submitted() const { return submitted_; }  // all jobs
+  const JobIndex& index() const { return index_; }
+  // Visits the jobs of an order below `before`, newest first, until `visit` returns false. `among`:
+  // only these; null: all.
+  void each_older(std::uint64_t before, const std::set<std::uint64_t>* among,
+                  const std::function<bool(const Job&)>& visit) const;
+  const std::set<JobId>& unfinished() const { return unfinished_; }  // not final
+  const std::set<JobId>& unwritten() const { return unwritten_; }    // with outputs that wait to be
+  // The final jobs of which nothing waits to be written, without the jobs of steps, which stay as
+  // long as their pipeline; and the size of all final jobs.
+  const EndedJobs& ended_jobs() const { return ended_; }
+  const std::map<EndedJobs::Place, JobId>& ended() const { return ended_.all(); }
+  const JobSize& ended_size() const { return ended_.size(); }
+  EndedJobs::Gives gives(const Job& job) const;  // a final one
+  const DeletedJobs& deleted() const { return deleted_; }
+  const Principals& principals() const { return principals_; }
+  const UsageTable& usage() const { return usage_; }                   // by user and project
+  const SourceTable& sources() const { return sources_; }              // the same
+  const FairShares& shares() const { return shares_; }                 // by pool and user
+  std::uint64_t incarnation() const { return incarnation_; }           // least one of new attempts
+  std::optional<Instant> restored_at() const { return restored_at_; }  // from a backup
+
+  const Job* job(const JobId& id) const;
+  const Attempt* attempt(const AttemptId& id) const;
+  const Node* node(NodeId id) const;
+  // The node that was on the host before this one said that it is there too, if they never were on
+  // one host before; null: there is none. The claim may be made up, so it does that node no harm.
+  const Node* displaced_by(const Node& node) const;
+  const Node* node_with_key(const PublicKey& key) const;
+  const Node* node_called(const std::string& name_or_id) const;
+  const std::map<NodeId, RemovedNode>& removed_nodes() const { return removed_; }
+  // What the node of this name on this machine had when it was removed.
+  NodeLabels kept_labels(const std::string& machine_id, const std::string& name) const;
+  // Null unless `key` belonged to a removed node.
+  const RemovedNode* removed_with_key(const PublicKey& key) const;
+  const Job* job_of_submission(const std::string& submission) const;
+  // The newest job of a step of this family that has completed with this key; null: there is none.
+  const Job* reusable(std::uint64_t family, const Digest& reuse_key) const;
+  // The part of the attempt that is still assigned to the node.
+  const Part* assigned_part(const AttemptId& id, NodeId node) const;
+  std::string node_name(NodeId id) const;  // also of a removed node; "node 7" when unknown
+  // The attempts that have a fenced part on a node, by node.
+  const std::map<NodeId, std::set<AttemptId>>& fenced() const { return fenced_; }
+  const std::map<EnvironmentId, Environment>& environments() const { return environments_; }
+  const Environment* environment(const EnvironmentId& id) const;  // null: nothing uses it
+  // Those of all accounts and families that have the definition.
+  std::vector<EnvironmentId> environments_of(const Digest& definition) const;
+  // The versions of each name, oldest first.
+  const std::map<std::string, std::vector<EnvironmentVersion>>& registered() const {
+    return registered_;
+  }
+  // `version` empty: what @latest means, the newest by the owner or somebody whom the owner lets.
+  const EnvironmentVersion* registered(const std::string& name, const std::string& version) const;
+  Instant environments_unused_since() const { return environments_unused_since_; }
+  NodeId next_node_id() const { return NodeId(next_node_); }
+
+  friend bool operator==(const State&, const State&) = default;
+
+ private:
+  struct Applier;
+
+  Job& job_ref(const JobId& id);
+  Attempt& attempt_ref(const AttemptId& id);
+  Node& node_ref(NodeId id);
+  Part& part_ref(Attempt& attempt, NodeId node);
+  void enqueue(const Job& job);
+  void dequeue(const Job& job);
+  void meet(Job& job, const JobId& after);   // it waits no longer for this one
+  void touch_nodes(const Attempt& attempt);  // its nodes' desired states changed
+  void unassign(Attempt& attempt, Part& part);
+  void unfence(Part& part, const AttemptId& attempt);
+  void touch_environment(const EnvironmentId& id);  // the plan of jobs that use it changed
+  Steps* steps_around(const Job& job);              // of its pipeline; null: it has none
+  void leave_host(const Node& node);
+  void note_isolated(const Node& node);
+  void drop_environment(const EnvironmentId& id);  // if nothing uses it any more
+
+  JobTable<Job> jobs_;
+  std::map<NodeId, Node> nodes_;
+  std::map<Digest, Token> tokens_;
+  std::map<std::uint64_t, JobId> queue_;
+  std::map<std::uint64_t, JobId> submitted_;
+  JobIndex index_;
+  std::set<JobId> unfinished_;
+  std::set<JobId> unwritten_;
+  std::map<JobId, std::set<std::uint64_t>> dependents_;  // no set is empty
+  std::map<JobId, std::set<std::uint64_t>> children_;    // no set is empty
+  std::map<PublicKey, NodeId> keys_;
+  std::map<std::string, NodeId> names_;
+  std::map<std::string, std::set<NodeId>> hosts_;  // by host_id; no set is empty
+  // The nodes with parts of isolated jobs, by host_id; no set is empty.
+  std::map<std::string, std::set<NodeId>> isolated_;
+  std::map<NodeId, RemovedNode> removed_;
+  // Labels that people set on nodes that are removed, by machine id and name.
+  std::map<std::pair<std::string, std::string>, NodeLabels> labels_of_removed_;
+  std::map<PublicKey, NodeId> revoked_;
+  std::map<std::string, JobId> submissions_;
+  // Orders of the steps' jobs that completed, by family and reuse key; no set is empty.
+  std::map<std::pair<std::uint64_t, Digest>, std::set<std::uint64_t>> reusable_;
+  EndedJobs ended_;
+  DeletedJobs deleted_;
+  Principals principals_;
+  Computes computes_;
+  DefinedSizes sizes_;
+  Assets assets_;
+  Names owned_names_;
+  // By version, see jobs_with(); no set is empty.
+  std::map<std::pair<NameKind, std::string>, std::set<std::uint64_t>> named_by_;
+  UsageTable usage_;
+  SourceTable sources_;
+  FairShares shares_;
+  std::uint64_t incarnation_ = 0;
+  std::optional<Instant> restored_at_;
+  std::map<NodeId, std::set<AttemptId>> fenced_;
+  std::uint64_t next_node_ = 1;
+  std::map<EnvironmentId, Environment> environments_;
+  std::map<Digest, int> named_;  // how many registered versions have a definition
+  std::map<std::string, std::vector<EnvironmentVersion>> registered_;
+  Instant environments_unused_since_;
+};
+
+}  // namespace lockstep::launcher

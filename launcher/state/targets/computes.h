@@ -1,0 +1,171 @@
+#pragma once
+// The compute targets of a launcher, the nodes of each pool, and the number of jobs that name each
+// target. Part of State: transitions.cc changes it. A pool has the name of the target that owns it;
+// an alias has the pool "local".
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/domain/job/spec.h"
+#include "common/domain/targets/compute.h"
+#include "common/domain/why/why.h"
+#include "launcher/state/targets/machines.h"
+
+namespace lockstep::launcher {
+
+struct ComputeCreated {
+  ComputeSpec spec;
+  std::string by;
+  friend bool operator==(const ComputeCreated&, const ComputeCreated&) = default;
+};
+struct ComputeUpdated {  // changes texts and tags, never the type
+  ComputeSpec spec;
+  std::string by;
+  friend bool operator==(const ComputeUpdated&, const ComputeUpdated&) = default;
+};
+struct ComputeDeleted {  // the target had no nodes of its own and no unfinished job
+  std::string name;
+  std::string by;
+  friend bool operator==(const ComputeDeleted&, const ComputeDeleted&) = default;
+};
+
+// The target is deleted when its last machine is gone.
+struct ComputeLeaving {
+  std::string name;
+  std::string by;
+  bool force = false;  // its machines leave by force
+  friend bool operator==(const ComputeLeaving&, const ComputeLeaving&) = default;
+};
+
+// A compute instance was told to run, or not to run, from now on.
+struct InstanceStarted {
+  std::string target;
+  InstanceCause cause = InstanceCause::user;
+  Why why;
+  friend bool operator==(const InstanceStarted&, const InstanceStarted&) = default;
+};
+struct InstanceStopped {
+  std::string target;
+  InstanceCause cause = InstanceCause::user;
+  Why why;
+  friend bool operator==(const InstanceStopped&, const InstanceStopped&) = default;
+};
+
+// Whether a compute instance is to run.
+struct Instance {
+  enum class Power { on, off };
+  Power power = Power::on;
+  Instant changed;
+  InstanceCause cause = InstanceCause::user;
+  Why why;
+  Instant scheduled;  // when its schedules were set
+  Instant seen;       // scheduled times up to then have no effect any more
+  friend bool operator==(const Instance&, const Instance&) = default;
+};
+
+struct Compute {
+  struct Leaving {
+    std::string by;
+    bool force = false;
+    friend bool operator==(const Leaving&, const Leaving&) = default;
+  };
+  ComputeSpec spec;
+  Instant created;
+  std::string by;
+  std::optional<Leaving> leaving;
+  std::map<std::string, Machine> machines;  // by name
+  // Of machines that are not gone, the hosts that the target no longer names: they must be reached
+  // to be removed.
+  std::map<std::string, SshHost> former_hosts;
+  std::vector<ComputeEvent> history;  // oldest first; the newest kMaxComputeEvents
+  // Of an elastic target:
+  std::int64_t last_machine = 0;     // number in the newest machine's name
+  std::vector<std::string> avoided;  // that failed and were not made since, longest ago first
+  Why failure;                       // MachineStepFailed; none: the last machine was made
+  int failures = 0;                  // in a row
+  Instant not_before;                // of the next machine; ns = 0: now
+  Instant scaled;                    // when a machine was wanted or began to leave last
+  Why scaled_why;
+  std::optional<Instance> instance;  // of type computeinstance
+  // Of its hosts by name: a label belongs to the machine, also while that is detached.
+  std::map<std::string, NodeLabels> labels_of_hosts;
+  // Of the last machine that was made with these settings; zero: unknown, or unbounded.
+  Duration lifetime{0};
+  friend bool operator==(const Compute&, const Compute&) = default;
+};
+
+// Counts of the jobs that name one target.
+struct ComputeLoad {
+  std::int64_t unfinished = 0;  // not final
+  std::int64_t queued = 0;      // in the queue
+  std::int64_t running = 0;     // their last attempt has not ended
+  friend bool operator==(const ComputeLoad&, const ComputeLoad&) = default;
+};
+
+// The target that the job names; "local" when it names none.
+std::string target_of(const JobSpec& spec);
+
+// True of a compute instance that is stopped.
+bool is_off(const Compute& compute);
+
+class Computes {
+ public:
+  // Without "local", which always exists.
+  const std::map<std::string, Compute>& all() const { return computes_; }
+  const Compute* find(const std::string& name) const;  // null for "local" too
+  // Null: the target has no such machine.
+  const Machine* find_machine(const std::string& target, const std::string& name) const;
+  // Where the machine is: also when the target no longer names the host, or names another host by
+  // its name. Null: unknown.
+  const SshHost* host_of(const std::string& target, const std::string& machine) const;
+  bool has(const std::string& name) const;
+  // The pool whose nodes the target uses. An unknown name is its own pool, because an ended job may
+  // name a target that was deleted since.
+  std::string pool_of(const std::string& target) const;
+  const std::set<NodeId>& nodes_of(const std::string& pool) const;
+  ComputeLoad load_of(const std::string& target) const;
+
+  void apply(Instant at, const ComputeCreated& fact);
+  void apply(Instant at, const ComputeUpdated& fact);
+  void apply(Instant at, const ComputeDeleted& fact);
+  void apply(Instant at, const ComputeLeaving& fact);
+  void apply(Instant at, const InstanceStarted& fact);
+  void apply(Instant at, const InstanceStopped& fact);
+  void apply(Instant at, const MachineWanted& fact);
+  void apply(Instant at, const MachineFound& fact);
+  void apply(Instant at, const MachineCreated& fact);
+  void apply(Instant at, const MachineFailed& fact);
+  void apply(Instant at, const MachineLeaving& fact);
+  void apply(Instant at, const MachineGone& fact);
+  // The machine's agent joined as this node, or its node was removed.
+  void machine_joined(Instant at, const std::string& target, const std::string& machine,
+                      NodeId node);
+  void machine_left(Instant at, const std::string& target, const std::string& machine, NodeId node);
+  // What people set on the node of a host; none: forgotten. Machines that get new names keep none.
+  void keep_labels(const std::string& target, const std::string& machine, const NodeLabels& labels);
+  NodeLabels kept_labels(const std::string& target, const std::string& machine) const;
+  void add_node(const std::string& pool, NodeId node) { nodes_[pool].insert(node); }
+  void remove_node(const std::string& pool, NodeId node);
+  void count(const JobSpec& spec, const ComputeLoad& change);
+
+  friend bool operator==(const Computes&, const Computes&) = default;
+
+ private:
+  Machine* machine(const std::string& target, const std::string& name);
+  void switch_instance(Instant at, const std::string& target, Instance::Power power,
+                       InstanceCause cause, const Why& why);
+  void note_success(const std::string& target, const std::string& machine);
+  void note_failure(Instant at, const MachineFailed& fact);
+  void record(Instant at, const std::string& target, const std::string& machine, Why what);
+
+  std::map<std::string, Compute> computes_;
+  std::map<std::string, std::set<NodeId>> nodes_;  // by pool; no set is empty
+  std::map<std::string, ComputeLoad> loads_;       // by target; no load is all zero
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,48 @@
+#pragma once
+// The sizes that operators define, and how many machines of a size are granted. Part of State, and
+// so the fold of facts; the catalogue of the build is not in it (CoreConfig::catalogue).
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/base/time.h"
+#include "common/domain/targets/size.h"
+
+namespace lockstep::launcher {
+
+struct SizeDefined {  // or replaced
+  Size size;
+  std::string by;
+  friend bool operator==(const SizeDefined&, const SizeDefined&) = default;
+};
+struct SizeRemoved {  // a size that was defined
+  std::string name;
+  std::string by;
+  friend bool operator==(const SizeRemoved&, const SizeRemoved&) = default;
+};
+struct SizeGranted {  // all targets together may have so many machines of the size
+  std::string name;
+  int machines = 0;
+  std::string by;
+  friend bool operator==(const SizeGranted&, const SizeGranted&) = default;
+};
+
+class DefinedSizes {
+ public:
+  const Sizes& all() const { return sizes_; }
+  const Size* find(const std::string& name) const;  // null: not defined by an operator
+  std::optional<int> granted(const std::string& name) const;
+
+  void apply(const SizeDefined& fact) { sizes_[size_key(fact.size.name)] = fact.size; }
+  void apply(const SizeRemoved& fact) { sizes_.erase(size_key(fact.name)); }
+  void apply(const SizeGranted& fact) { grants_[size_key(fact.name)] = fact.machines; }
+
+  friend bool operator==(const DefinedSizes&, const DefinedSizes&) = default;
+
+ private:
+  Sizes sizes_;
+  std::map<std::string, int> grants_;  // by size_key()
+};
+
+}  // namespace lockstep::launcher

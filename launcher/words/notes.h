@@ -1,0 +1,30 @@
+#pragma once
+// What a node cannot do for a job, and what the ranks there ran into.
+
+#include <string>
+
+#include "common/domain/why/ranks/notes.h"
+
+namespace lockstep::words {
+
+std::string say(const MemoryIsNotLimited& reason);
+std::string say(const EngineLimitsNoMemory& reason);
+std::string say(const RankIsOutsideCgroup& reason);
+std::string say(const ProcessesAreNotLimited& reason);
+std::string say(const ForksRefused& reason);
+std::string say(const ForksRefusedInContainer& reason);
+std::string say(const ForksRefusedOnNode& reason);
+std::string say(const LogsAreCut& reason);
+std::string say(const FolderDiffers& reason);
+std::string say(const SettingIsMistaken& reason);
+std::string say(const CoreFileIsKept& reason);
+std::string say(const NoCoreFile& reason);
+std::string say(const CoresGoElsewhere& reason);
+std::string say(const CoreToolNotStarted& reason);
+std::string say(const CoreWasNotRead& reason);
+std::string say(const CoreFileNotFound& reason);
+std::string say(const CoreFileIsTooLarge& reason);
+std::string say(const CoreFileNotWritten& reason);
+std::string say(const NoStackTool& reason);
+
+}  // namespace lockstep::words

@@ -1,0 +1,104 @@
+#include "runner/fabric/probe/answerer.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace lockstep::runner {
+namespace {
+
+constexpr std::uint64_t kListenerId = 1;             // and the next, one of each listener
+constexpr std::uint64_t kFirstGuest = 100;           // ids of connections
+constexpr std::uint16_t kOpenMpisFirstPort = 1'024;  // btl_tcp_port_min_v4
+constexpr int kOpenMpisTries = 2'048;  // as it, past those that are in use or in TIME_WAIT
+constexpr std::size_t kPieceBytes = 64u << 10;
+
+io::Fd listen_as_open_mpi() {
+  for (int i = 0; i < kOpenMpisTries; ++i)
+    if (auto listener = listen_on(static_cast<std::uint16_t>(kOpenMpisFirstPort + i), false))
+      return *std::move(listener);
+  return io::Fd();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Answerer>> Answerer::open(io::EventLoop& loop, int self,
+                                                 const RankPortPlan& ranks) {
+  std::unique_ptr<Answerer> made(new Answerer(loop, self));
+  TRY_ASSIGN(io::Fd tests, listen_on(0, false));
+  made->listeners_.push_back(std::move(tests));
+  for (const std::uint16_t port : ranks.leased) {
+    if (made->listeners_.size() > kMaxProbeRankPorts) break;
+    auto listener = listen_on(port, true);
+    if (listener)
+      made->listeners_.push_back(*std::move(listener));
+    else
+      spdlog::warn("port {} is not probed: {}", port, listener.error().message);
+  }
+  if (ranks.as_open_mpi && made->listeners_.size() <= kMaxProbeRankPorts)
+    if (io::Fd listener = listen_as_open_mpi()) made->listeners_.push_back(std::move(listener));
+  return Result<std::unique_ptr<Answerer>>(std::move(made));
+}
+
+std::vector<std::uint16_t> Answerer::rank_ports() const {
+  std::vector<std::uint16_t> ports;
+  for (std::size_t i = 1; i < listeners_.size(); ++i)
+    ports.push_back(port_of_socket(listeners_[i].get()));
+  return ports;
+}
+
+void Answerer::answer_with(const std::string& key) {
+  if (!key_.empty() || key.size() != kProbeKeyBytes) return;
+  key_ = key;
+  last_id_ = kFirstGuest;
+  for (std::size_t i = 0; i < listeners_.size(); ++i)
+    sockets_.watch(listeners_[i].get(), kListenerId + i, EPOLLIN);
+}
+
+SocketSet::Ready Answerer::ready() {
+  return [this](std::uint64_t id, std::uint32_t) {
+    if (id < kFirstGuest)
+      return accept_all(listeners_[static_cast<std::size_t>(id - kListenerId)].get());
+    const auto guest = guests_.find(id);
+    if (guest != guests_.end()) serve(id, guest->second);
+  };
+}
+
+// With too many at once, the rest waits in the kernel until some have left.
+void Answerer::accept_all(int listener) {
+  while (guests_.size() < kMostGuests) {
+    io::Fd fd(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!fd) return;
+    send_segments_at_once(fd.get());
+    const std::uint64_t id = ++last_id_;
+    sockets_.watch(fd.get(), id, EPOLLIN);
+    guests_.emplace(id, Guest{std::move(fd), PathAnswer(key_, self_, fresh_nonce())});
+  }
+}
+
+void Answerer::serve(std::uint64_t id, Guest& guest) {
+  std::array<char, kPieceBytes> piece;
+  const ssize_t got = ::recv(guest.fd.get(), piece.data(), piece.size(), 0);
+  if (got > 0) guest.answer.received({piece.data(), static_cast<std::size_t>(got)});
+  const bool has_ended = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+  while (!guest.answer.to_send().empty() && !has_ended) {
+    const std::string_view text = guest.answer.to_send();
+    const ssize_t sent = ::send(guest.fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
+    if (sent <= 0) break;
+    guest.answer.sent(static_cast<std::size_t>(sent));
+  }
+  if (has_ended || guest.answer.is_broken()) {
+    guests_.erase(id);
+    return;
+  }
+  const bool owes = !guest.answer.to_send().empty();
+  if (owes == std::exchange(guest.owes, owes)) return;
+  constexpr std::uint32_t kReads = EPOLLIN, kReadsAndWrites = EPOLLIN | EPOLLOUT;
+  sockets_.watch(guest.fd.get(), id, owes ? kReadsAndWrites : kReads);
+}
+
+}  // namespace lockstep::runner

@@ -1,0 +1,54 @@
+#pragma once
+// A node's ears in a probe: it listens on a port that the kernel chooses, on those where ranks will
+// listen, and answers whoever knows the attempt's key. Nobody is answered before the key is there;
+// until then the kernel holds what comes in. What it listens on is closed when it goes, so that
+// ranks find their ports free.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/io/event_loop.h"
+#include "runner/fabric/probe/path_test.h"
+#include "runner/fabric/probe/probe_sockets.h"
+
+namespace lockstep::runner {
+
+// Where ranks of this node will listen.
+struct RankPortPlan {
+  std::vector<std::uint16_t> leased = {};  // io::PortLease of this runner
+  bool as_open_mpi = false;                // the first free one from 1024 on, as Open MPI takes it
+};
+
+class Answerer {
+ public:
+  static Result<std::unique_ptr<Answerer>> open(io::EventLoop& loop, int self,
+                                                const RankPortPlan& ranks);
+
+  void answer_with(const std::string& key);
+  std::uint16_t port() const { return port_of_socket(listeners_.front().get()); }
+  std::vector<std::uint16_t> rank_ports() const;
+
+ private:
+  struct Guest {
+    io::Fd fd;
+    PathAnswer answer;
+    bool owes = false;  // the kernel did not take all of our answer yet
+  };
+  Answerer(io::EventLoop& loop, int self) : self_(self), sockets_(loop, ready()) {}
+  SocketSet::Ready ready();
+  void accept_all(int listener);
+  void serve(std::uint64_t id, Guest& guest);
+
+  const int self_;
+  std::string key_;
+  std::vector<io::Fd> listeners_;  // the first is for tests, the others are ranks' ports
+  std::uint64_t last_id_ = 0;
+  std::map<std::uint64_t, Guest> guests_;
+  SocketSet sockets_;
+};
+
+inline constexpr std::size_t kMostGuests = 2'048;
+
+}  // namespace lockstep::runner

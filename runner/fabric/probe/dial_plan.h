@@ -1,0 +1,38 @@
+#pragma once
+// Which nodes of a gang dial which others. All pairs up to kAllPairsUpTo nodes; above that a ring
+// and kRandomRings random ones, so that the cost grows with n. Each pair is dialled from both
+// sides, because a firewall may drop one direction alone. Nodes of one host are no pair: between
+// them nothing can be lost. It only computes.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/domain/messages/probe_protocol.h"
+
+namespace lockstep::runner {
+
+inline constexpr int kRandomRings = 2;
+inline constexpr std::size_t kMostRingPeers = 16;  // of one node, where many share a host
+
+struct PlannedPeer {
+  int node = 0;
+  bool tested = true;  // false: only its rank ports are dialled
+  bool burst = false;  // exactly one of each node's peers, so that all bursts go at once unhindered
+  friend bool operator==(const PlannedPeer&, const PlannedPeer&) = default;
+};
+// By node rank: its peers, sorted by rank.
+using PairPlan = std::vector<std::vector<PlannedPeer>>;
+
+// `hosts`: GangMember::host_id by node rank. `absent`: nodes that take no part. `seed`: of the
+// attempt, so that each attempt has other random pairs. `all_dial_first`: every node also dials the
+// rank ports of node rank 0 (MASTER_PORT).
+struct PairRequest {
+  std::vector<std::string> hosts;
+  std::vector<bool> absent = {};
+  std::uint64_t seed = 0;
+  bool all_dial_first = false;
+};
+PairPlan plan_pairs(const PairRequest& request);
+
+}  // namespace lockstep::runner

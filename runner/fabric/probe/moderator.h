@@ -1,0 +1,53 @@
+#pragma once
+// Node rank 0's part in a probe: it collects the offers, hands out the plans, collects the findings
+// and chooses. It waits for nobody longer than the times below: a node that does not answer keeps
+// its address. No input, output or clock here.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runner/fabric/probe/choice.h"
+
+namespace lockstep::runner {
+
+inline constexpr Duration kOffersWithin = seconds(3);
+inline constexpr Duration kFindingsWithin = seconds(8);  // more than kPathsWithin
+
+class Moderator {
+ public:
+  struct Step {
+    bool has_offers = false;                       // call begin()
+    std::vector<std::pair<int, ProbePlan>> plans;  // by node rank; without a key
+    std::optional<ProbeOutcome> outcome;           // the end
+  };
+
+  Moderator(std::vector<ProbedNode> nodes, std::uint64_t seed, Instant now);
+
+  // Another node's offer, or the same again, changes nothing.
+  Step take(Instant now, const ProbeOffer& offer);
+  Step take(Instant now, const ProbeFindings& findings);
+  Step expire(Instant now);
+  // After has_offers. `known`: of an earlier probe of these nodes; then nobody dials.
+  Step begin(Instant now, std::optional<ProbeOutcome> known);
+
+  Instant next_deadline() const;
+  const std::vector<ProbedNode>& nodes() const { return nodes_; }
+  // All nodes took part to the end: what they found may be kept for the next gang.
+  bool is_complete() const;
+
+ private:
+  enum class Phase { offers, begins, findings, over };
+  Step end(ProbeOutcome outcome);
+
+  std::vector<ProbedNode> nodes_;
+  const std::uint64_t seed_;
+  Phase phase_ = Phase::offers;
+  Instant until_;
+  std::size_t offers_ = 0, awaited_ = 0;  // nodes; awaited: those that have a plan and no findings
+  std::vector<bool> has_plan_;
+};
+
+}  // namespace lockstep::runner

@@ -1,0 +1,111 @@
+#pragma once
+// The dialling side of one connection of a probe: what to send next, and what came of it. The shell
+// owns the socket and tells what happens on it. No input, output or clock here.
+//
+// A test greets, measures some round trips, then sends more than one full-size segment, and a burst
+// where it was asked to. Small messages that pass where full segments do not are an MTU black hole:
+// somebody on the way drops them without a word. A knock only greets.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/time.h"
+#include "common/domain/messages/probe_protocol.h"
+#include "runner/fabric/probe/talk.h"
+
+namespace lockstep::runner {
+
+// The kernel sends SYN again after 1 s and 3 s, and says after about 3 s that no neighbour answers.
+inline constexpr Duration kDialWithin = milliseconds(3'500);
+inline constexpr Duration kAnswerWithin = milliseconds(3'000);  // each small message
+// Some times as long as the kernel waits before it sends a lost segment again, besides the round
+// trips that so many bytes take.
+inline constexpr Duration kSegmentsWithin = milliseconds(1'200);
+inline constexpr int kTripsOfSegments = 4;
+inline constexpr Duration kBurstWithin = milliseconds(2'000);
+inline constexpr int kRoundTrips = 3;
+inline constexpr std::uint32_t kSegmentsBytes = 16u << 10;  // more than one segment of 9,000 bytes
+inline constexpr std::uint32_t kBurstBytes = 1u << 20;
+
+// What a test sends beside the greeting.
+struct PathLoad {
+  std::uint32_t segments = kSegmentsBytes;  // bytes
+  bool burst = false;
+  int round_trips = kRoundTrips;
+};
+
+class PathTest {
+ public:
+  PathTest(std::string key, TalkHello hello, const PathLoad& load, Instant now);
+
+  void connected(Instant now);
+  void failed(int error);  // errno of the connection
+  void closed();           // by the other side
+  void received(Instant now, std::string_view bytes);
+  void expire(Instant now);
+  // "": nothing now.
+  std::string_view to_send() const;
+  void sent(std::size_t count);
+
+  bool is_over() const { return step_ == Step::over; }
+  // Small messages pass and full segments do not: how large may they be?
+  bool lost_large_packets() const { return state_ == PathState::large_packets_lost; }
+  Instant deadline() const { return is_over() ? Instant::never() : deadline_; }
+  PathState state() const { return state_; }
+  Duration round_trip() const { return round_trip_; }  // zero: not measured
+  std::int64_t speed_mbps() const { return speed_mbps_; }
+
+ private:
+  enum class Step { dialling, greeting, pinging, segments, bursting, over };
+  void end(PathState state);
+  void ping(Instant now);
+  void fill(Instant now, Step step, std::uint32_t count, Duration within);
+  void take_answer(Instant now);
+  void take_order(Instant now);
+
+  const std::string key_;
+  const TalkHello hello_;
+  const PathLoad load_;
+  Step step_ = Step::dialling;
+  PathState state_ = PathState::timed_out;
+  Instant deadline_, since_;
+  std::string in_, out_;
+  std::uint32_t unsent_ = 0;  // bytes of data
+  TalkOrder awaited_;
+  int pings_ = 0;
+  Duration round_trip_{0};
+  std::int64_t speed_mbps_ = -1;
+};
+
+// What an error of connect(2) says of a path.
+PathState path_state_of(int error);
+
+// The answering side of one connection.
+class PathAnswer {
+ public:
+  PathAnswer(std::string key, int self, std::string nonce);
+
+  void received(std::string_view bytes);
+  std::string_view to_send() const { return out_; }
+  void sent(std::size_t count) { out_.erase(0, count); }
+  // It is no node of this probe, or says what nobody may: hang up.
+  bool is_broken() const { return step_ == Step::broken; }
+
+ private:
+  enum class Step { hello, proof, orders, data, broken };
+  void take_whole();
+
+  const std::string key_;
+  const int self_;
+  const std::string nonce_;
+  Step step_ = Step::hello;
+  TalkHello hello_;
+  std::string answer_, in_, out_;
+  TalkOrder order_;
+  std::uint32_t missing_ = 0;  // bytes of data
+  std::uint64_t taken_ = 0;
+};
+inline constexpr std::uint64_t kMostDataOfPath = 4u << 20;
+
+}  // namespace lockstep::runner

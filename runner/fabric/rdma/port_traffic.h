@@ -1,0 +1,39 @@
+#pragma once
+// What the RDMA ports of this node have sent and received, and whether they are up, from
+// /sys/class/infiniband. It only reads. The counters are the device's: other jobs of the node move
+// them, too.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/targets/fabric.h"
+
+namespace lockstep::runner {
+
+struct PortTraffic {
+  std::string device;  // mlx5_0
+  int port = 1;
+  std::string state;  // "ACTIVE"
+  // Both ways, of RDMA alone. Of devices that count only packets so many times kBytesOfPacket.
+  // nullopt: no counter that we know.
+  std::optional<std::uint64_t> bytes;
+  friend bool operator==(const PortTraffic&, const PortTraffic&) = default;
+};
+inline constexpr std::uint64_t kBytesOfPacket = 512;
+
+// By device and port, at most kMaxRdmaPorts. `sys`: /sys, or a fake of it.
+std::vector<PortTraffic> read_port_traffic(const std::string& sys = "/sys");
+
+struct TrafficSince {
+  bool counts = false;     // at least one port has a counter that is not zero
+  std::int64_t bytes = 0;  // of all ports that both have
+};
+TrafficSince traffic_since(const std::vector<PortTraffic>& before,
+                           const std::vector<PortTraffic>& now);
+
+// Puts the states of now into what the agent found earlier.
+void refresh_states(const std::vector<PortTraffic>& now, NodeFabric& fabric);
+
+}  // namespace lockstep::runner

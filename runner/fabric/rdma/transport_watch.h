@@ -1,0 +1,55 @@
+#pragma once
+// Looks while the ranks of this node run at which network they use, and gives the evidence to
+// runner/fabric/transport_check: NCCL's debug logs in the attempt's tmp/, RDMA devices that the
+// ranks' processes hold, and counters of the node's RDMA ports. It only reads, through descriptors,
+// since the ranks own that folder; what it cannot read is no evidence. It decides nothing.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+#include "runner/fabric/rdma/port_traffic.h"
+#include "runner/fabric/transport_check.h"
+
+namespace lockstep::runner {
+
+class TransportWatch {
+ public:
+  struct Where {
+    std::string log_folder;      // "": there are no logs
+    std::string sys = "/sys";    // or a fake of it
+    std::string proc = "/proc";  // the same
+    int most_files = 65'536;     // of all processes of the ranks, that one look takes in
+  };
+  // Counts from now on; the first look is some seconds later, when libraries have connected.
+  TransportWatch(Where where, TransportFacts facts, Instant now);
+
+  Instant next_look() const { return next_; }
+
+  struct Look {
+    int spawn_pid = -1;          // the parent of the ranks, as we know it; -1: unknown
+    std::int64_t tcp_bytes = 0;  // of the ranks' sockets to peers, both ways
+    bool in_mpi = false;         // an MPI job, and all ranks here are in MPI
+  };
+  // What holds now. Looks become rarer, and there are none after RDMA was seen.
+  TransportFinding look(Instant now, const Look& look);
+
+ private:
+  std::vector<NcclLog> read_logs() const;
+  void look_at_processes(int spawn_pid, TransportCounts& counts) const;
+
+  const Where where_;
+  const TransportFacts facts_;
+  const std::vector<PortTraffic> before_;
+  Instant next_;
+  std::size_t looks_ = 0;
+};
+
+inline constexpr std::size_t kMaxNcclLogs = 64;                // that are read of a node
+inline constexpr std::size_t kMaxNcclLogBytes = 256u << 10;    // of each, from its beginning
+inline constexpr std::size_t kMaxNcclLogEndBytes = 64u << 10;  // and from its end
+inline constexpr std::size_t kMaxLookedAtProcesses = 1'024;
+
+}  // namespace lockstep::runner

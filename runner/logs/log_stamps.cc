@@ -1,0 +1,27 @@
+#include "runner/logs/log_stamps.h"
+
+namespace lockstep::runner {
+namespace {
+
+// The least between two times of a stream. Ranks of other nodes write in between, too.
+constexpr Duration kStampAlone = milliseconds(10);
+constexpr Duration kStampAmongOthers = milliseconds(1);
+// Beyond these bytes of times, and this part of the log, a person would see no difference.
+constexpr std::uint64_t kFineAnyway = 4u << 10;
+constexpr std::uint64_t kFinePart = 8;
+constexpr Duration kStampCoarse = milliseconds(100);
+static_assert(kStampCoarse <= kLogTimeStep);
+
+}  // namespace
+
+Bytes LogStamps::read_at(std::uint64_t offset, Instant now, bool is_alone) {
+  const bool is_fine = size_.count + io::LogTimes::kEntryBytes <= kFineAnyway + offset / kFinePart;
+  const Duration fine = is_alone ? kStampAlone : kStampAmongOthers;
+  if (now < last_ + (is_fine ? fine : kStampCoarse)) return {};
+  if (!times_.append({{offset, now}})) return {};
+  last_ = now;
+  size_.count += io::LogTimes::kEntryBytes;
+  return Bytes{io::LogTimes::kEntryBytes};
+}
+
+}  // namespace lockstep::runner

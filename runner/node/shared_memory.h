@@ -1,0 +1,30 @@
+#pragma once
+// The ranks' /dev/shm: a tmpfs of the attempt's own, in the mount namespace of lockstep-spawn,
+// which all its ranks on the node share and which goes with the last of them. Without it, segments
+// of ranks that were killed stay on the node, and take its memory until somebody removes them.
+
+#include <string>
+
+#include "common/base/result.h"
+#include "common/domain/messages/assignment.h"
+#include "common/io/attempt/attempt_dir.h"
+#include "common/io/process.h"
+
+namespace lockstep::runner {
+
+class SharedMemory {
+ public:
+  SharedMemory(const Assignment& assignment, const io::AttemptDir& directory,
+               const io::User& run_as);
+
+  // Why the ranks use the node's /dev/shm; "": they get their own.
+  const std::string& why_of_node() const { return why_of_node_; }
+  // Call it in the new mount namespace, after all other mounts.
+  Status mount() const;
+
+ private:
+  std::string why_of_node_;
+  Bytes size_;  // 0: as the kernel has it
+};
+
+}  // namespace lockstep::runner

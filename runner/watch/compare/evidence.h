@@ -1,0 +1,76 @@
+#pragma once
+// What the standings of a gang prove at one moment: who is waited for, and whether nobody can go
+// on. Pure, without memory: Comparison (comparison.h) asks again with fresh samples before any of
+// it becomes the verdict `hangs`.
+//
+// A hang needs evidence, each of one of these forms:
+//   nobody can go on    every live rank of the gang waits for a peer, is stopped, or is locked up
+//                       in itself; then some of them wait in a circle, for a stopped one, or for
+//                       one that has ended or whose node is lost
+//   a circle            ranks blocked on the sockets of each other
+//   an unreachable peer what a rank sent is not acknowledged by the peer's kernel
+//   a missed fence      ranks are in a fence of PMIx that a finished rank can never enter
+// Ranks that spin where no movement can be seen (shared memory, RDMA) prove no circle: that they
+// wait for each other is said, and no alarm.
+// A rank that computes, reads, loads, compiles, evaluates or sleeps may go on: ranks that wait for
+// it wait, and that is all.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/ranks/found.h"
+#include "runner/watch/compare/role.h"
+
+namespace lockstep::runner {
+
+// What of the gang does not change.
+struct GangShape {
+  int ranks = 1;
+  std::map<std::string, int, std::less<>> nodes;  // by address; -1: of several
+  std::string meeting;                   // where ranks meet first: "MPI_Init", "the rendezvous"
+  FoundAbout meets = FoundAbout::named;  // what `meeting` is
+  // MASTER_PORT; 0: none. Whoever waits at the store waits for what any rank may put there.
+  std::uint16_t store_port = 0;
+
+  void add_address(const std::string& address, int node_rank);
+};
+
+struct Evidence {
+  Found found;                // its verdict is what holds without confirmation
+  bool may_hang = false;      // it is a hang if two fresh looks at `look_at` find the same
+  bool is_hidden = false;     // nothing is said of it before that
+  bool needs_stacks = false;  // what the named ranks do is worth asking for
+  std::vector<int> look_at;   // empty: all live ranks
+  Instant counted;  // of collectives: the oldest count that it rests on; a later look needs newer
+};
+using EvidenceList = std::vector<Evidence>;
+
+inline constexpr Duration kSayLeftAfter = seconds(10);  // a rank left, and the others wait
+inline constexpr Duration kSayStoppedAfter = seconds(10);
+inline constexpr Duration kSayDeviceAfter = seconds(30);
+inline constexpr Duration kSayUnreachableAfter = seconds(30);
+inline constexpr Duration kSayFenceAfter = seconds(30);
+
+// Nobody can go on. `after`: HangPolicy's.
+std::optional<Evidence> nobody_goes_on(const GangNow& gang, Duration after);
+// Ranks have waited for others that may go on.
+std::optional<Evidence> some_wait(const GangNow& gang, Duration after);
+// The same by the counts of NCCL, where ranks wait for their GPUs: some have launched a collective
+// that others have not launched yet.
+std::optional<Evidence> some_lag(const GangNow& gang, Duration after);
+EvidenceList circles(const GangNow& gang, const GangShape& shape, Duration after);
+EvidenceList unreachable_peers(const GangNow& gang, const GangShape& shape, Duration after);
+std::optional<Evidence> missed_fence(const GangNow& gang, Duration after);
+
+FoundRank found_rank(const RankStanding& standing);
+// The first kMaxFoundRanks of them.
+std::vector<FoundRank> found_ranks(const GangNow& gang, const std::vector<int>& ranks);
+// The node that has this address, which may have a port; -1: none, or several.
+int node_of_address(const GangShape& shape, std::string_view text);
+
+}  // namespace lockstep::runner

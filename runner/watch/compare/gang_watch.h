@@ -1,0 +1,85 @@
+#pragma once
+// One runner's part in the watch over its gang: it tells its parent what changed among the ranks
+// here and below (telling.h), answers looks, and on node rank 0 compares the ranks of all nodes
+// (comparison.h), publishes what it finds at a bounded rate, and says once that the gang hangs. It
+// owns no connection and no thread; its caller carries messages, and brings samples.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/domain/messages/assignment.h"
+#include "common/domain/messages/runner_protocol.h"
+#include "runner/watch/compare/comparison.h"
+#include "runner/watch/compare/telling.h"
+
+namespace lockstep::runner {
+
+inline constexpr Duration kPublishEvery = seconds(5);  // at most
+
+class GangWatch {
+ public:
+  struct Doors {
+    std::function<void(const GangMessage&)> send_up;                 // to the parent
+    std::function<void(const GangMessage&)> broadcast;               // to every other node
+    std::function<void(const std::vector<int>& ranks)> take_stacks;  // of ranks here, now
+    std::function<void()> keep_stacks;        // whole stacks of the ranks here, into the job's logs
+    std::function<void()> ask_counts;         // -> take_counts(); of node rank 0
+    std::function<void()> published;          // found() has changed
+    std::function<void(const Found&)> hangs;  // once; lockstep.on_hang is the caller's
+  };
+
+  // `radix`: of the gang's tree.
+  GangWatch(const Assignment& assignment, const GangTable& gang, Doors doors,
+            int radix = kGangTreeRadix);
+
+  // That the probe of the gang chose: nodes are known by these, too.
+  void add_addresses(const std::vector<ChosenPath>& chosen);
+
+  // All ranks of this node, with each sample.
+  void sampled(Instant now, const RankStandings& standings);
+  void take(Instant now, const GangStandings& told);
+  void take(Instant now, const GangLook& look);
+  void take(Instant now, const GangSeen& seen);
+  void neighbour_lost(Instant now, int node_rank);
+  void drained(Instant now, int node_rank);
+  void take_counts(Instant now, const std::map<int, std::vector<CollectiveCount>>& counts);
+  // The processes of the gang's ranks, as far as they were told, on node rank 0.
+  struct Process {
+    int rank = 0, node_rank = 0, pid = 0;
+  };
+  std::vector<Process> processes() const;
+
+  // What was published last. Empty on other nodes than node rank 0.
+  const FoundList& found() const { return published_; }
+  // Whether it now holds, published or not, that ranks which have left are waited for.
+  bool finds_left() const;
+  // Asks all nodes to keep the stacks of their ranks. On node rank 0.
+  void keep_all_stacks(Instant now);
+
+  void expire(Instant now);
+  Instant next_deadline() const;
+
+ private:
+  bool is_root() const { return assignment_.node_rank == 0; }
+  void send(Instant now);
+  void compare(Instant now);
+  void publish(Instant now);
+  void ask(Instant now, const GangLook& look);
+  bool is_of(const RankStanding& standing) const;
+
+  const Assignment assignment_;
+  const Doors doors_;
+  Telling telling_;
+  std::optional<Comparison> comparison_;  // on node rank 0
+  Instant compare_at_ = Instant::never();
+  FoundList found_, published_;
+  Instant published_at_;
+  bool has_hung_ = false;
+  std::uint64_t last_own_look_ = 0;
+};
+
+}  // namespace lockstep::runner

@@ -1,0 +1,55 @@
+#pragma once
+// What a standing lets one conclude about a rank: whether it can go on by itself. Pure. Whoever
+// looks for hangs asks only this: as long as one rank of a gang can go on by itself, the others may
+// wait for it with good reason.
+
+#include <vector>
+
+#include "common/domain/ranks/standing.h"
+
+namespace lockstep::runner {
+
+enum class Role {
+  unknown,  // no standing has come
+  moves,    // something of it has moved lately
+  acts,     // nothing has moved, but it may go on by itself: it computes, reads, sleeps, starts or
+            // serves, or a debugger or profiler holds it
+  waits,    // it waits for a peer, and for nothing else
+  waits_gpu,  // it waits for a peer in a library that also waits for what its own GPU computes
+  on_gpu,     // it waits for its own GPU, which may compute or wait for a peer
+  locked,     // all its threads wait for locks of its own process
+  stopped,
+  device,  // in the kernel's hands, which may give it back
+  ended,
+};
+
+// Without any movement for so long, a rank does not move. Two samples and more.
+inline constexpr Duration kStalledAfter = seconds(10);
+
+Role role_of(const RankStanding& standing);
+
+// Whether it goes on only if another rank, or somebody from outside, does something.
+bool is_stuck(Role role);
+// Whether it waits for a peer, as far as can be told.
+bool is_waiting(Role role);
+
+// How long it has been in this role without moving, if nothing was told since its standing was
+// taken. Computing is no movement: a rank that has computed for an hour and now is blocked on a
+// peer has waited for a moment.
+Duration still_for(const RankStanding& standing, Role role, Instant now);
+
+// Whether a rank that waits would be seen to move if it did: it sleeps in the kernel, or talks to
+// peers over TCP. One that spins on shared memory or on an RDMA device looks the same whether it is
+// stuck or goes round in a loop of messages.
+bool is_surely_still(const RankStanding& standing);
+
+// One rank at the moment of a comparison.
+struct RankNow {
+  const RankStanding* standing = nullptr;  // nullptr: none has come
+  Role role = Role::unknown;
+  Duration still{0};
+  bool is_lost = false;  // its node is not heard of any more
+};
+using GangNow = std::vector<RankNow>;  // by rank
+
+}  // namespace lockstep::runner

@@ -1,0 +1,82 @@
+#pragma once
+// What the runner of a node tells its parent in the gang's tree of its own ranks and of those below
+// it: standings of ranks that changed class, paces, and answers to looks. Pure. It gathers what
+// comes in a short time into one message, so that node rank 0 of a thousand nodes gets as many
+// messages as it has children. The messages of node rank 0 itself are for its Comparison.
+//
+// A rank that moves is told once, and again when it has not moved for kStalledAfter, with what it
+// does; then at each change of that. So a gang that trains tells nothing but paces, and one that
+// hangs tells it once.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/messages/watch_protocol.h"
+#include "runner/watch/compare/pace.h"
+#include "runner/watch/compare/role.h"
+
+namespace lockstep::runner {
+
+inline constexpr Duration kGatherFor = milliseconds(500);    // with children; a leaf sends at once
+inline constexpr std::size_t kMaxOpenLooks = 4;              // older ones are not answered any more
+inline constexpr Duration kStackWithin = seconds(14);        // after a look, it is answered without
+inline constexpr Duration kLongestSample = 3 * kWatchEvery;  // beyond, the machine stood still
+
+class Telling {
+ public:
+  explicit Telling(bool has_children) : has_children_(has_children) {}
+
+  // All ranks of this node, with each sample of them.
+  void sampled(Instant now, const RankStandings& standings);
+  // From a child.
+  void take(Instant now, const GangStandings& below);
+  void take(Instant now, const GangSeen& below);
+  void look(Instant now, const GangLook& look);
+  void lost(Instant now, int node_rank);
+
+  // Ranks of this node whose stack a look asks for.
+  std::set<int> wanted_stacks() const;
+
+  // What is to be sent now.
+  std::vector<GangMessage> due(Instant now);
+  Instant next() const { return flush_at_; }  // of due(); never(): nothing waits
+
+ private:
+  struct Open {
+    GangLook look;
+    Instant asked;
+    std::set<int> answered;
+  };
+  struct Own {
+    std::string told;      // the class that was told last
+    Instant raw_since;     // as it was sampled
+    Duration forgiven{0};  // of the time since then, so much the machine stood still
+  };
+
+  void note(Instant now);
+  void forgive(Own& own, RankStanding& standing) const;
+  void answer(Instant now, const RankStanding& standing);
+  void put(std::map<int, RankStanding>& into, RankStanding standing, Duration ahead);
+  std::vector<GangMessage> standings(Instant now);
+  std::vector<GangMessage> answers(Instant now);
+
+  const bool has_children_;
+  std::map<int, Own> own_;  // by rank
+  PaceMeter meter_;
+  std::map<int, RankStanding> changed_;  // by rank, on our clock
+  std::map<int, RankPace> paces_;
+  std::set<int> lost_;
+  std::map<std::uint64_t, Open> open_;
+  std::map<std::uint64_t, std::map<int, RankStanding>> seen_;
+  Instant flush_at_ = Instant::never();
+};
+
+// What of a standing node rank 0 wants to hear at once when it changes.
+std::string class_of(const RankStanding& standing);
+
+}  // namespace lockstep::runner

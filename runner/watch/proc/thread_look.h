@@ -1,0 +1,66 @@
+#pragma once
+// What one thread is blocked on: the system call, its descriptor, and the kind of thing that this
+// is. Pure, over a small interface to the process's descriptors.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/watch/proc/descriptor.h"
+#include "runner/watch/proc/proc_texts.h"
+#include "runner/watch/proc/system_calls.h"
+#include "runner/watch/sockets/tcp_sockets.h"
+
+namespace lockstep::runner {
+
+enum class WaitsOn {
+  nothing,   // it runs, or would
+  peer,      // a socket to a peer
+  store,     // where ranks meet: the rendezvous's store, or the PMIx server
+  other,     // a socket to somebody else
+  listener,  // a socket that listens: for clients
+  file,
+  pipe,
+  terminal,
+  gpu,    // a call into its driver
+  child,  // the end of a process
+  timer,
+  lock,  // a futex, or an event of its own process
+  signal,
+  unknown,
+};
+
+struct ThreadLook {
+  char state = '?';
+  WaitsOn on = WaitsOn::unknown;
+  std::string call;         // "" if it is in none, or the kernel does not say
+  std::string far, near;    // see RankStanding::on and own_end
+  std::uint64_t inode = 0;  // of the pipe or socket
+  bool has_timeout = false;
+  bool is_shared = false;  // a lock that other processes may release
+  friend bool operator==(const ThreadLook&, const ThreadLook&) = default;
+};
+
+inline constexpr std::size_t kMaxPolled = 64;  // descriptors of one poll or epoll that count
+
+// The process that a thread belongs to.
+class DescriptorSource {
+ public:
+  virtual ~DescriptorSource() = default;
+  virtual Descriptor descriptor(int fd) = 0;
+  virtual std::vector<int> epoll_targets(int fd) = 0;  // kMaxPolled at most
+  // Of an array of pollfd in its memory.
+  virtual std::vector<int> polled(std::uint64_t address, std::uint64_t count) = 0;
+  virtual const TcpSocket* socket(std::uint64_t inode) = 0;  // nullptr: no TCP socket
+  virtual WaitsOn kind_of(const TcpSocket& socket) = 0;      // peer, store, other or listener
+  // Whether both ends of this pipe are its own: so its loop is woken by another thread of it.
+  virtual bool has_both_ends(std::uint64_t) { return false; }
+};
+
+// `call`: nullopt where the kernel does not tell us; then the wait channel serves, and for what a
+// call is that goes on after a stop (restart_syscall).
+ThreadLook look_at_thread(char state, const std::optional<BlockedCall>& call,
+                          const std::string& channel, Machine machine, DescriptorSource& source);
+
+}  // namespace lockstep::runner

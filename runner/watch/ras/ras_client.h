@@ -1,0 +1,70 @@
+#pragma once
+// Asks NCCL's RAS on this node's loopback what it knows of a job: one question at a time, over a
+// connection that never blocks and ends after kRasTimeout. It owns the connection. Who listens on
+// the port is a process of the job, or of anybody, so that every answer is parsed as hostile.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/time.h"
+#include "common/io/event_loop.h"
+#include "common/io/file_system.h"
+#include "runner/watch/ras/ras_report.h"
+
+namespace lockstep::runner {
+
+inline constexpr Duration kRasTimeout = seconds(20);  // RAS itself gives its peers five
+
+// The port of an address as NCCL_RAS_ADDR has it, if it is one of this machine's loopback; nullopt:
+// another address, which is not asked, or none.
+std::optional<std::uint16_t> ras_port_of(std::string_view address);
+
+// What is said to RAS, and what it answers. Pure.
+class RasConversation {
+ public:
+  // Sent at once: each line is answered by one.
+  static std::string_view questions();
+  // False: it said too much.
+  bool take(std::string_view bytes);
+  // At its end.
+  Result<RasReport> report() const;
+
+ private:
+  std::string said_;
+};
+
+class RasClient {
+ public:
+  using Told = std::function<void(Result<RasReport>)>;
+
+  explicit RasClient(io::EventLoop& loop) : loop_(loop) {}
+  ~RasClient() { stop(); }
+  RasClient(const RasClient&) = delete;
+  RasClient& operator=(const RasClient&) = delete;
+
+  // Calls back on the loop, never from within. Does nothing while a question is open.
+  void ask(Instant now, std::uint16_t port, Told told);
+  bool is_asking() const { return told_ != nullptr; }
+  // When to call expire(), which gives an answer up that takes too long.
+  Instant next_deadline() const { return until_; }
+  void expire(Instant now);
+
+ private:
+  void write();
+  void read();
+  void finish(Result<RasReport> result);
+  void stop();
+
+  io::EventLoop& loop_;
+  io::Fd fd_;
+  Told told_;
+  Instant until_ = Instant::never();
+  std::string_view left_;  // of the questions
+  RasConversation talk_;
+  std::string failed_;  // the connection could not be made: why, until the next expire()
+};
+
+}  // namespace lockstep::runner

@@ -1,0 +1,80 @@
+#pragma once
+// What NCCL's RAS says of a job: its communicators, how many collectives each rank of them has
+// launched, and which processes do not answer. Pure. Formats: ras.rst of NCCL's documentation and
+// what NCCL 2.24 to 2.30 write: JSON where `SET FORMAT json` is known, else a text that names only
+// the ranks that differ. RAS runs in the ranks' processes: anything may come, and everything is
+// bounded.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/ranks/standing.h"
+
+namespace lockstep::runner {
+
+inline constexpr std::size_t kMaxRasBytes = 32u << 20;
+inline constexpr std::size_t kMaxRasCommunicators = 4'096;
+inline constexpr std::size_t kMaxRasRanks = 200'000;  // of all communicators together
+inline constexpr std::size_t kMaxRasCounts = 16;      // kinds of collectives
+inline constexpr std::size_t kMaxRasTextBytes = 64;   // of a name, a host, a hash
+inline constexpr std::int64_t kMaxRasCount = std::int64_t{1} << 53;
+
+// Counts by the name of the collective; "" where all kinds are counted together.
+using RasCounts = std::map<std::string, std::int64_t>;
+
+struct RasRank {
+  int rank = -1;     // in its communicator, which need not be the job's
+  std::string host;  // an address
+  int pid = 0;       // as the process itself has it
+  RasCounts counts;
+  bool finalizes = false, aborts = false;
+  int async_error = 0;
+  friend bool operator==(const RasRank&, const RasRank&) = default;
+};
+struct RasMissing {
+  int rank = -1;  // -1: not said
+  std::string host;
+  int pid = 0;
+  bool dead = false;  // else it does not answer now
+  friend bool operator==(const RasMissing&, const RasMissing&) = default;
+};
+struct RasCommunicator {
+  std::string hash;  // hexadecimal, without "0x"
+  int size = 0;      // 0: not said
+  std::vector<RasRank> ranks;
+  std::vector<RasMissing> missing;
+  // Of those that `ranks` does not name, in a text.
+  RasCounts others;
+  friend bool operator==(const RasCommunicator&, const RasCommunicator&) = default;
+};
+struct RasReport {
+  std::string nccl_version;
+  std::vector<RasCommunicator> communicators;
+  std::vector<RasMissing> dead;  // processes, of no communicator in particular
+  int timeouts = 0;
+  friend bool operator==(const RasReport&, const RasReport&) = default;
+};
+
+// corrupt: it is not such a report, or beyond a limit.
+Result<RasReport> parse_ras_json(std::string_view text);
+Result<RasReport> parse_ras_text(std::string_view text);
+
+// A process of the job, by which a RAS rank becomes a rank of the job.
+struct RasProcess {
+  int rank = 0;
+  int pid = 0;                         // as the ranks of its node see it
+  std::vector<std::string> addresses;  // of its node; empty: unknown
+};
+// By rank of the job: what each has launched, in each communicator, of the kinds that any of its
+// ranks has launched. A pid that several nodes have is told apart by its host.
+std::map<int, std::vector<CollectiveCount>> counts_by_rank(
+    const RasReport& report, const std::vector<RasProcess>& processes);
+// Ranks of the job that RAS calls dead, or that do not answer it.
+std::vector<int> unanswering_ranks(const RasReport& report,
+                                   const std::vector<RasProcess>& processes);
+
+}  // namespace lockstep::runner

@@ -1,0 +1,70 @@
+"""Finds units (x.h and x.cc of one folder) that include each other, directly or around a cycle.
+
+Those of before the check are in unit_cycles.txt beside: a line for each unit. The list only gets shorter.
+"""
+import pathlib
+import re
+
+KNOWN = pathlib.Path(__file__).with_suffix(".txt")
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.M)
+NOT_PRODUCT = ("tests/", "examples/", "proto/")
+
+
+def unit_of(path):
+    return re.sub(r"\.(h|cc)$", "", path)
+
+
+def graph_of(root, files):
+    files = [f for f in files if f.endswith((".h", ".cc")) and not f.startswith(NOT_PRODUCT)]
+    graph = {unit_of(f): set() for f in files}
+    for f in files:
+        for name in INCLUDE.findall((root / f).read_text()):
+            to = unit_of(name)
+            if to in graph and to != unit_of(f):
+                graph[unit_of(f)].add(to)
+    return graph
+
+
+def components(graph):
+    """Strongly connected components of more than one unit (Tarjan, without recursion)."""
+    index, low, on, stack = {}, {}, set(), []
+    for start in sorted(graph):
+        if start in index:
+            continue
+        index[start] = low[start] = len(index)
+        stack.append(start)
+        on.add(start)
+        work = [(start, iter(sorted(graph[start])))]
+        while work:
+            unit, edges = work[-1]
+            to = next(edges, None)
+            if to is not None and to not in index:
+                index[to] = low[to] = len(index)
+                stack.append(to)
+                on.add(to)
+                work.append((to, iter(sorted(graph[to]))))
+            elif to is not None:
+                if to in on:
+                    low[unit] = min(low[unit], index[to])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[unit])
+                if low[unit] == index[unit]:
+                    at = stack.index(unit)
+                    found, stack = stack[at:], stack[:at]
+                    on.difference_update(found)
+                    if len(found) > 1:
+                        yield sorted(found)
+
+
+def check(root, files):
+    known = set(KNOWN.read_text().split())
+    cycles = list(components(graph_of(root, files)))
+    in_cycles = {unit for cycle in cycles for unit in cycle}
+    for cycle in cycles:
+        new = [unit for unit in cycle if unit not in known]
+        if new:
+            yield f"{new[0]}: includes itself around a cycle of {len(cycle)} units: {', '.join(cycle[:8])}"
+    for unit in sorted(known - in_cycles):
+        yield f"{unit}: is in no cycle any more; take it off {KNOWN.relative_to(root)}"
