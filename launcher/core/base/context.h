@@ -14,7 +14,7 @@
 
 #include "launcher/core/base/compute_checks.h"
 #include "launcher/core/base/config.h"
-#include "launcher/core/core.h"
+#include "launcher/core/base/step.h"
 #include "launcher/core/memory/liveness.h"
 #include "launcher/core/memory/machine_calls.h"
 #include "launcher/core/memory/machine_samples.h"

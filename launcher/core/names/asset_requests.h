@@ -1,6 +1,7 @@
 #pragma once
 // Reactions to requests that register and archive data and models, and who may see which.
 
+#include "launcher/core/access/authority.h"
 #include "launcher/core/base/context.h"
 
 namespace lockstep::launcher {

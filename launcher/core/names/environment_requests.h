@@ -1,6 +1,7 @@
 #pragma once
 // Reactions to requests that register, archive, prune and rebuild environments.
 
+#include "launcher/core/access/authority.h"
 #include "launcher/core/base/context.h"
 
 namespace lockstep::launcher {

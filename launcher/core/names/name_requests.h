@@ -2,6 +2,7 @@
 // Who may register a version under a name of environments, data, models or components, and
 // reactions to requests that share a name, and that annotate and delete versions.
 
+#include "launcher/core/access/authority.h"
 #include "launcher/core/base/context.h"
 
 namespace lockstep::launcher {
