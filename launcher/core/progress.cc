@@ -12,6 +12,7 @@
 #include "launcher/core/attempts/writing.h"
 #include "launcher/core/jobs/children.h"
 #include "launcher/core/pipelines/pipelines.h"
+#include "launcher/core/placement/node_fit.h"
 #include "launcher/core/placement/placement.h"
 #include "launcher/core/placement/rdma_fabric.h"
 #include "launcher/core/queue/dependencies.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/domain/why/nodes/losses.h"
+#include "launcher/core/placement/placement.h"
 
 namespace lockstep::launcher {
 

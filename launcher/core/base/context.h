@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/core/base/cluster.h"
 #include "launcher/core/base/compute_checks.h"
 #include "launcher/core/base/config.h"
 #include "launcher/core/base/step.h"
@@ -19,7 +20,6 @@
 #include "launcher/core/memory/machine_calls.h"
 #include "launcher/core/memory/machine_samples.h"
 #include "launcher/core/memory/timers.h"
-#include "launcher/core/placement/placement.h"
 #include "launcher/core/queue/scheduler.h"
 #include "launcher/state/state.h"
 

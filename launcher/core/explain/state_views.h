@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/domain/messages/views.h"
+#include "launcher/core/base/cluster.h"
 #include "launcher/core/explain/words_of.h"
-#include "launcher/core/placement/placement.h"
 #include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {

@@ -15,6 +15,7 @@
 #include "launcher/core/nodes/size_check.h"
 #include "launcher/core/placement/in_vain.h"
 #include "launcher/core/placement/node_fit.h"
+#include "launcher/core/placement/placement.h"
 
 namespace lockstep::launcher {
 

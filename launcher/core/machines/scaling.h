@@ -10,6 +10,7 @@
 #include <string>
 
 #include "launcher/core/base/context.h"
+#include "launcher/core/placement/shape.h"
 
 namespace lockstep::launcher {
 

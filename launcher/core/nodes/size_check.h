@@ -7,6 +7,7 @@
 
 #include "common/domain/why/why.h"
 #include "launcher/core/base/context.h"
+#include "launcher/core/placement/shape.h"
 
 namespace lockstep::launcher {
 

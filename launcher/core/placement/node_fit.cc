@@ -253,6 +253,17 @@ bool KeptNodes::leaves_room(const Node& node, const Shape& other) const {
   return has_room(node, use, other);
 }
 
+bool lacks_account(const Cluster& cluster, const Job& job) {
+  if (!cluster.config.fixed_nodes || job.pool != kLocalCompute) return false;
+  int known = 0;
+  for (const Node& node : cluster.state.nodes_of(job.pool)) {
+    if (!node.session || node.lost) continue;
+    if (!why_no_account(node, job.spec.run_as)) return false;
+    ++known;
+  }
+  return known >= *cluster.config.fixed_nodes;
+}
+
 Allotment allot(const Cluster& cluster, const Node& node, const Shape& shape) {
   const InUse used = in_use(cluster.state, node);
   Allotment allotment;

@@ -12,6 +12,7 @@
 #include "launcher/core/machines/instances.h"
 #include "launcher/core/machines/scaling.h"
 #include "launcher/core/machines/view.h"
+#include "launcher/core/placement/node_fit.h"
 #include "launcher/core/targets/size_requests.h"
 
 namespace lockstep::launcher {
