@@ -5,6 +5,7 @@
 #include "common/base/natural_order.h"
 #include "launcher/core/attempts/desired.h"
 #include "launcher/core/attempts/rank_settings.h"
+#include "launcher/core/effects.h"
 #include "launcher/core/explain/state_views.h"
 #include "launcher/core/explain/step_views.h"
 #include "launcher/core/jobs/requests.h"
@@ -18,7 +19,7 @@
 namespace lockstep::launcher {
 
 struct Core::Impl {
-  explicit Impl(CoreConfig config) : context(std::move(config)) {}
+  explicit Impl(CoreConfig config) : context(std::move(config), follow) {}
   Context context;
 };
 

@@ -38,11 +38,15 @@ struct Pending {
 };
 
 struct Context {
+  // What follows from a fact that emit() recorded: effects.h.
+  using Follow = void (*)(Context& core, const Fact& fact);
+
  private:
   State memory_;
+  const Follow follow_;
 
  public:
-  explicit Context(CoreConfig settings);
+  Context(CoreConfig settings, Follow follow);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
