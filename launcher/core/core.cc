@@ -11,6 +11,7 @@
 #include "launcher/core/jobs/requests.h"
 #include "launcher/core/nodes/agents.h"
 #include "launcher/core/queue/quotas.h"
+#include "launcher/core/queue/scheduler.h"
 #include "launcher/core/reactor.h"
 #include "launcher/core/targets/compute_requests.h"
 #include "launcher/core/targets/size_requests.h"
@@ -19,8 +20,10 @@
 namespace lockstep::launcher {
 
 struct Core::Impl {
-  explicit Impl(CoreConfig config) : context(std::move(config), follow) {}
+  explicit Impl(CoreConfig config)
+      : context(std::move(config), follow, scheduler), scheduler(context.state, context.config) {}
   Context context;
+  Scheduler scheduler;
 };
 
 Core::Core(CoreConfig config) : impl_(std::make_unique<Impl>(std::move(config))) {}

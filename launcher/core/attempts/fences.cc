@@ -4,6 +4,7 @@
 
 #include "common/domain/why/nodes/losses.h"
 #include "launcher/core/placement/placement.h"
+#include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {
 

@@ -20,10 +20,11 @@
 #include "launcher/core/memory/machine_calls.h"
 #include "launcher/core/memory/machine_samples.h"
 #include "launcher/core/memory/timers.h"
-#include "launcher/core/queue/scheduler.h"
 #include "launcher/state/state.h"
 
 namespace lockstep::launcher {
+
+class Scheduler;  // queue/scheduler.h
 
 // The jobs and nodes that the current step must still process, or send updates for.
 struct Pending {
@@ -46,7 +47,8 @@ struct Context {
   const Follow follow_;
 
  public:
-  Context(CoreConfig settings, Follow follow);
+  // The scheduler works on the state of this context, so it is made after it.
+  Context(CoreConfig settings, Follow follow, Scheduler& of_this);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -68,7 +70,7 @@ struct Context {
   const State& state = memory_;
   NodeWatches watches;
   Notes notes;
-  Scheduler scheduler{memory_, config};
+  Scheduler& scheduler;
   Timers timers;   // polled time
   Timers retries;  // of waiting jobs, in real time: our stalls do not make a job wait longer
   PolledClock clock;

@@ -15,6 +15,7 @@
 #include "launcher/core/placement/node_fit.h"
 #include "launcher/core/placement/rdma_fabric.h"
 #include "launcher/core/queue/quotas.h"
+#include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {
 namespace {

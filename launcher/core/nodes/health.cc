@@ -6,6 +6,7 @@
 #include "common/domain/why/nodes/losses.h"
 #include "launcher/core/attempts/fences.h"
 #include "launcher/core/attempts/reports.h"
+#include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {
 

@@ -7,6 +7,7 @@
 
 #include "common/domain/why/nodes/nodes.h"
 #include "launcher/core/nodes/size_check.h"
+#include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {
 
