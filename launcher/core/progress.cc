@@ -16,6 +16,7 @@
 #include "launcher/core/placement/placement.h"
 #include "launcher/core/placement/rdma_fabric.h"
 #include "launcher/core/queue/dependencies.h"
+#include "launcher/state/absences.h"
 
 namespace lockstep::launcher {
 

@@ -12,6 +12,7 @@
 #include "common/domain/why/nodes/machines.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/attempts/retry.h"
+#include "launcher/core/base/no_such.h"
 #include "launcher/core/jobs/child_nodes.h"
 #include "launcher/core/jobs/children.h"
 #include "launcher/core/jobs/retention.h"
@@ -22,7 +23,6 @@
 #include "launcher/core/placement/placement.h"
 #include "launcher/core/queue/dependencies.h"
 #include "launcher/core/queue/quotas.h"
-#include "launcher/core/targets/compute_requests.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {

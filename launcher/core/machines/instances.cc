@@ -12,9 +12,9 @@
 #include "common/domain/why/nodes/targets.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/base/next_fire.h"
+#include "launcher/core/base/no_such.h"
 #include "launcher/core/machines/scaling.h"
 #include "launcher/core/nodes/nodes.h"
-#include "launcher/core/targets/compute_requests.h"
 
 namespace lockstep::launcher {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "common/domain/why/nodes/nodes.h"
+#include "launcher/core/base/sizes.h"
 #include "launcher/core/nodes/shared_machine.h"
 #include "launcher/core/placement/host_labels.h"
 #include "launcher/core/placement/rdma_fabric.h"
 #include "launcher/core/queue/scheduler.h"
-#include "launcher/core/targets/size_requests.h"
 
 namespace lockstep::launcher {
 

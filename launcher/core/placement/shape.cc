@@ -1,6 +1,6 @@
 #include "launcher/core/placement/shape.h"
 
-#include "launcher/core/attempts/retry.h"
+#include "launcher/state/absences.h"
 #include "launcher/words/placement.h"
 
 namespace lockstep::launcher {
