@@ -7,7 +7,7 @@
 
 #include "common/domain/why/jobs/explain.h"
 #include "launcher/core/explain/state_views.h"
-#include "launcher/core/nodes/size_check.h"
+#include "launcher/core/placement/new_machines.h"
 #include "launcher/core/placement/placement.h"
 #include "launcher/core/queue/reservation.h"
 #include "launcher/state/found_state.h"

@@ -10,7 +10,6 @@
 #include <string>
 
 #include "launcher/core/base/context.h"
-#include "launcher/core/placement/shape.h"
 
 namespace lockstep::launcher {
 
@@ -24,9 +23,5 @@ bool has_demand(const Context& core, const std::string& target);
 Instant next_scaling(const Context& core, const std::string& target);
 
 ScalingView scaling_view(const Context& core, const std::string& target);
-
-// Why the job waits for machines that are made or could be made; none if more machines would not
-// help it.
-Why waits_for_machines(const Cluster& cluster, const std::string& pool, const Shape& shape);
 
 }  // namespace lockstep::launcher

@@ -11,6 +11,7 @@
 #include "launcher/core/nodes/health.h"
 #include "launcher/core/nodes/preemption.h"
 #include "launcher/core/nodes/shared_machine.h"
+#include "launcher/core/queue/wake.h"
 
 namespace lockstep::launcher {
 

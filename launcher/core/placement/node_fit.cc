@@ -5,8 +5,8 @@
 #include "common/domain/why/nodes/fit.h"
 #include "common/domain/why/nodes/limit_fit.h"
 #include "common/domain/why/nodes/nodes.h"
-#include "launcher/core/machines/life.h"
-#include "launcher/core/nodes/size_check.h"
+#include "launcher/core/placement/machine_end.h"
+#include "launcher/core/placement/new_machines.h"
 #include "launcher/core/placement/rdma_fabric.h"
 
 namespace lockstep::launcher {
