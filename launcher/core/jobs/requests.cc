@@ -18,6 +18,7 @@
 #include "launcher/core/jobs/step_names.h"
 #include "launcher/core/jobs/target_choice.h"
 #include "launcher/core/names/environment_requests.h"
+#include "launcher/core/names/objects.h"
 #include "launcher/core/queue/dependencies.h"
 #include "launcher/core/queue/quotas.h"
 #include "launcher/words/why.h"
