@@ -9,7 +9,7 @@
 #include "launcher/core/base/counted.h"
 #include "launcher/core/base/no_such.h"
 #include "launcher/core/names/environment_requests.h"
-#include "launcher/core/nodes/shared_machine.h"
+#include "launcher/core/nodes/machine_claims.h"
 #include "launcher/core/nodes/tokens.h"
 #include "launcher/words/why.h"
 

@@ -4,7 +4,7 @@
 
 #include "common/domain/why/nodes/nodes.h"
 #include "launcher/core/base/sizes.h"
-#include "launcher/core/nodes/shared_machine.h"
+#include "launcher/core/nodes/machine_claims.h"
 #include "launcher/core/placement/new_machines.h"
 #include "launcher/core/placement/rdma_fabric.h"
 #include "launcher/core/queue/scheduler.h"
