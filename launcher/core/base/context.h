@@ -19,6 +19,7 @@
 #include "launcher/core/memory/liveness.h"
 #include "launcher/core/memory/machine_calls.h"
 #include "launcher/core/memory/machine_samples.h"
+#include "launcher/core/memory/notes.h"
 #include "launcher/core/memory/timers.h"
 #include "launcher/state/state.h"
 

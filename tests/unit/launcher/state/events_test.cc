@@ -2,6 +2,7 @@
 
 #include "launcher/state/event.h"
 
+#include "launcher/core/memory/notes.h"
 #include "launcher/words/why.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
