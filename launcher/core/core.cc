@@ -7,6 +7,7 @@
 #include "launcher/core/attempts/rank_settings.h"
 #include "launcher/core/effects.h"
 #include "launcher/core/explain/events.h"
+#include "launcher/core/explain/explain.h"
 #include "launcher/core/explain/state_views.h"
 #include "launcher/core/explain/step_views.h"
 #include "launcher/core/jobs/requests.h"

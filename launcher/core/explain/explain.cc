@@ -1,5 +1,4 @@
-// `lockstep job explain`: why a job was placed where it was, or why it waits and what would let it
-// start earlier.
+#include "launcher/core/explain/explain.h"
 
 #include <algorithm>
 #include <set>
