@@ -7,9 +7,7 @@
 #include "launcher/api/queries/environment_queries.h"
 #include "launcher/api/service.h"
 #include "launcher/core/access/users.h"
-#include "launcher/core/names/asset_requests.h"
-#include "launcher/core/names/environment_requests.h"
-#include "launcher/core/names/name_requests.h"
+#include "launcher/core/names/objects.h"
 
 namespace lockstep::launcher {
 namespace {

@@ -13,7 +13,7 @@
 #include "launcher/api/service.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/jobs/children.h"
-#include "launcher/core/names/environment_requests.h"
+#include "launcher/core/names/objects.h"
 
 namespace lockstep::launcher {
 namespace {

@@ -6,6 +6,7 @@
 #include "launcher/core/nodes/health.h"
 #include "launcher/core/nodes/shared_machine.h"
 #include "launcher/core/nodes/size_check.h"
+#include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {
 

@@ -12,9 +12,11 @@
 #include "launcher/core/attempts/writing.h"
 #include "launcher/core/jobs/children.h"
 #include "launcher/core/pipelines/pipelines.h"
+#include "launcher/core/placement/node_fit.h"
 #include "launcher/core/placement/placement.h"
 #include "launcher/core/placement/rdma_fabric.h"
 #include "launcher/core/queue/dependencies.h"
+#include "launcher/state/absences.h"
 
 namespace lockstep::launcher {
 

@@ -25,6 +25,7 @@
 #include "launcher/core/nodes/nodes.h"
 #include "launcher/core/nodes/size_check.h"
 #include "launcher/core/progress.h"
+#include "launcher/core/queue/scheduler.h"
 #include "launcher/core/shutdown.h"
 #include "launcher/core/targets/compute_requests.h"
 #include "launcher/core/targets/size_requests.h"

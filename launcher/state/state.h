@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/messages/views.h"
 #include "common/domain/why/why.h"
 #include "launcher/state/event.h"
 #include "launcher/state/facts/fact.h"

@@ -7,7 +7,7 @@
 #include "common/domain/job/pipeline.h"
 #include "common/domain/messages/no_such_job.h"
 #include "launcher/core/access/users.h"
-#include "launcher/core/names/asset_requests.h"
+#include "launcher/core/names/objects.h"
 
 namespace lockstep::launcher {
 namespace {

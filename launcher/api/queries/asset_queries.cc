@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "launcher/api/queries/queries.h"
-#include "launcher/core/names/asset_requests.h"
+#include "launcher/core/names/objects.h"
 
 namespace lockstep::launcher {
 namespace {

@@ -11,7 +11,7 @@
 #include "launcher/api/queries/environment_queries.h"
 #include "launcher/core/explain/reuse.h"
 #include "launcher/core/jobs/metadata.h"
-#include "launcher/core/nodes/nodes.h"
+#include "launcher/core/nodes/tokens.h"
 #include "launcher/state/state.h"
 
 namespace lockstep::launcher {

@@ -12,7 +12,7 @@
 #include "launcher/api/queries/compute_texts.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/jobs/children.h"
-#include "launcher/core/names/environment_requests.h"
+#include "launcher/core/names/objects.h"
 #include "launcher/state/found_state.h"
 #include "launcher/words/explain.h"
 #include "launcher/words/jobs.h"

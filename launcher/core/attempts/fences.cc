@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "common/domain/why/nodes/losses.h"
+#include "launcher/core/placement/placement.h"
+#include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {
 

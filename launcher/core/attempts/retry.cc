@@ -69,20 +69,6 @@ Why why_given_up(const Job& job, const ExitReport& report) {
                              report.time - job.attempts.back().placed};
 }
 
-std::set<NodeId> nodes_without(const Attempt& attempt) {
-  std::set<NodeId> nodes;
-  if (!attempt.ended || attempt.ended->cause != Cause::workspace_failed) return nodes;
-  for (const Part& part : attempt.parts)
-    if (part.finished() && part.report->exit && part.report->exit->absent) nodes.insert(part.node);
-  return nodes;
-}
-
-std::set<NodeId> nodes_without(const Job& job, std::size_t attempts) {
-  std::set<NodeId> nodes;
-  for (std::size_t i = 0; i < attempts; ++i) nodes.merge(nodes_without(job.attempts[i]));
-  return nodes;
-}
-
 bool is_retried(const RetryPolicy& policy, const ExitReport& report) {
   if (report.cause == Cause::completed || report.cause == Cause::canceled) return false;
   const bool listed = std::any_of(policy.on.begin(), policy.on.end(),

@@ -10,7 +10,7 @@
 #include "common/domain/why/jobs/ends.h"
 #include "common/domain/why/jobs/orders.h"
 #include "launcher/core/attempts/environment_locks.h"
-#include "launcher/core/machines/life.h"
+#include "launcher/core/placement/machine_end.h"
 #include "launcher/state/found_state.h"
 
 namespace lockstep::launcher {

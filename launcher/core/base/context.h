@@ -12,18 +12,20 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/core/base/cluster.h"
 #include "launcher/core/base/compute_checks.h"
 #include "launcher/core/base/config.h"
-#include "launcher/core/core.h"
+#include "launcher/core/base/step.h"
 #include "launcher/core/memory/liveness.h"
 #include "launcher/core/memory/machine_calls.h"
 #include "launcher/core/memory/machine_samples.h"
+#include "launcher/core/memory/notes.h"
 #include "launcher/core/memory/timers.h"
-#include "launcher/core/placement/placement.h"
-#include "launcher/core/queue/scheduler.h"
 #include "launcher/state/state.h"
 
 namespace lockstep::launcher {
+
+class Scheduler;  // queue/scheduler.h
 
 // The jobs and nodes that the current step must still process, or send updates for.
 struct Pending {
@@ -38,11 +40,16 @@ struct Pending {
 };
 
 struct Context {
+  // What follows from a fact that emit() recorded: effects.h.
+  using Follow = void (*)(Context& core, const Fact& fact);
+
  private:
   State memory_;
+  const Follow follow_;
 
  public:
-  explicit Context(CoreConfig settings);
+  // The scheduler works on the state of this context, so it is made after it.
+  Context(CoreConfig settings, Follow follow, Scheduler& of_this);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -64,7 +71,7 @@ struct Context {
   const State& state = memory_;
   NodeWatches watches;
   Notes notes;
-  Scheduler scheduler{memory_, config};
+  Scheduler& scheduler;
   Timers timers;   // polled time
   Timers retries;  // of waiting jobs, in real time: our stalls do not make a job wait longer
   PolledClock clock;

@@ -1,5 +1,4 @@
-// `lockstep job explain`: why a job was placed where it was, or why it waits and what would let it
-// start earlier.
+#include "launcher/core/explain/explain.h"
 
 #include <algorithm>
 #include <set>
@@ -7,7 +6,8 @@
 
 #include "common/domain/why/jobs/explain.h"
 #include "launcher/core/explain/state_views.h"
-#include "launcher/core/nodes/size_check.h"
+#include "launcher/core/placement/new_machines.h"
+#include "launcher/core/placement/placement.h"
 #include "launcher/core/queue/reservation.h"
 #include "launcher/state/found_state.h"
 #include "launcher/words/found.h"

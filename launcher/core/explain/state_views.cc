@@ -15,8 +15,9 @@
 #include "launcher/core/attempts/environment_locks.h"
 #include "launcher/core/attempts/reports.h"
 #include "launcher/core/jobs/metadata.h"
-#include "launcher/core/nodes/size_check.h"
 #include "launcher/core/pipelines/pipelines.h"
+#include "launcher/core/placement/node_fit.h"
+#include "launcher/core/placement/placement.h"
 #include "launcher/core/queue/dependencies.h"
 
 namespace lockstep::launcher {

@@ -8,6 +8,7 @@
 #include "launcher/core/jobs/target_choice.h"
 #include "launcher/core/placement/in_vain.h"
 #include "launcher/core/placement/node_fit.h"
+#include "launcher/core/placement/shape.h"
 
 namespace lockstep::launcher {
 

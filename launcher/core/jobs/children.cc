@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/domain/why/jobs/orders.h"
-#include "launcher/core/jobs/requests.h"
+#include "launcher/core/jobs/cancel.h"
 
 namespace lockstep::launcher {
 namespace {

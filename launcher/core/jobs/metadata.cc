@@ -6,7 +6,7 @@
 
 #include "common/domain/ranks/limits.h"
 #include "launcher/core/access/users.h"
-#include "launcher/core/jobs/requests.h"
+#include "launcher/core/jobs/cancel.h"
 #include "launcher/core/queue/quotas.h"
 
 namespace lockstep::launcher {

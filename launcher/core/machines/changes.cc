@@ -7,6 +7,7 @@
 #include "common/domain/why/nodes/losses.h"
 #include "common/domain/why/nodes/providers.h"
 #include "launcher/core/nodes/nodes.h"
+#include "launcher/core/nodes/tokens.h"
 
 namespace lockstep::launcher {
 
@@ -86,15 +87,6 @@ bool joins_later(const ComputeSpec& spec) { return spec.source == NodeSource::co
 bool must_still_join(const ComputeSpec& spec, const Machine& machine) {
   return joins_later(spec) && machine.phase == Machine::Phase::created && machine.node.value == 0 &&
          !machine.failure;
-}
-
-void forget_tokens(Context& core, const std::string& target, const std::string& machine,
-                   const Digest* kept) {
-  std::vector<Digest> useless;
-  for (const auto& [hash, token] : core.state.tokens())
-    if (token.pool == target && token.machine == machine && (kept == nullptr || hash != *kept))
-      useless.push_back(hash);
-  for (const Digest& hash : useless) core.emit(TokenForgotten{hash});
 }
 
 void end_machine(Context& core, const std::string& target, const std::string& name, Why why) {

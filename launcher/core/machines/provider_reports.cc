@@ -9,6 +9,8 @@
 #include "launcher/core/machines/changes.h"
 #include "launcher/core/machines/rules.h"
 #include "launcher/core/nodes/preemption.h"
+#include "launcher/core/nodes/tokens.h"
+#include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {
 

@@ -11,6 +11,7 @@
 #include "launcher/core/machines/life.h"
 #include "launcher/core/machines/scaling.h"
 #include "launcher/core/nodes/nodes.h"
+#include "launcher/core/placement/machine_end.h"
 
 namespace lockstep::launcher {
 

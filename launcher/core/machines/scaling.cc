@@ -9,12 +9,12 @@
 #include "common/domain/why/nodes/machines.h"
 #include "launcher/core/machines/changes.h"
 #include "launcher/core/machines/free_names.h"
-#include "launcher/core/machines/life.h"
-#include "launcher/core/nodes/size_check.h"
 #include "launcher/core/placement/host_labels.h"
+#include "launcher/core/placement/machine_end.h"
 #include "launcher/core/placement/node_fit.h"
-#include "launcher/core/placement/rdma_fabric.h"
+#include "launcher/core/placement/wait_for_machines.h"
 #include "launcher/core/queue/quotas.h"
+#include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -126,20 +126,6 @@ class Packer {
   std::optional<Room> whole_;  // unknown: each part needs a machine of its own
   std::vector<Room> rooms_;
 };
-
-// True if a machine of this target cannot run the job; false if it can, or if nobody knows yet.
-bool unfit(const Cluster& cluster, const std::string& target, const Shape& shape) {
-  if (excludes_new_machines(cluster, target, shape)) return true;
-  const Compute* compute = cluster.state.computes().find(target);
-  if (compute != nullptr && outlives_machines(*compute, shape.lasts)) return true;
-  const MachineSamples* samples = cluster.samples;
-  if (samples == nullptr) return false;
-  if (samples->why_lacking(target, shape.run_as, cluster.now) != nullptr) return true;
-  const Inventory* sample = samples->of(target);
-  if (sample == nullptr) return false;
-  if (shape.rdma == Rdma::required && why_no_rdma(*sample, shape.nodes == 1)) return true;
-  return static_cast<bool>(too_small(*sample, shape));
-}
 
 // A compute instance that is on is a cluster of exactly one machine.
 Scale scale_of(const Compute& compute) {
@@ -327,11 +313,6 @@ class Scaler {
   const Scale scale_;
 };
 
-const Compute* elastic(const State& state, const std::string& target) {
-  const Compute* compute = state.computes().find(target);
-  return compute != nullptr && is_elastic(compute->spec) && !compute->leaving ? compute : nullptr;
-}
-
 }  // namespace
 
 void scale(Context& core, const std::string& target) {
@@ -372,42 +353,6 @@ ScalingView scaling_view(const Context& core, const std::string& target) {
     view.failure_data = MachinesLackAccount{lacking->first, lacking->second};
   if (compute->not_before > core.now) view.retry_at = compute->not_before;
   return view;
-}
-
-namespace {
-
-// What a provider says of the first machine that it has accepted and not made.
-Why why_machines_wait(const Cluster& cluster, const std::string& target) {
-  if (cluster.calls == nullptr) return {};
-  const auto& waiting = cluster.calls->waiting;
-  const auto first = waiting.lower_bound({target, ""});
-  return first != waiting.end() && first->first.first == target ? first->second.why : Why();
-}
-
-}  // namespace
-
-Why waits_for_machines(const Cluster& cluster, const std::string& pool, const Shape& shape) {
-  const State& state = cluster.state;
-  const Compute* compute = elastic(state, pool);
-  if (compute == nullptr) return {};
-  const int hosts = static_cast<int>(compute->spec.hosts.size());
-  if (compute->spec.source == NodeSource::ssh && shape.nodes > hosts)
-    return NeedsMoreHosts{asked_for(shape), pool, hosts};
-  if (shape.nodes > most_machines(compute->spec) || unfit(cluster, pool, shape)) return {};
-  WaitsForMachines reason;
-  reason.asked = asked_for(shape);
-  reason.target = pool;
-  reason.nodes = static_cast<std::int64_t>(state.computes().nodes_of(pool).size());
-  for (const auto& [name, machine] : compute->machines) {
-    if (machine.phase == Machine::Phase::leaving)
-      ++reason.leaving;
-    else if (machine.node.value == 0)
-      ++reason.coming;
-  }
-  reason.pending = why_machines_wait(cluster, pool);
-  reason.failure = compute->failure;
-  if (compute->failure && compute->not_before > cluster.now) reason.retry_at = compute->not_before;
-  return reason;
 }
 
 }  // namespace lockstep::launcher

@@ -7,10 +7,10 @@
 #include "launcher/core/access/users.h"
 #include "launcher/core/attempts/fences.h"
 #include "launcher/core/base/counted.h"
-#include "launcher/core/machines/changes.h"
+#include "launcher/core/base/no_such.h"
 #include "launcher/core/names/environment_requests.h"
-#include "launcher/core/nodes/shared_machine.h"
-#include "launcher/core/targets/compute_requests.h"
+#include "launcher/core/nodes/machine_claims.h"
+#include "launcher/core/nodes/tokens.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {
@@ -62,10 +62,6 @@ bool must_wait(const CoreConfig& config, Approval approval) {
 }
 
 }  // namespace
-
-std::string token_id(const Digest& secret_hash) {
-  return secret_hash.hex().substr(0, kTokenIdCharacters);
-}
 
 // What runs there counts as lost, and what ended there without a verdict counts as nothing: its
 // node may have made it up.

@@ -5,7 +5,7 @@
 #include "common/domain/why/jobs/ends.h"
 #include "common/domain/why/nodes/losses.h"
 #include "common/domain/why/nodes/machines.h"
-#include "launcher/core/machines/life.h"
+#include "launcher/core/placement/machine_end.h"
 
 namespace lockstep::launcher {
 

@@ -12,12 +12,12 @@
 #include "launcher/core/access/users.h"
 #include "launcher/core/attempts/merging.h"
 #include "launcher/core/attempts/verdict.h"
-#include "launcher/core/jobs/requests.h"
+#include "launcher/core/jobs/cancel.h"
+#include "launcher/core/jobs/refusals.h"
 #include "launcher/core/jobs/retention.h"
 #include "launcher/core/jobs/step_names.h"
 #include "launcher/core/jobs/target_choice.h"
 #include "launcher/core/names/environment_requests.h"
-#include "launcher/core/queue/quotas.h"
 #include "launcher/state/jobs/step_key.h"
 
 namespace lockstep::launcher {
@@ -246,29 +246,6 @@ void advance_pipeline(Context& core, const Job& job) {
     begin_ready(core, job);
   } while (!job.steps->hopeless().empty());
   if (job.steps->all_over()) end(core, job);
-}
-
-std::vector<Refusal> refusals_of_steps(const Cluster& cluster, const JobSpec& spec,
-                                       const Judging& how) {
-  std::vector<Refusal> found;
-  std::set<std::string> messages;
-  const auto add = [&](Refusal refusal, const PipelineStep& step) {
-    if (!messages.insert(refusal.error.message).second) return;
-    refusal.step = step.name;
-    found.push_back(std::move(refusal));
-  };
-  for (const PipelineStep& step : spec.pipeline->steps) {
-    JobSpec one = step.spec;
-    one.submitter = spec.submitter;
-    one.project = spec.project;
-    one.run_as = spec.run_as;
-    if (how.what == Judging::What::all) {
-      if (auto choice = choose_target(cluster, one)) one.compute = std::move(choice->target);
-      if (auto error = refused_by_quota(cluster, one, {}, {})) add({*std::move(error)}, step);
-    }
-    for (Refusal& refusal : refusals_of_nodes(cluster, one, how)) add(std::move(refusal), step);
-  }
-  return found;
 }
 
 Why why_of_steps(const State& state, const Job& job) {

@@ -12,13 +12,12 @@
 #include "common/base/natural_order.h"
 #include "common/domain/why/jobs/vain.h"
 #include "common/domain/why/nodes/placement.h"
-#include "launcher/core/attempts/retry.h"
-#include "launcher/core/machines/instances.h"
-#include "launcher/core/machines/life.h"
-#include "launcher/core/machines/scaling.h"
 #include "launcher/core/placement/in_vain.h"
+#include "launcher/core/placement/instance_off.h"
+#include "launcher/core/placement/machine_end.h"
 #include "launcher/core/placement/node_fit.h"
 #include "launcher/core/placement/rdma_fabric.h"
+#include "launcher/core/placement/wait_for_machines.h"
 #include "launcher/words/placement.h"
 #include "launcher/words/why.h"
 
@@ -27,8 +26,6 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::size_t kMaxNamedMachines = 4;  // in one reason
-
-constexpr std::size_t kMaxReasonNodes = 4;  // named in one line
 
 // Nodes among which a gang may lie: those of one network that reach each other (`host` is empty),
 // or those of one host, where a node whose address is loopback is at home. `fabric` is empty unless
@@ -317,36 +314,6 @@ std::optional<Placement> first_fit(const Cluster& cluster, const Shape& shape, c
 
 }  // namespace
 
-Shape shape_of(const JobSpec& spec) {
-  const ResourceRequest& r = spec.resources;
-  const int own = r.isolate_gpus ? spec.distribution.processes_per_node : 0;
-  return {r.instance_count,    r.cpus,     r.memory, r.gpus,   own,     spec.run_as, spec.limits,
-          spec.in_container(), r.isolated, r.rdma,   r.labels, r.nodes, spec.timeout};
-}
-
-Shape shape_of(const Job& job) {
-  Shape shape = shape_of(job.spec);
-  shape.not_on = nodes_without(job, job.attempts.size());
-  return shape;
-}
-
-NodesAsked asked_for(const Shape& shape) {
-  NodesAsked asked;
-  asked.nodes = shape.nodes;
-  asked.isolated = shape.isolated;
-  asked.names = shape.names;
-  asked.more_names = asked.names.size() > kMaxReasonNodes;
-  if (asked.more_names) asked.names.resize(kMaxReasonNodes);
-  asked.cpus = shape.cpus;
-  asked.memory = shape.memory;
-  asked.gpus = shape.gpus;
-  asked.rdma = shape.rdma == Rdma::required;
-  for (const auto& [key, value] : shape.labels) asked.labels.push_back({key, value});
-  return asked;
-}
-
-std::string describe(const Shape& shape) { return words::describe(asked_for(shape)); }
-
 namespace {
 
 Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape) {
@@ -462,17 +429,6 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
                     nodes, pool, most, pool, nodes));
   }
   return pool == kLocalCompute ? beyond_fixed_nodes(cluster, shape_of(spec)) : std::nullopt;
-}
-
-bool lacks_account(const Cluster& cluster, const Job& job) {
-  if (!cluster.config.fixed_nodes || job.pool != kLocalCompute) return false;
-  int known = 0;
-  for (const Node& node : cluster.state.nodes_of(job.pool)) {
-    if (!node.session || node.lost) continue;
-    if (!why_no_account(node, job.spec.run_as)) return false;
-    ++known;
-  }
-  return known >= *cluster.config.fixed_nodes;
 }
 
 std::vector<Why> explain_nodes(const Cluster& cluster, const Job& job) {

@@ -243,4 +243,31 @@ void Pass::place_now(const Job& job, Placed placed) {
                     class_of(cluster_.config, *state.job(state.queue().at(*next))));
 }
 
+void run_pass(Lane& lane, const Cluster& cluster, const Lane::Moves& moves) {
+  if (!lane.dirty_) return;
+  const State& state = cluster.state;
+  const auto job_at = [&](std::uint64_t order) { return state.job(state.queue().at(order)); };
+  lane.now_ = cluster.now;
+  for (const std::uint64_t order : std::exchange(lane.unsaid_, {})) {
+    const auto parked = lane.parked_.find(lane.jobs_.class_of(order).shape);
+    if (parked == lane.parked_.end()) continue;
+    parked->second.orders.insert(order);
+    moves.waits(*job_at(order));
+    // The reason changes with time alone once the target has had long enough to get nodes.
+    if (state.nodes_of(job_at(order)->pool).size() == 0) lane.topology_dirty_ = true;
+  }
+  if (std::exchange(lane.topology_dirty_, false)) {
+    lane.unpark(cluster, moves);
+    lane.over_quota_.nodes_changed();
+  }
+  if (std::exchange(lane.retest_, false)) {
+    lane.forget_heads();
+    lane.full_.clear();
+  }
+  for (const std::uint64_t order : lane.over_quota_.take_fitting(state))
+    lane.jobs_.add(*job_at(order), class_of(cluster.config, *job_at(order)));
+  Pass(lane, cluster, moves).run(std::exchange(lane.known_, {}));
+  lane.dirty_ = false;
+}
+
 }  // namespace lockstep::launcher

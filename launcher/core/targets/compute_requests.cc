@@ -4,41 +4,24 @@
 
 #include <algorithm>
 
-#include "common/base/nearest.h"
 #include "common/domain/why/nodes/machines.h"
 #include "common/domain/why/nodes/targets.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/base/counted.h"
+#include "launcher/core/base/no_such.h"
 #include "launcher/core/machines/instances.h"
 #include "launcher/core/machines/scaling.h"
 #include "launcher/core/machines/view.h"
+#include "launcher/core/placement/node_fit.h"
 #include "launcher/core/targets/size_requests.h"
 
 namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxNamedTargets = 10;  // in one message
-
-std::vector<std::string_view> names_of(const Computes& computes) {
-  std::vector<std::string_view> names{kLocalCompute};
-  for (const auto& [name, compute] : computes.all()) names.push_back(name);
-  return names;
-}
-
 bool names_host(const ComputeSpec& spec, const std::string& name) {
   return std::any_of(spec.hosts.begin(), spec.hosts.end(),
                      [&](const SshHost& host) { return host.name == name; });
-}
-
-// "local, cpu-cluster and 3 more"
-std::string listed(const std::vector<std::string_view>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size() && i < kMaxNamedTargets; ++i)
-    text.append(i == 0 ? "" : ", ").append(names[i]);
-  if (names.size() > kMaxNamedTargets)
-    text += fmt::format(" and {} more (`lockstep compute list`)", names.size() - kMaxNamedTargets);
-  return text;
 }
 
 // Settings that say where a provider's machines are.
@@ -369,21 +352,6 @@ void react(Context& core, const ProviderCheckedInput& input) {
                   fmt::format("{}. Nothing was changed; --no-check accepts the settings unchecked",
                               input.why_not));
   }
-}
-
-Error no_such_compute(const State& state, const std::string& name) {
-  const std::vector<std::string_view> names = names_of(state.computes());
-  const std::string near = nearest(name, names);
-  std::string text = fmt::format("there is no compute target '{}'", name);
-  if (!near.empty()) text += fmt::format("; did you mean '{}'?", near);
-  text += fmt::format("{} Existing targets: {}. ", near.empty() ? "." : "", listed(names));
-  text += check_compute_name(name)
-              ? fmt::format(
-                    "`lockstep compute create --name {} --type local` makes '{}' another "
-                    "name of target local",
-                    name, name)
-              : "`lockstep compute list` shows them";
-  return make_error(ErrorCode::not_found, std::move(text));
 }
 
 std::optional<ComputeView> compute_view(const Context& core, const std::string& name,

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "launcher/core/names/environment_requests.h"
+#include "launcher/core/names/objects.h"
 #include "launcher/daemon/blobs/blob_owner.h"
 #include "launcher/daemon/work/principal.h"
 

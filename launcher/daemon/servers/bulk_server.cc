@@ -11,7 +11,7 @@
 #include "common/wire/messages/control.h"
 #include "launcher/api/outcome.h"
 #include "launcher/core/access/users.h"
-#include "launcher/core/names/asset_requests.h"
+#include "launcher/core/names/objects.h"
 #include "launcher/daemon/blobs/blob_owner.h"
 #include "launcher/daemon/blobs/peer_reach.h"
 #include "launcher/state/state.h"

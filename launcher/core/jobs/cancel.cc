@@ -1,0 +1,21 @@
+#include "launcher/core/jobs/cancel.h"
+
+#include "common/domain/messages/no_such_job.h"
+
+namespace lockstep::launcher {
+
+const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id) {
+  const Job* job = core.state.job(id);
+  if (job == nullptr) core.refuse(reply, ErrorCode::not_found, no_such_job(id).message);
+  return job;
+}
+
+void cancel(Context& core, const JobId& id, const Why& by) {
+  const Job& job = *core.state.job(id);
+  const bool can = job.phase == Job::Phase::waiting || job.phase == Job::Phase::placed ||
+                   job.phase == Job::Phase::steps;
+  if (can && !job.cancel_by) core.emit(CancelRequested{id, by});
+  if (job.phase == Job::Phase::ended) core.canceled_late.insert(id);
+}
+
+}  // namespace lockstep::launcher
