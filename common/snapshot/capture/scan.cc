@@ -14,7 +14,7 @@
 #include <memory>
 
 #include "common/base/quoted_name.h"
-#include "common/domain/data/outputs.h"
+#include "common/domain/data/output_name.h"
 #include "common/snapshot/capture/downloaded.h"
 #include "common/snapshot/capture/entry_io.h"
 #include "common/snapshot/capture/scanner.h"

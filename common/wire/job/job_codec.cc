@@ -1,9 +1,11 @@
 #include "common/wire/job/job_codec.h"
 
+#include "common/domain/environment/docker_args.h"
 #include "common/domain/job/pipeline.h"
 #include "common/domain/targets/node_labels.h"
 #include "common/domain/why/all/old_texts.h"
 #include "common/domain/why/why.h"
+#include "common/grammar/job_name.h"
 #include "common/wire/job/environment_codec.h"
 #include "common/wire/job/found_codec.h"
 #include "common/wire/job/pipeline_codec.h"

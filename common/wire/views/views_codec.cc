@@ -1,6 +1,7 @@
 #include "common/wire/views/views_codec.h"
 
 #include "common/domain/why/all/old_texts.h"
+#include "common/grammar/job_name.h"
 #include "common/wire/job/assignment_codec.h"
 #include "common/wire/job/environment_codec.h"
 #include "common/wire/job/found_codec.h"

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/job/pipeline.h"
+#include "common/grammar/job_name.h"
 #include "launcher/cli/base/client_settings.h"
 #include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/job/environment_choice.h"

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/grammar/job_name.h"
 #include "launcher/cli/base/step_choice.h"
 #include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/job/file_request.h"
