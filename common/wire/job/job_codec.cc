@@ -8,7 +8,6 @@
 #include "common/grammar/job_name.h"
 #include "common/wire/job/environment_codec.h"
 #include "common/wire/job/found_codec.h"
-#include "common/wire/job/pipeline_codec.h"
 #include "common/wire/why_codec.h"
 
 namespace lockstep::pb {
@@ -497,6 +496,10 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
 
 Status read_priority(int value, const char* field, lockstep::Priority* out) {
   return read_enum(value, lockstep::Priority::high, field, out);
+}
+
+Status read_job_status(int value, const char* field, lockstep::JobStatus* out) {
+  return read_enum(value, lockstep::JobStatus::canceled, field, out);
 }
 
 Status read_cause(int value, const char* field, lockstep::Cause* out) {
