@@ -12,7 +12,7 @@
 #include "common/base/quoted_name.h"
 #include "common/io/file_system.h"
 #include "common/snapshot/capture/entry_io.h"
-#include "common/snapshot/capture/scan.h"
+#include "common/snapshot/capture/file_stat.h"
 #include "common/snapshot/content/compress.h"
 #include "common/transfer/piece_sender.h"
 #include "common/transfer/questions.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/nearest.h"
+#include "launcher/cli/all_verbs.h"
 #include "launcher/cli/completion.h"
 #include "launcher/cli/foreign_words.h"
 #include "launcher/cli/last_job.h"

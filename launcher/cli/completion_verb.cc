@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/all_verbs.h"
 #include "launcher/cli/completion.h"
 
 namespace lockstep::cli {

@@ -1,5 +1,7 @@
 #include "launcher/cli/verb_tree.h"
 
+#include "launcher/cli/all_verbs.h"
+
 namespace lockstep::cli {
 
 VerbTree::VerbTree() : app_("", "lockstep") { add_verbs({app_, action_, command_, {}, {}, true}); }

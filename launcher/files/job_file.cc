@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/job/pipeline.h"
 #include "launcher/files/job/code_folder.h"
 #include "launcher/files/job/kind.h"
 #include "launcher/files/job/reader.h"

@@ -1,4 +1,4 @@
-"""Finds units (x.h and x.cc of one folder) that include each other, directly or around a cycle.
+"""Finds units (x.h and x.cc of one folder, with private headers) that include each other, directly or around a cycle.
 
 Those of before the check are in unit_cycles.txt beside: a line for each unit. The list only gets shorter.
 """
@@ -10,8 +10,16 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.M)
 NOT_PRODUCT = ("tests/", "examples/", "proto/")
 
 
+# Headers that belong to a unit: they show what is inside of x.h to the files that implement it, and include x.h.
+# x_impl.h and x_internal.h are part of x; core/impl.h of the agent and of the runner is part of core/core.
+PRIVATE = ((re.compile(r"_(impl|internal)$"), ""), (re.compile(r"/core/impl$"), "/core/core"))
+
+
 def unit_of(path):
-    return re.sub(r"\.(h|cc)$", "", path)
+    unit = re.sub(r"\.(h|cc)$", "", path)
+    for private, part_of in PRIVATE:
+        unit = private.sub(part_of, unit)
+    return unit
 
 
 def graph_of(root, files):

@@ -6,8 +6,9 @@
 #include "common/base/nearest.h"
 #include "common/base/quoted_name.h"
 #include "common/domain/data/datastore.h"
+#include "common/domain/data/output_name.h"
 #include "common/domain/environment/definition.h"
-#include "common/domain/job/spec.h"
+#include "common/grammar/job_name.h"
 
 namespace lockstep {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 #include <set>
 
-#include "common/domain/data/outputs.h"
+#include "common/domain/data/output_name.h"
 #include "common/grammar/late_expression.h"
 
 namespace lockstep {

@@ -10,7 +10,6 @@
 #include "common/base/nearest.h"
 #include "common/base/split_words.h"
 #include "common/domain/environment/docker_values.h"
-#include "common/domain/job/spec.h"
 
 namespace lockstep {
 

@@ -10,7 +10,6 @@
 
 #include "common/base/bytes.h"
 #include "common/domain/environment/variables.h"
-#include "common/domain/job/spec.h"
 
 namespace lockstep {
 

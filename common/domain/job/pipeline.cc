@@ -5,7 +5,6 @@
 #include <set>
 
 #include "common/domain/data/data_reference.h"
-#include "common/domain/job/array.h"
 
 namespace lockstep {
 namespace {
@@ -91,6 +90,40 @@ Status check_step(const PipelineStep& step, const Steps& before, bool is_array) 
 }
 
 }  // namespace
+
+SharedPipeline::SharedPipeline(PipelineSpec pipeline)
+    : pipeline_(std::make_shared<const PipelineSpec>(std::move(pipeline))) {}
+
+bool operator==(const SharedPipeline& a, const SharedPipeline& b) {
+  return a.pipeline_ == b.pipeline_ || (a.pipeline_ && b.pipeline_ && *a.pipeline_ == *b.pipeline_);
+}
+
+JobSpec as_array(const JobSpec& task, const ArraySpec& array) {
+  JobSpec whole;
+  whole.name = task.name;
+  whole.display_name = task.display_name;
+  whole.experiment_name = task.experiment_name;
+  whole.description = task.description;
+  whole.tags = task.tags;
+  whole.project = task.project;
+  whole.compute = task.compute;
+  PipelineSpec pipeline;
+  pipeline.array = array.text;
+  pipeline.at_most = array.at_most;
+  for (const int index : array.indices) {
+    PipelineStep step;
+    step.name = std::to_string(index);
+    step.reuse = false;
+    step.spec = task;
+    step.spec.name.clear();
+    step.spec.project.clear();
+    step.spec.array = ArrayTask{index, static_cast<int>(array.indices.size()),
+                                array.indices.front(), array.indices.back()};
+    pipeline.steps.push_back(std::move(step));
+  }
+  whole.pipeline = std::move(pipeline);
+  return whole;
+}
 
 Status validate(const PipelineSpec& pipeline) {
   if (pipeline.steps.empty()) return invalid("jobs: the pipeline has no steps");

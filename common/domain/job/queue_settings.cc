@@ -6,7 +6,7 @@
 #include <ctime>
 #include <set>
 
-#include "common/domain/job/spec.h"
+#include "common/grammar/job_name.h"
 
 namespace lockstep {
 

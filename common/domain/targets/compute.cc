@@ -6,7 +6,6 @@
 #include <set>
 
 #include "common/base/utf8.h"
-#include "common/domain/targets/provider_settings.h"
 
 namespace lockstep {
 namespace {
@@ -205,19 +204,6 @@ std::string_view to_string(ComputeType type) {
     case ComputeType::amlcompute: return "amlcompute";
     case ComputeType::kubernetes: return "kubernetes";
     case ComputeType::computeinstance: return "computeinstance";
-  }
-  return "?";
-}
-
-std::string_view to_string(NodeSource source) {
-  switch (source) {
-    case NodeSource::none: return "";
-    case NodeSource::join: return "join";
-    case NodeSource::ssh: return "ssh";
-    case NodeSource::docker: return "docker";
-    case NodeSource::slurm: return "slurm";
-    case NodeSource::command: return "command";
-    case NodeSource::kubernetes: return "kubernetes";
   }
   return "?";
 }

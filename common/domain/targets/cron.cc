@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/targets/calendar.h"
-
 namespace lockstep {
 namespace {
 

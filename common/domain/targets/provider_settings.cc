@@ -150,6 +150,19 @@ bool is_machine_share(const std::string& text) {
   return std::stoi(part) <= std::stoi(of);
 }
 
+std::string_view to_string(NodeSource source) {
+  switch (source) {
+    case NodeSource::none: return "";
+    case NodeSource::join: return "join";
+    case NodeSource::ssh: return "ssh";
+    case NodeSource::docker: return "docker";
+    case NodeSource::slurm: return "slurm";
+    case NodeSource::command: return "command";
+    case NodeSource::kubernetes: return "kubernetes";
+  }
+  return "?";
+}
+
 std::span<const SettingKey> setting_keys(NodeSource source) {
   switch (source) {
     case NodeSource::docker: return kDocker;

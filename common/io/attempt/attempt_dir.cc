@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "common/base/digest.h"
-#include "common/domain/job/spec.h"
+#include "common/grammar/job_name.h"
 #include "common/io/file_system.h"
 #include "common/io/files/places.h"
 

@@ -87,4 +87,12 @@ std::vector<CgroupHierarchy> find_cgroup_hierarchies(const std::string& mountinf
   return result;
 }
 
+std::string outside_nursery(const std::string& cgroup) {
+  const auto found = cgroup.rfind(std::string(kOfAttempts) + "/" + kNurseryPrefix);
+  if (found == std::string::npos ||
+      cgroup.find('/', found + sizeof kOfAttempts) != std::string::npos)
+    return cgroup;
+  return cgroup.substr(0, found);
+}
+
 }  // namespace lockstep::io

@@ -10,7 +10,6 @@
 #include <sstream>
 
 #include "common/io/cgroups/cgroup_layout.h"
-#include "common/io/cgroups/nursery.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::io {
@@ -19,7 +18,6 @@ namespace {
 constexpr long long kLeastReserve = 1024, kMostReserve = 16384;
 constexpr long long kNearly = 50;  // one part in so many may be free of what is used up
 constexpr long long kFew = 8;
-constexpr char kOfAttempts[] = "/lockstep";  // as cgroups.cc and nursery.cc have it
 
 long long number_in(const std::string& file) {
   return std::atoll(read_file(file).value_or("").c_str());

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/snapshot/capture/file_stat.h"
+
 namespace lockstep::snapshot {
 namespace {
 

@@ -12,6 +12,7 @@
 
 #include "common/base/quoted_name.h"
 #include "common/snapshot/capture/entry_io.h"
+#include "common/snapshot/capture/file_stat.h"
 
 namespace lockstep::snapshot {
 namespace {

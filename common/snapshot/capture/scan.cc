@@ -14,19 +14,14 @@
 #include <memory>
 
 #include "common/base/quoted_name.h"
-#include "common/domain/data/outputs.h"
+#include "common/domain/data/output_name.h"
 #include "common/snapshot/capture/downloaded.h"
 #include "common/snapshot/capture/entry_io.h"
+#include "common/snapshot/capture/file_stat.h"
 #include "common/snapshot/capture/scanner.h"
 #include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {
-
-FileIdentity identity_of(const struct stat& info) {
-  const auto ns = [](const timespec& t) { return t.tv_sec * 1'000'000'000 + t.tv_nsec; };
-  return {info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size), ns(info.st_mtim),
-          ns(info.st_ctim)};
-}
 
 namespace {
 
@@ -308,14 +303,6 @@ Result<Scan> scan(io::Fd root, const std::string& directory, const ScanOptions& 
   result.root = std::move(root);
   TRY(Scanner(directory, options, result).run());
   return result;
-}
-
-Result<StatResult> stat_of(int fd, const std::string& path) {
-  struct stat info {};
-  if (::fstat(fd, &info) != 0) return errno_error(errno, "cannot stat " + path);
-  const auto size = static_cast<std::uint64_t>(info.st_size);
-  const auto on_disk = static_cast<std::uint64_t>(info.st_blocks) * 512;  // stat(2): in any case
-  return StatResult{identity_of(info), info.st_mode, size > on_disk ? size - on_disk : 0};
 }
 
 }  // namespace lockstep::snapshot

@@ -7,6 +7,7 @@
 
 #include "common/base/quoted_name.h"
 #include "common/snapshot/capture/downloaded.h"
+#include "common/snapshot/capture/file_stat.h"
 #include "common/snapshot/capture/scanner.h"
 
 namespace lockstep::snapshot {

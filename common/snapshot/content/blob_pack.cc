@@ -13,7 +13,6 @@
 
 #include "common/base/check.h"
 #include "common/io/disk.h"
-#include "common/snapshot/content/blob_store.h"
 #include "common/snapshot/content/compress.h"
 #include "common/snapshot/raw_io.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "common/snapshot/content/walk_meter.h"
 #include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {

@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "common/snapshot/content/blob_pack.h"
+#include "common/snapshot/content/walk_meter.h"
 #include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {

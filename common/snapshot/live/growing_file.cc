@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/snapshot/capture/scan.h"
+#include "common/snapshot/capture/file_stat.h"
 
 namespace lockstep::snapshot {
 namespace {

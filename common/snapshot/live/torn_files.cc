@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "common/snapshot/live/live_capture.h"
 #include "common/snapshot/live/pieces.h"
 #include "common/snapshot/manifest.h"
 

@@ -9,7 +9,7 @@
 #include "launcher/cli/base/step_choice.h"
 #include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/follow/log_selection.h"
-#include "launcher/cli/text/view_text.h"
+#include "launcher/cli/text/phrases.h"
 
 namespace lockstep::cli {
 

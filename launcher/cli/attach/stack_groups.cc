@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/printable.h"
-#include "launcher/cli/text/view_text.h"
+#include "launcher/cli/text/phrases.h"
 
 namespace lockstep::cli {
 

@@ -11,6 +11,7 @@
 #include "common/domain/environment/variables.h"
 #include "common/domain/targets/compute.h"
 #include "common/domain/targets/node_labels.h"
+#include "common/grammar/job_name.h"
 #include "launcher/cli/job/environment_choice.h"
 #include "launcher/cli/job/environment_variables.h"
 #include "launcher/cli/job/key_words.h"

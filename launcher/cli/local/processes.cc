@@ -16,7 +16,7 @@
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/files/places.h"
-#include "launcher/cli/text/view_text.h"
+#include "launcher/cli/text/phrases.h"
 
 namespace lockstep::cli {
 

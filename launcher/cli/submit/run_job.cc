@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/domain/job/array.h"
+#include "common/domain/job/pipeline.h"
 #include "launcher/cli/attach/rank_zero_terminal.h"
 #include "launcher/cli/job/run_spec.h"
 

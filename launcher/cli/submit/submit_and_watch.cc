@@ -1,7 +1,23 @@
 #include "launcher/cli/submit/submit_and_watch.h"
 
+#include <nlohmann/json.hpp>
+
+#include "launcher/api/json/job.h"
+
 namespace lockstep::cli {
 namespace {
+
+// A job that is not waited for: its name, or all of it. `otherwise`: the exit code when it fails.
+int print_created(Context& context, Connection& connection, const JobId& job, Format format,
+                  int otherwise) {
+  if (format == Format::table) {
+    context.terminal.out(job.value + "\n");
+    return 0;
+  }
+  const auto reply = connection.ask_for<JobReply>(ShowJob{job});
+  if (!reply) return fail(context.terminal, reply.error(), otherwise);
+  return print(context, format, api::to_json(reply->job), "");
+}
 
 // Says how to wait all the same, if the job would wait in vain for nodes.
 int after_refusal(Context& context, const Error& error, int otherwise) {

@@ -9,7 +9,7 @@
 #include "common/fabric/settings.h"
 #include "launcher/cli/terminal/labelled_lines.h"
 #include "launcher/cli/terminal/output.h"
-#include "launcher/cli/text/view_text.h"
+#include "launcher/cli/text/phrases.h"
 
 namespace lockstep::cli {
 

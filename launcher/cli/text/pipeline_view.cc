@@ -11,7 +11,7 @@
 #include "common/domain/why/jobs/steps.h"
 #include "launcher/cli/terminal/labelled_lines.h"
 #include "launcher/cli/terminal/output.h"
-#include "launcher/cli/text/view_text.h"
+#include "launcher/cli/text/phrases.h"
 
 namespace lockstep::cli {
 namespace {

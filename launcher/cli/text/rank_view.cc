@@ -8,7 +8,7 @@
 
 #include "common/base/printable.h"
 #include "common/domain/why/all/convert.h"
-#include "launcher/cli/text/view_text.h"
+#include "launcher/cli/text/phrases.h"
 
 namespace lockstep::cli {
 

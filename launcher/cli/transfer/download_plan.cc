@@ -1,10 +1,8 @@
-// What a download would bring: pure, from the job's record.
+#include "launcher/cli/transfer/download_plan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "launcher/cli/transfer/download.h"
 
 namespace lockstep::cli {
 

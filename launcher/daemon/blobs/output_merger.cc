@@ -7,6 +7,7 @@
 #include "common/base/quoted_name.h"
 #include "common/domain/data/data_reference.h"
 #include "common/snapshot/content/stored_size.h"
+#include "common/snapshot/content/walk_meter.h"
 #include "common/snapshot/manifest.h"
 #include "common/snapshot/subtree.h"
 

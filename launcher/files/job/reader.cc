@@ -11,6 +11,7 @@
 #include "common/domain/people/access.h"
 #include "common/domain/people/secrets.h"
 #include "common/domain/targets/compute.h"
+#include "common/grammar/job_name.h"
 #include "launcher/files/data/component_rules.h"
 #include "launcher/files/data/output_reader.h"
 #include "launcher/files/job/distribution_reader.h"

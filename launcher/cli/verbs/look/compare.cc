@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/quoted_name.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/text/pipeline_view.h"
 #include "launcher/cli/verbs/look/job_comparison.h"
+#include "launcher/cli/verbs/look/look_verbs.h"
 
 namespace lockstep::cli {
 

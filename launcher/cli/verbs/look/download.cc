@@ -4,10 +4,10 @@
 
 #include "common/base/quoted_name.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/text/not_kept_text.h"
 #include "launcher/cli/transfer/download.h"
 #include "launcher/cli/transfer/download_marks.h"
+#include "launcher/cli/verbs/look/look_verbs.h"
 #include "launcher/cli/verbs/look/pipeline_download.h"
 
 namespace lockstep::cli {

@@ -5,7 +5,7 @@
 
 #include "launcher/api/json/job.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/verbs/look/look_verbs.h"
 
 namespace lockstep::cli {
 

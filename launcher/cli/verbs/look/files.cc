@@ -11,8 +11,8 @@
 #include "common/domain/job/pipeline.h"
 #include "common/snapshot/live/pieces.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/transfer/left_files.h"
+#include "launcher/cli/verbs/look/look_verbs.h"
 
 namespace lockstep::cli {
 namespace {

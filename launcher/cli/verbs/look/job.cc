@@ -6,10 +6,12 @@
 #include "launcher/api/json/job.h"
 #include "launcher/cli/attach/ranks_meant.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/text/fabric_view.h"
 #include "launcher/cli/text/pipeline_view.h"
 #include "launcher/cli/text/view_text.h"
+#include "launcher/cli/verbs/look/look_verbs.h"
+#include "launcher/cli/verbs/ranks/rank_verbs.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 
 namespace lockstep::cli {
 

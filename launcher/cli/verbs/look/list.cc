@@ -6,9 +6,9 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/job.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/job/filter.h"
 #include "launcher/cli/text/view_text.h"
+#include "launcher/cli/verbs/look/look_verbs.h"
 
 namespace lockstep::cli {
 

@@ -3,11 +3,12 @@
 
 #include "common/io/clock.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/follow/log_selection.h"
 #include "launcher/cli/follow/pipeline_follower.h"
+#include "launcher/cli/follow/watch.h"
 #include "launcher/cli/local/past_launcher.h"
 #include "launcher/cli/text/not_kept_text.h"
+#include "launcher/cli/verbs/look/look_verbs.h"
 
 namespace lockstep::cli {
 

@@ -8,7 +8,6 @@
 #include "common/domain/data/data_reference.h"
 #include "launcher/api/json/asset.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/submit/component_store.h"
 #include "launcher/cli/submit/submit.h"
 #include "launcher/cli/text/asset_view.h"
@@ -16,6 +15,7 @@
 #include "launcher/cli/transfer/download_marks.h"
 #include "launcher/cli/verbs/names/asset_words.h"
 #include "launcher/cli/verbs/names/name_verbs.h"
+#include "launcher/cli/verbs/names/registry_verbs.h"
 #include "launcher/files/data/asset_file.h"
 
 namespace lockstep::cli {

@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/api/json/asset.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/job/environment_choice.h"
 #include "launcher/cli/submit/component_store.h"
 #include "launcher/cli/submit/submit.h"
 #include "launcher/cli/verbs/names/asset_words.h"
+#include "launcher/cli/verbs/names/registry_verbs.h"
 
 namespace lockstep::cli {
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/api/json/datastore.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/terminal/labelled_lines.h"
+#include "launcher/cli/verbs/names/registry_verbs.h"
 
 namespace lockstep::cli {
 namespace {

@@ -9,7 +9,6 @@
 #include "launcher/api/json/environment.h"
 #include "launcher/api/json/job.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/follow/follower.h"
 #include "launcher/cli/job/environment_choice.h"
 #include "launcher/cli/job/file_request.h"
@@ -17,6 +16,7 @@
 #include "launcher/cli/submit/submit_and_watch.h"
 #include "launcher/cli/text/environment_view.h"
 #include "launcher/cli/verbs/names/name_verbs.h"
+#include "launcher/cli/verbs/names/registry_verbs.h"
 #include "launcher/files/environment/conda_lock.h"
 #include "launcher/files/yaml/named_text.h"
 

@@ -11,8 +11,8 @@
 #include "launcher/audit/folder.h"
 #include "launcher/audit/page.h"
 #include "launcher/audit/verify.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/follow/log_selection.h"
+#include "launcher/cli/verbs/people/people_verbs.h"
 
 namespace lockstep::cli {
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/cli/base/client_settings.h"
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/verbs/people/people_verbs.h"
 
 namespace lockstep::cli {
 

@@ -6,8 +6,8 @@
 #include "common/io/process.h"
 #include "common/io/programs/run_program.h"
 #include "common/wire/findings.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/verbs/people/account_checks.h"
+#include "launcher/cli/verbs/people/people_verbs.h"
 
 namespace lockstep::cli {
 

@@ -10,8 +10,8 @@
 
 #include "common/io/file_system.h"
 #include "launcher/api/json/access.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/text/view_text.h"
+#include "launcher/cli/verbs/people/people_verbs.h"
 
 namespace lockstep::cli {
 

@@ -8,10 +8,10 @@
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "launcher/api/json/access.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/local/processes.h"
 #include "launcher/cli/text/targets/quota_view.h"
 #include "launcher/cli/text/view_text.h"
+#include "launcher/cli/verbs/people/people_verbs.h"
 
 namespace lockstep::cli {
 

@@ -12,7 +12,7 @@
 #include "launcher/cli/attach/short_attachments.h"
 #include "launcher/cli/attach/stack_answers.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/verbs/ranks/rank_verbs.h"
 
 namespace lockstep::cli {
 

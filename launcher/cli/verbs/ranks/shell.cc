@@ -9,9 +9,9 @@
 #include "common/base/printable.h"
 #include "launcher/cli/attach/ranks_meant.h"
 #include "launcher/cli/attach/session_loop.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/local/past_launcher.h"
 #include "launcher/cli/terminal/raw_terminal.h"
+#include "launcher/cli/verbs/ranks/rank_verbs.h"
 
 namespace lockstep::cli {
 

@@ -7,7 +7,7 @@
 #include "common/base/printable.h"
 #include "launcher/cli/attach/short_attachments.h"
 #include "launcher/cli/attach/signal_words.h"
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/verbs/ranks/rank_verbs.h"
 
 namespace lockstep::cli {
 

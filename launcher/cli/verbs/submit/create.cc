@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/job/pipeline.h"
+#include "common/grammar/job_name.h"
 #include "launcher/cli/base/client_settings.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/job/environment_choice.h"
 #include "launcher/cli/job/file_request.h"
 #include "launcher/cli/job/flags.h"
@@ -16,6 +16,7 @@
 #include "launcher/cli/submit/component_store.h"
 #include "launcher/cli/submit/submit_and_watch.h"
 #include "launcher/cli/text/dry_run.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 #include "launcher/files/job_file.h"
 
 namespace lockstep::cli {

@@ -7,9 +7,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "common/grammar/job_name.h"
 #include "launcher/api/json/job.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 
 namespace lockstep::cli {
 

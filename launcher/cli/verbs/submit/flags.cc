@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 
 namespace lockstep::cli {
 

@@ -10,8 +10,8 @@
 
 #include "common/base/quoted_name.h"
 #include "common/io/file_system.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/scripts/job_suggestion.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 
 namespace lockstep::cli {
 

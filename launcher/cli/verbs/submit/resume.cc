@@ -5,11 +5,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/grammar/job_name.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/job/file_request.h"
 #include "launcher/cli/submit/submit_and_watch.h"
 #include "launcher/cli/verbs/submit/pipeline_resume.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 
 namespace lockstep::cli {
 namespace {

@@ -8,11 +8,11 @@
 #include "common/io/clock.h"
 #include "launcher/api/json/cluster.h"
 #include "launcher/api/json/compute.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/targets/compute_attach.h"
 #include "launcher/cli/targets/compute_options.h"
 #include "launcher/cli/text/targets/compute_view.h"
 #include "launcher/cli/text/view_text.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 #include "launcher/files/targets/instance_reader.h"
 
 namespace lockstep::cli {

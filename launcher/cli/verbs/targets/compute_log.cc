@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "common/domain/targets/compute.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/terminal/output.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 
 namespace lockstep::cli {
 

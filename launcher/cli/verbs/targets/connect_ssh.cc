@@ -8,9 +8,9 @@
 #include <cstdlib>
 
 #include "common/io/file_system.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/targets/compute_options.h"
 #include "launcher/cli/targets/ssh_words.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 #include "launcher/files/targets/ssh_host.h"
 
 namespace lockstep::cli {

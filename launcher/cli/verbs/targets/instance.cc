@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/targets/compute_options.h"
 #include "launcher/cli/text/targets/compute_machines.h"
 #include "launcher/cli/text/targets/machine_progress.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 
 namespace lockstep::cli {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/cluster.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/text/fabric_view.h"
 #include "launcher/cli/text/view_text.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 
 namespace lockstep::cli {
 

@@ -8,9 +8,9 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/usage.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/terminal/screen.h"
 #include "launcher/cli/text/targets/usage_view.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 
 namespace lockstep::cli {
 

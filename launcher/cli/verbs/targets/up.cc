@@ -5,12 +5,12 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/cluster.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/local/launcher.h"
 #include "launcher/cli/local/past_launcher.h"
 #include "launcher/cli/targets/compute_attach.h"
 #include "launcher/cli/targets/compute_options.h"
 #include "launcher/cli/text/view_text.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 
 namespace lockstep::cli {
 

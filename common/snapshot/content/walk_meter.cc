@@ -1,8 +1,9 @@
-#include "common/snapshot/content/walk.h"
+#include "common/snapshot/content/walk_meter.h"
 
 #include <fmt/format.h>
 
-#include "common/snapshot/content/blob_store.h"
+#include "common/base/bytes.h"
+#include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {
 namespace {
