@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "launcher/api/queries/queries.h"
 #include "launcher/core/names/asset_requests.h"
 
 namespace lockstep::launcher {
