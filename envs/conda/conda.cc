@@ -7,6 +7,7 @@
 
 #include "common/io/file_system.h"
 #include "envs/conda/activation.h"
+#include "envs/conda/backends.h"
 #include "envs/venv/pip.h"
 
 namespace lockstep::envs {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/io/file_system.h"
+#include "envs/conda/conda.h"
 #include "envs/tool.h"
 
 namespace lockstep::envs {

@@ -15,7 +15,7 @@
 #include "common/io/process.h"
 #include "envs/conda/conda_backend.h"
 #include "envs/conda/pack.h"
-#include "envs/docker/docker.h"
+#include "envs/docker/scratch.h"
 #include "envs/env_process.h"
 
 namespace lockstep::envs {

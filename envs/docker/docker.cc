@@ -17,6 +17,7 @@
 #include "envs/docker/dockerfile.h"
 #include "envs/docker/probe.h"
 #include "envs/docker/record.h"
+#include "envs/docker/scratch.h"
 
 namespace lockstep::envs {
 namespace {
@@ -150,12 +151,6 @@ Activation activation_of(const Image& image, const LockedImage& locked) {
 }
 
 }  // namespace
-
-Result<std::string> scratch_of(const Toolbox& tools) {
-  std::string folder = tools.variable("TMPDIR");
-  if (folder.empty()) return make_error(ErrorCode::internal, "TMPDIR is not set");
-  return folder;
-}
 
 std::string DockerProvider::name() const {
   return definition_.build ? "built from " + definition_.build->dockerfile : definition_.image;

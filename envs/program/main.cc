@@ -12,6 +12,7 @@
 
 #include "common/io/file_system.h"
 #include "envs/order.h"
+#include "envs/program/carry_out.h"
 
 namespace {
 

@@ -5,7 +5,6 @@
 #include "common/base/utf8.h"
 #include "common/grammar/key_word.h"
 #include "launcher/api/checks/compute_changes.h"
-#include "launcher/api/service.h"
 #include "launcher/core/access/user_changes.h"
 
 namespace lockstep::launcher {

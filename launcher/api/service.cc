@@ -10,6 +10,7 @@
 #include "launcher/api/queries/asset_queries.h"
 #include "launcher/api/queries/compute_texts.h"
 #include "launcher/api/queries/environment_queries.h"
+#include "launcher/api/queries/queries.h"
 #include "launcher/api/queries/quota_queries.h"
 #include "launcher/api/queries/usage_queries.h"
 #include "launcher/api/queries/viewer.h"

@@ -8,6 +8,7 @@
 
 #include "common/domain/targets/compute.h"
 #include "common/io/file_system.h"
+#include "launcher/compute/machine_name.h"
 
 namespace lockstep::compute {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMaxNameBytes = 255;
 constexpr std::size_t kMaxTagBytes = 64;
 constexpr std::size_t kMaxTextBytes = 64u << 10;
 
@@ -123,19 +123,6 @@ std::optional<Verb> verb_from(std::string_view word) {
   if (word == "remove") return Verb::remove;
   if (word == "hold") return Verb::hold;
   return std::nullopt;
-}
-
-Status check_machine_name(std::string_view name) {
-  const bool good = !name.empty() && name.size() <= kMaxNameBytes && name[0] != '-' &&
-                    std::all_of(name.begin(), name.end(), [](unsigned char c) {
-                      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                             (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == ':';
-                    });
-  if (good) return {};
-  return make_error(
-      ErrorCode::invalid_argument,
-      "'" + std::string(name) +
-          "' is not a valid machine name or address; use letters, digits and . _ - :");
 }
 
 Result<Request> request_from(const std::string& json_text, Verb verb) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/domain/data/outputs.h"
-#include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/gang_context.h"
 #include "runner/bootstrap/rank_variables.h"
 
 namespace lockstep::runner {

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "common/io/file_system.h"
+#include "runner/spawn/protocol.h"
 
 namespace lockstep::spawn {
 namespace {

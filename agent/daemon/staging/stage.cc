@@ -13,6 +13,7 @@
 #include "agent/daemon/outputs/retrying_sink.h"
 #include "agent/daemon/staging/share.h"
 #include "agent/workspace/client_home.h"
+#include "agent/workspace/collect/rank_folders.h"
 #include "agent/workspace/workspace.h"
 #include "common/io/net/port_lease.h"
 #include "common/io/process.h"

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "agent/workspace/collect/collect.h"
 #include "agent/workspace/collect/made_files.h"
 #include "agent/workspace/collect/open_below.h"
 #include "common/io/attempt/working_place.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "launcher/api/queries/queries.h"
 #include "launcher/core/names/objects.h"
 
 namespace lockstep::launcher {

@@ -6,7 +6,6 @@
 #include <variant>
 
 #include "common/base/match.h"
-#include "launcher/api/queries/queries.h"
 
 namespace lockstep::launcher {
 namespace {

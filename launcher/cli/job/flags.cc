@@ -21,6 +21,7 @@
 #include "launcher/files/yaml/expressions.h"
 #include "launcher/files/yaml/faults.h"
 #include "launcher/files/yaml/known_word.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/shapes.h"
 #include "launcher/files/yaml/tree.h"
 

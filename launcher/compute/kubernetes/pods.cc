@@ -14,6 +14,7 @@
 #include "common/io/clock.h"
 #include "launcher/compute/agent_output.h"
 #include "launcher/compute/kubernetes/names.h"
+#include "launcher/compute/machine_name.h"
 
 namespace lockstep::compute::kubernetes {
 namespace {

@@ -12,6 +12,7 @@
 #include "common/grammar/slurm_time.h"
 #include "common/io/programs/run_program.h"
 #include "launcher/compute/agent_output.h"
+#include "launcher/compute/machine_name.h"
 
 namespace lockstep::compute::slurm {
 namespace {

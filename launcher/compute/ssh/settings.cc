@@ -10,6 +10,7 @@
 
 #include "common/domain/targets/provider_settings.h"
 #include "launcher/compute/contract.h"
+#include "launcher/compute/machine_name.h"
 #include "launcher/compute/settings_object.h"
 
 namespace lockstep::compute::ssh {

@@ -37,33 +37,6 @@ bool is_result(ProviderEvent::Kind kind) {
 
 }  // namespace
 
-std::string to_log(const ProviderEvent& event) {
-  const std::string why = words::text_of(event.why);
-  switch (event.kind) {
-    case ProviderEvent::Kind::step: return "step " + event.step;
-    case ProviderEvent::Kind::running: {
-      std::map<std::string, std::string> about = event.about;
-      const auto add = [&](const char* name, Duration time) {
-        about[name] =
-            std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count());
-      };
-      if (event.ends) add("left", *event.ends);
-      if (event.lifetime != Duration(0)) add("lifetime", event.lifetime);
-      std::string text = "runs";
-      for (const auto& [name, value] : about) text += fmt::format(" {}={}", name, value);
-      return text;
-    }
-    case ProviderEvent::Kind::pending: return "waits" + (event.why ? ": " + why : std::string());
-    case ProviderEvent::Kind::absent: return "is not there";
-    case ProviderEvent::Kind::warning: return fmt::format("warning in {}: {}", event.step, why);
-    case ProviderEvent::Kind::notice:
-      return fmt::format("is taken away in {}: {}", format_duration(event.left), why);
-    case ProviderEvent::Kind::error:
-      return fmt::format("error in {} ({}): {}", event.step, to_string(event.fault), why);
-  }
-  return "?";
-}
-
 ProviderCalls::ProviderCalls(Parts parts)
     : parts_(std::move(parts)),
       log_(parts_.setup.home),

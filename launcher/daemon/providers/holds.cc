@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "common/domain/why/why.h"
-#include "launcher/daemon/providers/calls.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {

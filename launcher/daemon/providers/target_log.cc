@@ -12,6 +12,7 @@
 #include "common/domain/targets/compute.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -41,6 +42,33 @@ std::string end_of_file(const std::string& path, std::size_t limit) {
 }
 
 }  // namespace
+
+std::string to_log(const ProviderEvent& event) {
+  const std::string why = words::text_of(event.why);
+  switch (event.kind) {
+    case ProviderEvent::Kind::step: return "step " + event.step;
+    case ProviderEvent::Kind::running: {
+      std::map<std::string, std::string> about = event.about;
+      const auto add = [&](const char* name, Duration time) {
+        about[name] =
+            std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count());
+      };
+      if (event.ends) add("left", *event.ends);
+      if (event.lifetime != Duration(0)) add("lifetime", event.lifetime);
+      std::string text = "runs";
+      for (const auto& [name, value] : about) text += fmt::format(" {}={}", name, value);
+      return text;
+    }
+    case ProviderEvent::Kind::pending: return "waits" + (event.why ? ": " + why : std::string());
+    case ProviderEvent::Kind::absent: return "is not there";
+    case ProviderEvent::Kind::warning: return fmt::format("warning in {}: {}", event.step, why);
+    case ProviderEvent::Kind::notice:
+      return fmt::format("is taken away in {}: {}", format_duration(event.left), why);
+    case ProviderEvent::Kind::error:
+      return fmt::format("error in {} ({}): {}", event.step, to_string(event.fault), why);
+  }
+  return "?";
+}
 
 std::string one_line(std::string_view text, std::size_t limit) {
   return cut(in_one_line(text.substr(0, limit + kLongestCharacter)), limit);

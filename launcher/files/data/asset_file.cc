@@ -12,6 +12,7 @@
 #include "launcher/files/data/data_path.h"
 #include "launcher/files/yaml/known_word.h"
 #include "launcher/files/yaml/named_text.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/shapes.h"
 
 namespace lockstep::spec {

@@ -13,6 +13,7 @@
 #include "common/io/file_system.h"
 #include "launcher/files/yaml/faults.h"
 #include "launcher/files/yaml/operators_file.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/tree.h"
 
 namespace lockstep::spec {

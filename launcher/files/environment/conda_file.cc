@@ -13,6 +13,7 @@
 #include "launcher/files/environment/match_spec.h"
 #include "launcher/files/yaml/faults.h"
 #include "launcher/files/yaml/keys.h"
+#include "launcher/files/yaml/parsed.h"
 
 namespace lockstep::spec {
 namespace {

@@ -8,6 +8,7 @@
 #include "launcher/files/environment/conda_lock.h"
 #include "launcher/files/environment/environment_reader.h"
 #include "launcher/files/yaml/named_text.h"
+#include "launcher/files/yaml/parsed.h"
 
 namespace lockstep::spec {
 namespace {

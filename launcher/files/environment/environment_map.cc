@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "common/grammar/image_name.h"
+#include "launcher/files/yaml/parsed.h"
 
 namespace lockstep::spec {
 namespace {

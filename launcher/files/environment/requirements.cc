@@ -12,7 +12,6 @@
 #include "common/base/trimmed.h"
 #include "common/grammar/requirement_text.h"
 #include "launcher/files/yaml/faults.h"
-#include "launcher/files/yaml/named_text.h"
 #include "launcher/files/yaml/tree.h"
 
 namespace lockstep::spec {

@@ -11,6 +11,7 @@
 #include "common/io/file_system.h"
 #include "launcher/files/job/code_folder.h"
 #include "launcher/files/pipeline/pipeline_reader.h"
+#include "launcher/files/yaml/parsed.h"
 
 namespace lockstep::spec {
 namespace {

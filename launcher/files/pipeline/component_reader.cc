@@ -7,6 +7,7 @@
 #include "launcher/files/data/component_rules.h"
 #include "launcher/files/environment/environment_reference.h"
 #include "launcher/files/yaml/known_word.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/shapes.h"
 
 namespace lockstep::spec {

@@ -11,6 +11,7 @@
 #include "launcher/files/targets/hosts_reader.h"
 #include "launcher/files/targets/instance_reader.h"
 #include "launcher/files/yaml/named_text.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/shapes.h"
 #include "launcher/files/yaml/tree.h"
 

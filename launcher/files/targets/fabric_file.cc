@@ -16,6 +16,7 @@
 #include "common/grammar/ip_network.h"
 #include "launcher/files/yaml/faults.h"
 #include "launcher/files/yaml/operators_file.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/tree.h"
 
 namespace lockstep::spec {

@@ -9,6 +9,7 @@
 
 #include "common/base/nearest.h"
 #include "common/io/file_system.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/shapes.h"
 
 namespace lockstep::spec {

@@ -10,6 +10,7 @@
 #include "launcher/files/targets/sizes_text.h"
 #include "launcher/files/yaml/faults.h"
 #include "launcher/files/yaml/named_text.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/shapes.h"
 
 namespace lockstep::spec {
