@@ -17,7 +17,7 @@
 #include "launcher/cli/terminal/output.h"
 #include "launcher/cli/terminal/progress_bar.h"
 #include "launcher/cli/text/found_lines.h"
-#include "launcher/words/waits.h"
+#include "launcher/words/jobs/say_waits.h"
 
 namespace lockstep::cli {
 

@@ -18,7 +18,7 @@
 #include "launcher/core/placement/node_fit.h"
 #include "launcher/core/placement/rdma_fabric.h"
 #include "launcher/core/placement/wait_for_machines.h"
-#include "launcher/words/placement.h"
+#include "launcher/words/nodes/say_placement.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {
