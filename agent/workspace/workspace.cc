@@ -17,6 +17,7 @@
 #include <utility>
 #include <variant>
 
+#include "agent/workspace/abilities.h"
 #include "agent/workspace/restore.h"
 #include "agent/workspace/room.h"
 #include "agent/workspace/stage_inputs.h"
@@ -25,12 +26,12 @@
 #include "common/io/clock.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
-#include "common/io/files/places.h"
 #include "common/io/process.h"
 #include "common/snapshot/checkout/materialize.h"
 #include "common/snapshot/content/blob_store.h"
 
 namespace lockstep::agent {
+
 namespace {
 
 using Mode = WorkspacePlan::Mode;
@@ -42,53 +43,11 @@ Result<Mode> mode_of(const std::string& workdir_mode) {
   return make_error(ErrorCode::invalid_argument, "unknown working directory mode " + workdir_mode);
 }
 
-// In a child: an unshared namespace cannot be left again.
-bool can_unshare_mounts() {
-  const pid_t child = ::fork();
-  if (child < 0) return false;
-  if (child == 0) {
-    ::_exit(::unshare(CLONE_NEWNS | (::geteuid() == 0 ? 0 : CLONE_NEWUSER)) == 0 ? 0 : 1);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-// Whether ranks can see their working directory below jobs_folder().
-bool has_common_path() {
-  const std::string folder = io::jobs_folder();
-  const Status made =
-      folder.empty() ? Status(make_error(
-                           ErrorCode::not_found,
-                           "this user has neither a home directory nor a directory in /run/user"))
-                     : io::make_private_folders(folder);
-  if (!made)
-    spdlog::warn(
-        "ranks on this node run below the agent's home, and not under the path that is the same on "
-        "all nodes: {}",
-        made.error().message);
-  return bool(made);
-}
-
 // A container's engine sees no mounts of a runner's own, and mounts what it is told where it is
 // told.
 bool runs_in_container(const JobSpec& spec) {
   return spec.environment &&
          std::holds_alternative<DockerEnvironment>(spec.environment->definition);
-}
-
-Result<snapshot::Owner> owner_for(const std::string& run_as) {
-  const snapshot::Owner ours = snapshot::current_owner();
-  if (run_as.empty()) return ours;
-  TRY_ASSIGN(const io::User user, io::find_user(run_as));
-  if (user.uid == ours.uid) return ours;
-  if (ours.uid == 0) return snapshot::Owner{user.uid, user.gid};
-  return make_error(
-      ErrorCode::permission_denied,
-      fmt::format("this node's agent is not root and cannot run jobs as {}; submit as "
-                  "the agent's user",
-                  run_as));
 }
 
 // One that is there already, from a staging that was cut off, gets the right owner and mode too.
@@ -130,10 +89,6 @@ class Teller {
   const Workspace::OnProgress& tell_;
   std::string last_;
 };
-
-}  // namespace
-
-namespace {
 
 constexpr Duration kAwaitEarlier = seconds(60);  // more than a grace and what follows it
 

@@ -15,18 +15,17 @@
 #include "common/base/redrawn.h"
 #include "common/base/utf8.h"
 #include "common/io/disk.h"
+#include "runner/logs/log_capture_impl.h"
 #include "runner/logs/log_stamps.h"
 
 namespace lockstep::runner {
+
 namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
-constexpr Duration kRetryEvery = milliseconds(500);
-constexpr Duration kShowAfter = seconds(1);  // a shorter wait is not worth a word
-constexpr std::size_t kSyncOneByOne = 64;    // more dirty files than this: one syncfs
+constexpr std::size_t kSyncOneByOne = 64;  // more dirty files than this: one syncfs
 constexpr std::uint64_t kFreeStep = 1 << 20;
-constexpr std::uint64_t kKeptTail = 64 << 10;  // of each log, for failure reports
-constexpr std::uint64_t kBlock = 4096;
+constexpr std::uint64_t kKeptTail = 64 << 10;          // of each log, for failure reports
 constexpr std::size_t kQuoted = kStderrTailBytes + 3;  // with the beginning of a first character
 constexpr std::uint64_t kWorthwhile = 64 << 10;        // room, before a paused stream goes on
 
@@ -40,33 +39,6 @@ std::string end_of(int file, std::uint64_t size, std::uint64_t most) {
 }
 
 }  // namespace
-
-struct LogCapture::Stream {
-  struct Cut {
-    std::uint64_t dropped = 0;
-    std::string tail;         // of these, for failure reports
-    std::uint64_t begun = 0;  // bytes of a character at the limit, not yet among the dropped
-  };
-  Stream(int r, LogStream w, const std::string& p) : rank(r), which(w), path(p), stamps(p) {}
-
-  int rank = 0;
-  LogStream which = LogStream::out;
-  std::string path;
-  LogStamps stamps;
-  io::Fd pipe;  // the end we read; empty after its end
-  io::Fd file;
-  std::uint64_t bytes = 0;  // in the file
-  std::uint64_t taken = 0;  // of these, durable with the launcher
-  std::uint64_t freed = 0;  // of these, given back to the disk
-  std::string pending;      // read, and refused by the disk: the pipe is not watched meanwhile
-  bool paused = false;      // the spool has no room: the pipe is not watched meanwhile
-  char last = '\n';         // in the file
-  Written written;          // by the rank
-  std::optional<Cut> cut;   // nothing more is kept
-
-  std::uint64_t spooled() const { return bytes - taken; }
-  std::uint64_t kept() const { return bytes + stamps.size().count; }
-};
 
 LogCapture::LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spool, Bytes limit)
     : loop_(loop),
@@ -289,68 +261,6 @@ LogCapture::Dropped LogCapture::dropped() const {
     if (all.ranks++ == 0) all.first_rank = stream->rank;
   }
   return all;
-}
-
-// False, with a reason and a time to retry, when something is left.
-bool LogCapture::flush(Stream& stream) {
-  while (!stream.pending.empty()) {
-    const ssize_t written =
-        io::disk::write(stream.file.get(), stream.pending.data(), stream.pending.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0 && !waits_for_disk_) {
-      if (!stream.cut) stream.cut = Stream::Cut{};
-      stream.cut->dropped += std::exchange(stream.pending, {}).size();
-      return true;
-    }
-    if (written <= 0) {
-      reason_ = fmt::format("ranks wait: their output cannot be written to {}: {}", stream.path,
-                            std::strerror(errno));
-      if (retry_at_ == Instant::never()) retry_at_ = Instant{};  // at once; retry() knows the time
-      return false;
-    }
-    stream.bytes += static_cast<std::uint64_t>(written);
-    spooled_ += static_cast<std::uint64_t>(written);
-    kept_ += static_cast<std::uint64_t>(written);
-    stream.last = stream.pending[static_cast<std::size_t>(written) - 1];
-    stream.pending.erase(0, static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-void LogCapture::give_up_on_disk() {
-  waits_for_disk_ = false;
-  if (retry_at_ != Instant::never()) retry_at_ = {};
-}
-
-bool LogCapture::retry_disk() {
-  bool all = true;
-  for (auto& stream : streams_) free_taken(*stream, kBlock);
-  for (auto& stream : streams_) {
-    if (stream->pending.empty()) continue;
-    if (!flush(*stream)) {
-      all = false;
-    } else if (stream->pipe && !stream->paused) {
-      watch(*stream);
-    }
-  }
-  return all;
-}
-
-void LogCapture::retry(Instant now) {
-  if (now < retry_at_) return;
-  const auto waits = [](const auto& stream) { return !stream->pending.empty(); };
-  const auto is_paused = [](const auto& stream) { return stream->paused; };
-  retry_at_ = Instant::never();
-  if (std::any_of(streams_.begin(), streams_.end(), waits) && !retry_disk()) {
-    retry_at_ = now + kRetryEvery;
-    return;
-  }
-  reason_.clear();
-  if (std::none_of(streams_.begin(), streams_.end(), is_paused)) return paused_since_.reset();
-  if (!paused_since_) paused_since_ = now;
-  const bool lasts = now - *paused_since_ >= kShowAfter;
-  if (lasts) reason_ = spool_reason();
-  retry_at_ = lasts ? now + kRetryEvery : *paused_since_ + kShowAfter;
 }
 
 void LogCapture::close(Stream& stream) {
