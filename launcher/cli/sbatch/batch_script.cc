@@ -2,26 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <ctime>
 #include <optional>
 #include <utility>
 
 #include "common/base/quoted_name.h"
-#include "common/base/split_words.h"
 #include "common/grammar/slurm_time.h"
 #include "launcher/cli/sbatch/begin_time.h"
+#include "launcher/cli/sbatch/interpreter.h"
 #include "launcher/cli/sbatch/option_lines.h"
 #include "launcher/cli/scripts/slurm_commands.h"
 
 namespace lockstep::cli {
 
 namespace {
-
-constexpr std::array<std::string_view, 7> kInterpreters = {"bash", "sh",     "dash",   "zsh",
-                                                           "ksh",  "python", "python3"};
 
 std::optional<int> whole(std::string_view text) {
   int value = 0;
@@ -366,25 +361,6 @@ class Request {
   std::optional<int> gpus_, gpus_per_node_, gpus_per_task_;
   std::optional<Bytes> memory_, memory_per_cpu_;
 };
-
-// The words of the script's first line, without `env` and folders: {"bash", "-l"}.
-Result<std::vector<std::string>> interpreter_of(const std::string& file, const std::string& text) {
-  const Error refused = make_error(
-      ErrorCode::invalid_argument,
-      fmt::format("{}:1: the first line must name an interpreter: #!/bin/bash (also sh, dash, zsh, "
-                  "ksh, python, python3)",
-                  quoted_name(file)));
-  if (!text.starts_with("#!")) return refused;
-  auto words = split_words(text.substr(2, text.find('\n') - 2));
-  if (!words || words->empty()) return refused;
-  const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
-  (*words)[0] = base((*words)[0]);
-  if ((*words)[0] == "env" && words->size() > 1) words->erase(words->begin());
-  const bool is_known =
-      std::find(kInterpreters.begin(), kInterpreters.end(), (*words)[0]) != kInterpreters.end();
-  if (!is_known) return refused;
-  return words;
-}
 
 }  // namespace
 

@@ -14,6 +14,7 @@
 #include "common/snapshot/capture/composition.h"
 #include "common/transfer/transfer.h"
 #include "launcher/cli/submit/submit.h"
+#include "launcher/cli/submit/upload.h"
 #include "launcher/cli/transfer/before_request.h"
 #include "launcher/cli/transfer/download.h"
 

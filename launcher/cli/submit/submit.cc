@@ -15,6 +15,7 @@
 #include "common/snapshot/capture/composition.h"
 #include "common/snapshot/capture/downloaded.h"
 #include "common/transfer/head_start.h"
+#include "launcher/cli/submit/upload.h"
 #include "launcher/cli/terminal/paced_lines.h"
 #include "launcher/cli/transfer/before_request.h"
 #include "launcher/cli/transfer/capture_lines.h"
@@ -25,35 +26,8 @@ namespace lockstep::cli {
 
 namespace {
 
-// A local launcher that went away starts again only with the next command, so it is waited for so
-// long; one of a site's is started again by others. While files are read, it is the shorter: the
-// upload that follows waits again.
+// Shorter than while files are sent: the upload that follows waits again.
 constexpr Duration kDownWhileReading = seconds(4);
-constexpr Duration kDownWhileSending = seconds(9);
-
-transfer::TransferOptions waiting_for_local(const Context& context, Duration time) {
-  transfer::TransferOptions limits;
-  if (context.launcher.empty()) limits.down_after = time;
-  return limits;
-}
-
-// On a terminal in the status line; elsewhere a line now and then.
-class UploadProgress {
- public:
-  explicit UploadProgress(Terminal& terminal) : terminal_(terminal) {}
-
-  void show(std::uint64_t done, std::uint64_t total) {
-    const std::string text =
-        fmt::format("uploading {} of {}", to_string(Bytes{done}), to_string(Bytes{total}));
-    if (terminal_.has_status_line()) return terminal_.progress(text);
-    if (lines_.take(clock_.now())) terminal_.print_line(text);
-  }
-
- private:
-  Terminal& terminal_;
-  io::SystemClock clock_;
-  PacedLines lines_{clock_.now()};
-};
 
 // How folders of a submission are taken.
 struct Taking {
@@ -223,20 +197,6 @@ Status fetch_data(Context& context, spec::LocalData& local, const DataInput& inp
   return {};
 }
 
-Status upload(Context& context, Connection& connection, const transfer::Captured& captured) {
-  const std::uint64_t before = captured.landed_bytes;
-  TRY_ASSIGN(io::ClientSocket* const bulk, connection.bulk());
-  UploadProgress shown(context.terminal);
-  const auto show = [&](const transfer::Progress& progress) {
-    shown.show(before + progress.done_bytes, before + progress.total_bytes);
-  };
-  const auto sent =
-      transfer::upload_snapshot(*bulk, captured.snapshot, show, upload_limits(context));
-  context.terminal.clear_status();
-  if (!sent) return sent.error();
-  return {};
-}
-
 // What a submission takes from this machine, each folder and file once.
 class Captures {
  public:
@@ -355,10 +315,6 @@ Status capture_steps(Captures& captures, JobSpec& spec, std::vector<StepSubmissi
 }
 
 }  // namespace
-
-transfer::TransferOptions upload_limits(const Context& context) {
-  return waiting_for_local(context, kDownWhileSending);
-}
 
 Result<JobId> submit(Context& context, Connection& connection, Submission submission) {
   JobSpec& spec = submission.spec;

@@ -35,4 +35,9 @@ std::string ranges_of(std::vector<int> ids) { return ranges_of(std::move(ids), "
 
 std::string ranges_in_words(std::vector<int> ids) { return ranges_of(std::move(ids), ", ", "–"); }
 
+std::string ago(Instant time, Instant now) {
+  if (time.ns == 0) return "-";
+  return format_duration(std::max(now - time, Duration::zero())) + " ago";
+}
+
 }  // namespace lockstep::cli
