@@ -179,7 +179,7 @@ void PipelineFollower::Impl::reconnect() {
   if (connection.reopen(*endpoint) && turn) ask_logs(turn->job);
 }
 
-// ---- signals -----------------------------------------------------------------------------------
+// ---- signals ------------------------------------------------------------------------------------
 
 void PipelineFollower::Impl::on_interrupt() {
   if (++interrupts > 1 || !options.cancel_on_interrupt) return;

@@ -315,7 +315,7 @@ std::string LauncherServer::holder_of(const PublicKey& key) const {
   return "nobody";
 }
 
-// ---- replies -----------------------------------------------------------------------------------
+// ---- replies ------------------------------------------------------------------------------------
 
 void LauncherServer::send(const std::string& connection, std::uint64_t reply_to,
                           ClientReply reply) {
