@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "agent/agent_options.h"
 #include "agent/daemon/agent.h"
 #include "agent/daemon/doctor.h"
 #include "agent/daemon/links/moved_file.h"
@@ -25,7 +26,6 @@
 #include "agent/daemon/staging/stage.h"
 #include "agent/inventory/inventory.h"
 #include "agent/inventory/machine.h"
-#include "agent/options.h"
 #include "common/base/printable.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"

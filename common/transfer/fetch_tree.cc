@@ -1,5 +1,3 @@
-#include "common/transfer/swarm.h"
-
 #include <utility>
 
 #include "common/transfer/swarm_impl.h"

@@ -16,7 +16,7 @@
 #include "common/domain/why/why.h"
 #include "launcher/state/event.h"
 #include "launcher/state/facts/fact.h"
-#include "launcher/state/job.h"
+#include "launcher/state/job_record.h"
 #include "launcher/state/jobs/deleted.h"
 #include "launcher/state/jobs/ended.h"
 #include "launcher/state/jobs/index.h"

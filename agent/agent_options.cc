@@ -1,4 +1,4 @@
-#include "agent/options.h"
+#include "agent/agent_options.h"
 
 #include <unistd.h>
 
