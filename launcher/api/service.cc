@@ -21,7 +21,7 @@
 #include "launcher/core/names/environment_requests.h"
 #include "launcher/core/queue/quotas.h"
 #include "launcher/core/targets/size_requests.h"
-#include "launcher/words/explain.h"
+#include "launcher/words/jobs/say_explain.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {

@@ -12,7 +12,7 @@
 #include "launcher/state/jobs/step_key.h"
 #include "launcher/state/old_facts.h"
 #include "launcher/state/state.h"
-#include "launcher/words/found.h"
+#include "launcher/words/found/say_found.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {

@@ -14,8 +14,8 @@
 #include "launcher/core/jobs/children.h"
 #include "launcher/core/names/objects.h"
 #include "launcher/state/found_state.h"
-#include "launcher/words/explain.h"
-#include "launcher/words/jobs.h"
+#include "launcher/words/job_text.h"
+#include "launcher/words/jobs/say_explain.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {

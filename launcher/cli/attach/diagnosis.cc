@@ -9,7 +9,7 @@
 #include "launcher/api/json/value.h"
 #include "launcher/cli/text/found_lines.h"
 #include "launcher/cli/text/view_text.h"
-#include "launcher/words/path.h"
+#include "launcher/words/found/say_path.h"
 
 namespace lockstep::cli {
 

@@ -10,7 +10,7 @@
 #include "launcher/cli/follow/follower_impl.h"
 #include "launcher/cli/follow/state_lines.h"
 #include "launcher/cli/terminal/progress_bar.h"
-#include "launcher/words/waits.h"
+#include "launcher/words/jobs/say_waits.h"
 
 namespace lockstep::cli {
 

@@ -9,7 +9,7 @@
 #include "launcher/cli/text/rank_view.h"
 #include "launcher/cli/text/remedies.h"
 #include "launcher/cli/text/view_text.h"
-#include "launcher/words/ends.h"
+#include "launcher/words/jobs/say_ends.h"
 #include "launcher/words/said.h"
 
 namespace lockstep::cli {

@@ -6,8 +6,8 @@
 
 #include "common/base/printable.h"
 #include "launcher/api/json/found.h"
-#include "launcher/words/found.h"
-#include "launcher/words/lost_peer.h"
+#include "launcher/words/found/say_found.h"
+#include "launcher/words/found/say_lost_peer.h"
 
 namespace lockstep::cli {
 

@@ -9,7 +9,7 @@
 
 #include "common/base/printable.h"
 #include "launcher/api/json/found.h"
-#include "launcher/words/path.h"
+#include "launcher/words/found/say_path.h"
 
 namespace lockstep::cli {
 

@@ -20,7 +20,7 @@
 #include "launcher/cli/text/pipeline_view.h"
 #include "launcher/cli/text/rank_view.h"
 #include "launcher/cli/text/targets/usage_view.h"
-#include "launcher/words/held_node.h"
+#include "launcher/words/nodes/held_node.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::cli {

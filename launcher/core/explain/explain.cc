@@ -10,8 +10,8 @@
 #include "launcher/core/placement/placement.h"
 #include "launcher/core/queue/reservation.h"
 #include "launcher/state/found_state.h"
-#include "launcher/words/found.h"
-#include "launcher/words/path.h"
+#include "launcher/words/found/say_found.h"
+#include "launcher/words/found/say_path.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {

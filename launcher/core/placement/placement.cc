@@ -16,7 +16,6 @@
 #include "launcher/core/placement/node_fit.h"
 #include "launcher/core/placement/rdma_fabric.h"
 #include "launcher/core/placement/wait_for_machines.h"
-#include "launcher/words/placement.h"
 
 namespace lockstep::launcher {
 

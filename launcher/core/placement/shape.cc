@@ -1,7 +1,7 @@
 #include "launcher/core/placement/shape.h"
 
 #include "launcher/state/absences.h"
-#include "launcher/words/placement.h"
+#include "launcher/words/nodes/say_placement.h"
 
 namespace lockstep::launcher {
 
