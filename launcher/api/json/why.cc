@@ -25,6 +25,7 @@ struct ToJson {
 };
 
 Json record_json(const WhyData& data) {
+  if (data.code.empty() && data.fields.empty()) return nullptr;  // no reason
   Json json = Json::object();
   if (!data.code.empty()) json["code"] = data.code;
   for (const WhyField& field : data.fields)
@@ -34,10 +35,7 @@ Json record_json(const WhyData& data) {
 
 }  // namespace
 
-Json reason_json(const Why& why) {
-  const WhyData data = to_data(why);
-  return data.code.empty() ? Json(nullptr) : record_json(data);
-}
+Json reason_json(const Why& why) { return record_json(to_data(why)); }
 
 Json reasons_json(const std::vector<Why>& reasons) {
   Json list = Json::array();
