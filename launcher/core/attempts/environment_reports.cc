@@ -1,6 +1,7 @@
 #include "launcher/core/attempts/environment_reports.h"
 
 #include "common/base/cut.h"
+#include "common/domain/why/all/convert.h"
 #include "common/domain/why/nodes/losses.h"
 #include "launcher/core/attempts/environment_locks.h"
 
@@ -48,10 +49,11 @@ void record_no_room(Context& core, const AttemptId& id, NodeId node, const std::
                  NoRoomForLock{platform, static_cast<int>(kMaxEnvironmentPlatforms)});
 }
 
-// A node may send much in a text of its own.
+// The journal keeps it, and a node may send much. Of a reason that is too large, its name and
+// values are kept as far as they fit.
 Why bounded(const Why& why) {
-  const Told* told_text = why.as<Told>();
-  return told_text == nullptr ? why : told(cut(told_text->text, kMaxNotSolvedBytes));
+  const std::string whole = log_text(why);
+  return whole.size() <= kMaxNotSolvedBytes ? why : told(cut(whole, kMaxNotSolvedBytes));
 }
 
 void take_lock(Context& core, NodeId node, const PartReport& report, const EnvironmentId& id) {

@@ -1,6 +1,7 @@
 // A node that cannot solve passes it on, and an attempt ends only when all of them could not.
 
 #include "common/domain/why/all/convert.h"
+#include "common/domain/why/ranks/parts.h"
 #include "launcher/state/compact.h"
 #include "tests/unit/launcher/core/attempts/environment_fixture.h"
 
@@ -178,6 +179,24 @@ TEST_F(Solvers, WhenAllCouldNotTheFirstTriesAgainAndItsFailureNamesTheOthers) {
   EXPECT_EQ(failed.before[0].node, "n1");
   EXPECT_LE(failed.before[0].why.as<Told>()->text.size(), kMaxNotSolvedBytes + 3) << "it is cut";
   EXPECT_EQ(failed.more_before, 0);
+}
+
+TEST_F(Solvers, AReasonOfANodeIsBoundedWhateverItIs) {
+  const AttemptId id = place(2);
+  wants(n1, id);
+  wants(n2, id);
+  const auto fails_for = [&](FakeNode& node, std::size_t bytes) {
+    PartReport made = says(id, EnvironmentReport::Step::not_solved, "py311");
+    made.environment->why =
+        EnvironmentFailedBefore{"environment 1", {}, JobId("j"), std::string(bytes, 'x')};
+    launcher.observe(node, made);
+    const Why kept = launcher.facts<EnvironmentNotSolved>().back().why;
+    launcher.drop_notices();
+    launcher.tick(milliseconds(1));
+    return kept;
+  };
+  EXPECT_TRUE(fails_for(n1, 100).is<EnvironmentFailedBefore>());
+  EXPECT_LE(log_text(fails_for(n2, 100'000)).size(), kMaxNotSolvedBytes + 3);
 }
 
 TEST_F(Solvers, ManyNodesAreNotAllNamed) {
