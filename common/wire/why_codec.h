@@ -8,7 +8,7 @@
 namespace lockstep::pb {
 
 // Texts that are too long lose their middle; what exceeds the bounds of why/data.h is shortened:
-// lists lose what comes last, then what is no single value goes.
+// lists lose their last items first; if that is not enough, lists and records go.
 void to_wire(const lockstep::Why& from, Why* to);
 // Refuses what exceeds the bounds of why/data.h. A reason that this version does not know is kept.
 Status from_wire(const Why& from, lockstep::Why* to);

@@ -51,7 +51,7 @@ struct Unknown {
   friend bool operator==(const Unknown&, const Unknown&) = default;
 };
 
-// Bounds of what a peer may send, and of what is written: what exceeds them is shortened.
+// A reason of a peer that exceeds these bounds is refused. One that is written is shortened.
 inline constexpr int kMostWhyDepth = 16;
 inline constexpr std::size_t kMostWhyValues = 4096;
 inline constexpr std::size_t kMostWhyBytes = 256 << 10;

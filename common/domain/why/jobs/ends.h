@@ -115,7 +115,7 @@ struct DependencyFailed {
 
 // ---- what else there is to say of its end -------------------------------------------------------
 
-// The job's end: how its last attempt ended, why there is no other one, and what was lost.
+// How the job ended: the end of its last attempt, why no other attempt follows, and what was lost.
 struct EndedWith {
   static constexpr std::string_view kCode = "ended_with";
   Why end;

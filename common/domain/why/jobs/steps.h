@@ -89,7 +89,7 @@ struct NeedsSkippedStep {
   LOCKSTEP_FIELDS(NeedsSkippedStep, step, link, first, why);
 };
 
-struct NeedsStepThatWasNotRun {  // nobody knows which
+struct NeedsStepThatWasNotRun {  // the journal does not say which step
   static constexpr std::string_view kCode = "needs_step_that_was_not_run";
   LOCKSTEP_FIELDS(NeedsStepThatWasNotRun);
 };
