@@ -174,7 +174,8 @@ struct Effects {
   void operator()(const NodeJoined& fact) const {
     touch_machine_of(fact.node);
     const Node& node = *core.state.node(fact.node);
-    core.machines.waiting.erase({node.pool, node.machine});
+    if (MachineRecord* machine = core.machines.find(node.pool, node.machine))
+      machine->waiting.reset();
     core.watches.at(fact.node).heard = core.clock.polled();
     arm_node_timer(core, fact.node);
     core.scheduler.topology_changed(pool_of(fact.node));
@@ -185,7 +186,7 @@ struct Effects {
   void operator()(const NodeSessionStarted& fact) const {
     touch_machine_of(fact.node);
     const Node& node = *core.state.node(fact.node);
-    core.machines.revivals.erase({node.pool, node.machine});
+    if (MachineRecord* machine = core.machines.find(node.pool, node.machine)) machine->revival = {};
     lockstep::launcher::machine_changed(core, fact.node);
     const bool is_usable = core.watches.shortfall_of(fact.node) == nullptr;
     if (!node.machine.empty() && is_usable)
@@ -270,9 +271,7 @@ struct Effects {
   void operator()(const ComputeDeleted& fact) const {
     touch_target(fact.name);
     core.samples.forget(fact.name);
-    core.machines.listing.erase(fact.name);
-    core.machines.list_at.erase(fact.name);
-    core.machines.schedules_seen.erase(fact.name);
+    core.machines.targets.erase(fact.name);
     core.act(ForgetCompute{fact.name});
   }
   void operator()(const ComputeLeaving& fact) const { touch_target(fact.name); }
@@ -293,7 +292,10 @@ struct Effects {
   void operator()(const MachineCreated& fact) const { machine_changed(fact.target); }
   void operator()(const MachineFailed& fact) const { machine_changed(fact.target); }
   void operator()(const MachineLeaving& fact) const { machine_changed(fact.target); }
-  void operator()(const MachineGone& fact) const { machine_changed(fact.target); }
+  void operator()(const MachineGone& fact) const {
+    core.machines.forget(fact.target, fact.machine);
+    machine_changed(fact.target);
+  }
 
   // Retention may delete a job when nothing of it waits to be written.
   void write_settled(const JobId& job) const {
@@ -315,7 +317,7 @@ struct Effects {
       core.samples.forget_accounts(target);
       for (const auto& [name, machine] : compute.machines)
         if (source == NodeSource::docker && machine.node.value != 0)
-          core.machines.refresh.insert({target, name});
+          core.machines.record(target, name).must_refresh = true;
       machine_changed(target);
     }
   }

@@ -77,7 +77,7 @@ void fail_machine(Context& core, const std::string& target, const std::string& n
   const Duration wait = needs_a_person(failure.fault) && !is_of_host ? kLongestMachineBackoff
                                                                      : backoff_after(failures);
   if (!failure.removing && is_before_install(failure.step))
-    core.machines.untouched.insert({target, name});
+    core.machines.record(target, name).is_untouched = true;
   core.emit(MachineFailed{target, name, std::move(failure.step), failure.fault,
                           std::move(failure.why), core.now + wait, failure.removing});
 }
@@ -95,12 +95,6 @@ void end_machine(Context& core, const std::string& target, const std::string& na
   forget_tokens(core, target, name);
   if (machine->node.value != 0)
     remove_node(core, machine->node, MachineIsGone{}, "its machine is gone");
-  core.machines.steps.erase({target, name});
-  core.machines.revivals.erase({target, name});
-  core.machines.refresh.erase({target, name});
-  core.machines.untouched.erase({target, name});
-  core.machines.waiting.erase({target, name});
-  core.machines.idle_since.erase({target, name});
   core.emit(MachineGone{target, name, std::move(why)});
 }
 
@@ -109,7 +103,7 @@ void react(Context& core, const LauncherMovedInput&) {
     if (!tells_agents(compute.spec.source)) continue;
     for (const auto& [name, machine] : compute.machines) {
       if (machine.node.value == 0 || machine.phase == Machine::Phase::leaving) continue;
-      core.machines.refresh.insert({target, name});
+      core.machines.record(target, name).must_refresh = true;
       core.pending.dirty_targets.insert(target);
     }
   }

@@ -27,7 +27,7 @@ std::string local_text(const CoreConfig& config, const Firing& firing) {
 
 void run_schedules(Context& core, const std::string& target, const Compute& compute) {
   const Instance& instance = *compute.instance;
-  Instant& seen = core.machines.schedules_seen[target];
+  Instant& seen = core.machines.targets[target].schedules_seen;
   seen = std::max(seen, instance.seen);
   std::optional<Firing> last;
   for (const InstanceSchedule& schedule : compute.spec.instance.schedules) {
@@ -56,9 +56,9 @@ std::optional<Instant> idle_since(const Context& core, const std::string& target
                                   const Compute& compute) {
   for (const auto& [name, machine] : compute.machines) {
     const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
-    const auto since = core.machines.idle_since.find({target, name});
+    const auto& since = core.machines.of(target, name).idle_since;
     if (machine.phase == Machine::Phase::leaving || node == nullptr || node->lost) continue;
-    if (node->parts.empty() && since != core.machines.idle_since.end()) return since->second;
+    if (node->parts.empty() && since) return since;
   }
   return std::nullopt;
 }
@@ -68,7 +68,7 @@ void stop_when_idle(Context& core, const std::string& target, const Compute& com
   if (is_off(compute) || limit == Duration::zero()) return;
   if (has_demand(core, target)) {
     for (const auto& [name, machine] : compute.machines)
-      core.machines.idle_since.erase({target, name});  // scale() begins anew
+      core.machines.record(target, name).idle_since.reset();  // scale() begins anew
     return;
   }
   const auto since = idle_since(core, target, compute);

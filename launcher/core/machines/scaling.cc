@@ -19,8 +19,6 @@
 namespace lockstep::launcher {
 namespace {
 
-using Key = MachineCalls::Key;
-
 // The machines of a target, by what can be expected of them.
 struct Supply {
   int total = 0;  // also those that leave
@@ -46,22 +44,20 @@ Supply supply_of(const Context& core, const std::string& target, const Compute& 
   const Cluster cluster = core.cluster();
   for (const auto& [name, machine] : compute.machines) {
     ++supply.total;
-    const Key key{target, name};
+    const MachineRecord& record = core.machines.of(target, name);
     const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
     if (machine.phase == Machine::Phase::leaving) {
       ++supply.leaving;
     } else if (node == nullptr) {
       ++supply.coming;
-      if (core.machines.busy.count(key) == 0) supply.not_begun.push_back(name);
+      if (!record.work) supply.not_begun.push_back(name);
     } else if (!node->parts.empty()) {
       ++supply.busy;
     } else if (is_expected(cluster, *node)) {
       ++supply.coming;
     } else {
       ++(why_unusable(cluster, *node) ? supply.unusable : supply.idle);
-      const auto since = core.machines.idle_since.find(key);
-      supply.without_work.emplace_back(
-          since == core.machines.idle_since.end() ? core.now : since->second, name);
+      supply.without_work.emplace_back(record.idle_since.value_or(core.now), name);
     }
   }
   std::sort(supply.without_work.begin(), supply.without_work.end());
@@ -239,10 +235,12 @@ class Scaler {
   void note_idle_machines() {
     for (const auto& [name, machine] : compute_.machines) {
       const Node* node = machine.node.value == 0 ? nullptr : core_.state.node(machine.node);
-      if (node != nullptr && node->parts.empty() && node->session)
-        core_.machines.idle_since.try_emplace({target_, name}, core_.now);
-      else
-        core_.machines.idle_since.erase({target_, name});
+      const bool is_idle = node != nullptr && node->parts.empty() && node->session;
+      auto& idle_since = core_.machines.record(target_, name).idle_since;
+      if (!is_idle)
+        idle_since.reset();
+      else if (!idle_since)
+        idle_since = core_.now;
     }
   }
 

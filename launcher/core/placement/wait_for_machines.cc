@@ -13,9 +13,11 @@ namespace {
 // What a provider says of the first machine that it has accepted and not made.
 Why why_machines_wait(const Cluster& cluster, const std::string& target) {
   if (cluster.calls == nullptr) return {};
-  const auto& waiting = cluster.calls->waiting;
-  const auto first = waiting.lower_bound({target, ""});
-  return first != waiting.end() && first->first.first == target ? first->second.why : Why();
+  const auto known = cluster.calls->targets.find(target);
+  if (known == cluster.calls->targets.end()) return {};
+  for (const auto& [name, record] : known->second.machines)
+    if (record.waiting) return record.waiting->why;
+  return {};
 }
 
 }  // namespace

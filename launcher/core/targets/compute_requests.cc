@@ -124,7 +124,7 @@ struct Asked {
   void try_now(const std::string& target, const std::string& machine) const {
     const Machine* known = core.state.computes().find_machine(target, machine);
     if (known == nullptr) return;
-    core.machines.refresh.insert({target, machine});
+    core.machines.record(target, machine).must_refresh = true;
     core.pending.dirty_targets.insert(target);
   }
 
