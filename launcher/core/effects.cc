@@ -49,7 +49,7 @@ struct Effects {
   void operator()(const JobFinished& fact) const {
     const Job& job = changed(fact.job);
     core.retention.is_due = true;
-    core.canceled_late.erase(fact.job);
+    core.endings.finish(fact.job);
     if (!job.spec.step.empty())
       if (const Job* parent = core.state.job(job.spec.parent)) changed(parent->id);
     for (const std::uint64_t order : core.state.dependents(fact.job))
@@ -67,6 +67,7 @@ struct Effects {
   void operator()(const StepReused& fact) const { changed(fact.job); }
   void operator()(const StepSkipped& fact) const { changed(fact.job); }
   void operator()(const JobDeleted& fact) const {
+    core.endings.forget(fact.job);
     core.pending.job_changed(fact.job);
     core.retries.clear({TimerKey::Kind::write, {}, {fact.job, 0}});
   }

@@ -41,8 +41,8 @@ bool any_node_unknown(const NodeWatches& watches, const Attempt& attempt) {
   });
 }
 
-bool is_canceled(const std::set<JobId>& canceled_late, const Job& job) {
-  return job.cancel_by || canceled_late.count(job.id) != 0;
+bool is_canceled(const Endings& endings, const Job& job) {
+  return job.cancel_by || endings.is_canceled(job.id);
 }
 
 // Through an agent or a runner that knows no rows nobody else would get them either.
@@ -246,7 +246,7 @@ void react(Context& core, const LogsRefusedInput& input) {
   note_refused_logs(core, input);
   const bool has_ended = core.state.attempt(input.attempt)->ended.has_value();
   auto& refused = core.watches.at(input.node).logs_refused;
-  if (!is_canceled(core.canceled_late, *core.state.job(input.attempt.job))) {
+  if (!is_canceled(core.endings, *core.state.job(input.attempt.job))) {
     refused.erase(input.attempt);
     if (has_ended)
       core.timers.set({TimerKey::Kind::logs, input.node, input.attempt},

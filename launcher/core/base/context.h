@@ -16,6 +16,7 @@
 #include "launcher/core/base/compute_checks.h"
 #include "launcher/core/base/config.h"
 #include "launcher/core/base/step.h"
+#include "launcher/core/memory/endings.h"
 #include "launcher/core/memory/liveness.h"
 #include "launcher/core/memory/machine_calls.h"
 #include "launcher/core/memory/machine_samples.h"
@@ -79,12 +80,7 @@ struct Context {
   Instant recovered_at;                          // ns = 0: the journal was empty
   std::optional<Instant> grace_until;            // polled: no node becomes LOST before
   std::optional<std::vector<ReplyTo>> stopping;  // a shutdown waits for its jobs
-  // Jobs that were canceled while only their logs were outstanding: the cancel does not change how
-  // they end.
-  std::set<JobId> canceled_late;
-  std::set<JobId> merging;  // their outputs are being merged by the shell
-  // The outputs that the shell is writing to remotes, with their jobs' orders.
-  std::set<std::pair<std::uint64_t, std::string>> writing;
+  Endings endings;
   bool recovering = false;  // the next step is the first since recovered()
   Retaining retention;
   MachineCalls machines;

@@ -15,7 +15,7 @@ void cancel(Context& core, const JobId& id, const Why& by) {
   const bool can = job.phase == Job::Phase::waiting || job.phase == Job::Phase::placed ||
                    job.phase == Job::Phase::steps;
   if (can && !job.cancel_by) core.emit(CancelRequested{id, by});
-  if (job.phase == Job::Phase::ended) core.canceled_late.insert(id);
+  if (job.phase == Job::Phase::ended) core.endings.cancel(id);
 }
 
 }  // namespace lockstep::launcher
