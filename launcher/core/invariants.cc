@@ -160,12 +160,12 @@ class Checker {
       expect(nodes.insert(part.node).second, what, "has one part on a node at most");
       tally.prepared += part.at_least(PartState::prepared) ? 1 : 0;
       tally.running += part.at_least(PartState::running) ? 1 : 0;
-      tally.over += part.at_least(PartState::collecting) || part.gone ? 1 : 0;
+      tally.over += part.at_least(PartState::collecting) || part.gone() != nullptr ? 1 : 0;
       tally.ended += part.ended() ? 1 : 0;
       tally.failed += part.failed() ? 1 : 0;
       tally.assigned += part.assigned() ? 1 : 0;
-      tally.asked += part.wants_lock.empty() ? 0 : 1;
-      expect(!part.finished() || part.report->exit.has_value(), what, "has a report of each end");
+      tally.asked += part.lock_request ? 1 : 0;
+      expect(!part.finished() || part.exit() != nullptr, what, "has a report of each end");
       const Node* node = state_.node(part.node);
       if (node == nullptr) {
         expect(!part.assigned() && part.ended(), what, "holds nothing on a node that was removed");
@@ -185,7 +185,8 @@ class Checker {
     for (std::size_t i = 0; i < attempt.parts.size() && i < attempt.gang->members.size(); ++i) {
       expect(attempt.gang->members[i].node == attempt.parts[i].node, what, "has members by rank");
       const Part& part = attempt.parts[i];
-      expect(part.at_least(PartState::prepared) || part.gone, what, "starts when all are prepared");
+      expect(part.at_least(PartState::prepared) || part.gone(), what,
+             "starts when all are prepared");
     }
   }
 
@@ -198,13 +199,14 @@ class Checker {
       if (job.phase != Job::Phase::placed || job.cancel_by || job.attempts.back().doomed) continue;
       const Attempt& attempt = job.attempts.back();
       const auto may_ask = [](const Part& part) {
-        return part.assigned() && !part.at_least(PartState::prepared) && part.wants_lock.empty();
+        return part.assigned() && !part.at_least(PartState::prepared) && !part.lock_request;
       };
       if (std::any_of(attempt.parts.begin(), attempt.parts.end(), may_ask)) continue;
       for (const Part& part : attempt.parts) {
-        const bool waits = part.assigned() && !part.at_least(PartState::prepared) &&
-                           environment.locks.count(part.wants_lock) == 0;
-        expect(!waits || solver_of(state_, id, part.wants_lock).has_value(),
+        if (!part.assigned() || part.at_least(PartState::prepared)) continue;
+        const std::string& platform = part.lock_request->platform;
+        const bool waits = environment.locks.count(platform) == 0;
+        expect(!waits || solver_of(state_, id, platform).has_value(),
                "attempt " + to_string(attempt.id), "waits for a lock that somebody solves");
       }
     }

@@ -75,7 +75,7 @@ void form_gang(Context& core, const Attempt& attempt) {
 void collect_logs(Context& core, const Attempt& attempt) {
   for (const Part& part : attempt.parts) {
     if (!part.assigned()) continue;
-    const NodeExitReport& exit = *part.report->exit;
+    const NodeExitReport& exit = *part.exit();
     if (logs_are_empty(exit) || core.state.node(part.node)->lost) {
       core.emit(PartReleased{attempt.id, part.node, !logs_are_empty(exit)});
       continue;
@@ -117,7 +117,7 @@ Tier tier_of(const State& state, const Job& job) {
 bool asks_for_what_is_wrong(const Attempt& attempt) {
   return attempt.ended && attempt.ended->cause == Cause::workspace_failed &&
          std::any_of(attempt.parts.begin(), attempt.parts.end(), [](const Part& part) {
-           return part.finished() && part.report->exit && part.report->exit->hopeless;
+           return part.exit() != nullptr && part.exit()->hopeless;
          });
 }
 

@@ -203,8 +203,8 @@ std::vector<Action> resume(const State& state) {
     for (const auto& [attempt, rank] : node.parts) {
       const Attempt& whole = *state.attempt(attempt);
       const Part& part = whole.parts[static_cast<std::size_t>(rank)];
-      if (whole.ended && part.finished())
-        actions.push_back(AwaitLogs{attempt, id, part.report->exit->logs});
+      if (whole.ended && part.exit() != nullptr)
+        actions.push_back(AwaitLogs{attempt, id, part.exit()->logs});
     }
   }
   return actions;

@@ -6,7 +6,7 @@ std::set<NodeId> nodes_without(const Attempt& attempt) {
   std::set<NodeId> nodes;
   if (!attempt.ended || attempt.ended->cause != Cause::workspace_failed) return nodes;
   for (const Part& part : attempt.parts)
-    if (part.finished() && part.report->exit && part.report->exit->absent) nodes.insert(part.node);
+    if (part.exit() != nullptr && part.exit()->absent) nodes.insert(part.node);
   return nodes;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "common/domain/messages/views.h"
@@ -22,6 +23,11 @@ struct Part {
     Instant at;
     friend bool operator==(const Saved&, const Saved&) = default;
   };
+  // Its node has it, or is to get it.
+  struct Assigned {
+    friend bool operator==(const Assigned&, const Assigned&) = default;
+  };
+  // It was given up, and perhaps is fenced: what its node says of it is refused from now on.
   struct Gone {
     Cause cause = Cause::runner_lost;
     Why why;
@@ -31,31 +37,46 @@ struct Part {
     bool revoked = false;  // its node was
     friend bool operator==(const Gone&, const Gone&) = default;
   };
-  struct NotSolved {
-    std::uint64_t generation = 0;
+  // It has finished, and the node may forget it.
+  struct Released {
+    std::optional<Bytes> lost_logs;  // none: all are durable; 0: given up while the node was silent
+    friend bool operator==(const Released&, const Released&) = default;
+  };
+  // It asked for a lock of its environment.
+  struct LockRequest {
+    struct NotSolved {
+      std::uint64_t generation = 0;
+      Why why;
+      friend bool operator==(const NotSolved&, const NotSolved&) = default;
+    };
     std::string platform;
-    Why why;
-    friend bool operator==(const NotSolved&, const NotSolved&) = default;
+    Instant at;
+    std::optional<NotSolved> not_solved;  // its last failure to solve when it was told to
+    friend bool operator==(const LockRequest&, const LockRequest&) = default;
   };
   NodeId node;
   Allotment allotment;
-  bool whole = false;                   // it takes the whole node
-  std::uint64_t revision = 0;           // first revision of the node's desired state with it
+  bool whole = false;          // it takes the whole node
+  std::uint64_t revision = 0;  // first revision of the node's desired state with it
+  std::variant<Assigned, Gone, Released> standing;
   std::optional<PartReport> report;     // the newest; none: the node has not reported it
-  std::optional<Gone> gone;             // given up without a final report; perhaps fenced
-  bool released = false;                // logs durable or given up: the node may forget it
-  bool logs_lost = false;               // logs were given up
-  std::uint64_t lost_log_bytes = 0;     // for lack of space
   std::optional<Saved> saved;           // its newest checkpoint, in the blob store
-  std::vector<CollectedOutput> so_far;  // until it finishes: other outputs, in the blob store
-  std::string wants_lock;               // platform of the lock it asked for; "": none
-  Instant asked;                        // when it asked for the lock
-  std::optional<NotSolved> not_solved;  // its last failure to solve when it was told to
+  std::vector<CollectedOutput> so_far;  // other outputs in the blob store, sent before its end
+  std::optional<LockRequest> lock_request;
 
+  bool assigned() const { return std::holds_alternative<Assigned>(standing); }
+  const Gone* gone() const { return std::get_if<Gone>(&standing); }  // null: it is not
+  const Released* released() const { return std::get_if<Released>(&standing); }
+  bool fenced() const { return gone() != nullptr && gone()->fenced_until.ns != 0; }
   bool finished() const { return report && report->state == PartState::finished; }
-  bool ended() const { return finished() || gone; }
-  bool assigned() const { return !gone && !released; }
-  bool fenced() const { return gone && gone->fenced_until.ns != 0; }
+  bool ended() const { return finished() || gone() != nullptr; }
+  // How its ranks ended; null: it has not finished.
+  const NodeExitReport* exit() const {
+    return finished() && report->exit ? &*report->exit : nullptr;
+  }
+  bool asks_for(const std::string& platform) const {
+    return lock_request && lock_request->platform == platform;
+  }
   bool failed() const;  // ended, and not because every rank exited 0
   bool at_least(PartState state) const { return report && report->state >= state; }
   friend bool operator==(const Part&, const Part&) = default;

@@ -7,14 +7,11 @@
 namespace lockstep::launcher {
 
 bool Part::failed() const {
-  if (gone && gone->revoked) return true;  // what it reported may be made up
-  if (finished()) {
-    if (!report->exit || report->exit->cause != Cause::completed) return true;
-    const auto& ranks = report->exit->ranks;
-    return std::any_of(ranks.begin(), ranks.end(),
-                       [](const RankExit& rank) { return rank.cause != Cause::completed; });
-  }
-  return gone.has_value();
+  if (gone() != nullptr && gone()->revoked) return true;  // what it reported may be made up
+  if (!finished()) return gone() != nullptr;
+  if (exit() == nullptr || exit()->cause != Cause::completed) return true;
+  return std::any_of(exit()->ranks.begin(), exit()->ranks.end(),
+                     [](const RankExit& rank) { return rank.cause != Cause::completed; });
 }
 
 bool Job::logs_settled() const {
@@ -31,7 +28,7 @@ JobSize size_of(const Part& part) {
   for (const CollectedOutput& output : part.so_far) size.outputs.count += output.size.count;
   bool has_checkpoint = false;  // the one that was saved is what the final report has
   if (part.finished()) {
-    if (const auto& exit = part.report->exit) {
+    if (const NodeExitReport* exit = part.exit()) {
       size.logs.count += exit->log_times.count;
       for (const LogSize& log : exit->logs)
         size.logs.count += log.stdout_bytes + log.stderr_bytes + log.environment_bytes;
@@ -40,7 +37,9 @@ JobSize size_of(const Part& part) {
       size.outputs.count += output.size.count;
       has_checkpoint = has_checkpoint || (part.saved && output.tree == part.saved->checkpoint.tree);
     }
-    size.logs.count -= std::min(size.logs.count, part.lost_log_bytes);
+    const Part::Released* released = part.released();
+    if (released != nullptr && released->lost_logs)
+      size.logs.count -= std::min(size.logs.count, released->lost_logs->count);
   }
   if (part.saved && !has_checkpoint) size.outputs.count += part.saved->checkpoint.size.count;
   return size;
@@ -319,7 +318,7 @@ void State::unassign(Attempt& attempt, Part& part) {
 
 void State::unfence(Part& part, const AttemptId& attempt) {
   if (!part.fenced()) return;
-  part.gone->fenced_until = {};
+  std::get<Part::Gone>(part.standing).fenced_until = {};
   const auto there = fenced_.find(part.node);
   if (there == fenced_.end()) return;
   there->second.erase(attempt);

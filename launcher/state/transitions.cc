@@ -433,7 +433,7 @@ struct State::Applier {
     Part& part = state.part_ref(attempt, fact.node);
     if (!part.ended()) free(fact.attempt.job, part);
     count(attempt.tally, part, -1);
-    part.gone = Part::Gone{fact.cause, fact.why, at, fact.fenced_until, fact.revoked};
+    part.standing = Part::Gone{fact.cause, fact.why, at, fact.fenced_until, fact.revoked};
     if (part.fenced()) state.fenced_[fact.node].insert(fact.attempt);
     count(attempt.tally, part, +1);
     state.unassign(attempt, part);
@@ -486,9 +486,9 @@ struct State::Applier {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
     const std::uint64_t before = files_of(size_of(part));
-    part.released = true;
-    part.logs_lost = fact.logs_lost;
-    part.lost_log_bytes = fact.lost_bytes;
+    Part::Released released;
+    if (fact.logs_lost) released.lost_logs = Bytes{fact.lost_bytes};
+    if (part.assigned()) part.standing = released;
     files_changed(fact.attempt.job, part, before);
     state.unassign(attempt, part);
     if (!fact.logs_lost) return;
@@ -824,16 +824,16 @@ struct State::Applier {
   void operator()(const EnvironmentWanted& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
-    attempt.tally.asked += (fact.platform.empty() ? 0 : 1) - (part.wants_lock.empty() ? 0 : 1);
-    part.wants_lock = fact.platform;
-    part.asked = at;
+    if (!part.lock_request) ++attempt.tally.asked;
+    part.lock_request = Part::LockRequest{fact.platform, at, {}};
     if (const Job& job = state.job_ref(fact.attempt.job); job.environment)
       state.touch_environment(*job.environment);
   }
 
   void operator()(const EnvironmentNotSolved& fact) const {
     Part& part = state.part_ref(state.attempt_ref(fact.attempt), fact.node);
-    part.not_solved = Part::NotSolved{fact.generation, fact.platform, fact.why};
+    if (part.asks_for(fact.platform))
+      part.lock_request->not_solved = Part::LockRequest::NotSolved{fact.generation, fact.why};
     solver_may_change(state.job_ref(fact.attempt.job));
   }
 
@@ -937,7 +937,7 @@ struct State::Applier {
   static void count(Attempt::Tally& tally, const Part& part, int by) {
     if (part.at_least(PartState::prepared)) tally.prepared += by;
     if (part.at_least(PartState::running)) tally.running += by;
-    if (part.at_least(PartState::collecting) || part.gone) tally.over += by;
+    if (part.at_least(PartState::collecting) || part.gone() != nullptr) tally.over += by;
     if (part.ended()) tally.ended += by;
     if (part.failed()) tally.failed += by;
   }

@@ -159,9 +159,9 @@ Status Fsck::check_logs() {
       for (const Part& part : attempt.parts) {
         // Before a part is released its logs are on their way; if they were given up, they may
         // lack anything.
-        const bool kept = part.finished() && part.report->exit && part.released && !part.logs_lost;
-        if (!kept) continue;
-        for (const LogSize& sizes : part.report->exit->logs)
+        const bool kept = part.released() != nullptr && !part.released()->lost_logs;
+        if (!kept || part.exit() == nullptr) continue;
+        for (const LogSize& sizes : part.exit()->logs)
           for (const auto& [key, size] : logs_of(attempt.id, sizes)) check_log(key, size);
       }
     }

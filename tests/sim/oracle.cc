@@ -327,7 +327,7 @@ bool Oracle::was_lost(const AttemptId& attempt, NodeId node) const {
   const Attempt* const known = state_.attempt(attempt);
   if (known == nullptr) return true;  // it was deleted since
   return std::any_of(known->parts.begin(), known->parts.end(), [&](const Part& part) {
-    return part.node == node && part.gone && part.gone->cause == Cause::node_lost;
+    return part.node == node && part.gone() && part.gone()->cause == Cause::node_lost;
   });
 }
 
@@ -376,12 +376,12 @@ void Oracle::judge(const launcher::PartReleased& fact) {
 void Oracle::judge(const launcher::AttemptEnded& fact) {
   const Attempt& attempt = *state_.attempt(fact.attempt);
   for (const Part& part : attempt.parts) {
-    if (part.gone && part.gone->cause == Cause::node_lost) continue;  // nobody can know
+    if (part.gone() && part.gone()->cause == Cause::node_lost) continue;  // nobody can know
     if (cloned_.count(node_index(part.node)) != 0) continue;  // the clone speaks for another
     if (running(fact.attempt, node_index(part.node)))
       world_.violate("oracle:ended", fmt::format("{} ended but still runs on node {}",
                                                  to_string(fact.attempt), node_index(part.node)));
-    if (!part.gone && !part.finished())
+    if (!part.gone() && !part.finished())
       world_.violate("oracle:ended", to_string(fact.attempt) + " ended while a part had not");
   }
 }

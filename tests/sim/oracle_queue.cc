@@ -230,7 +230,7 @@ bool Oracle::gave_up_there(NodeId node) const {
   for (const auto& [id, job] : state_.jobs())
     for (const launcher::Attempt& attempt : job.attempts)
       for (const launcher::Part& part : attempt.parts)
-        if (part.node == node && part.gone) return true;
+        if (part.node == node && part.gone()) return true;
   return false;
 }
 

@@ -92,7 +92,7 @@ std::optional<Failure> told_by_peer(const Attempt& attempt, const NodeExitReport
   const bool has_failed = cause != Cause::completed && cause != Cause::canceled;
   if (!has_failed || abort.node_rank >= attempt.size()) return std::nullopt;
   const Part& part = attempt.parts[static_cast<std::size_t>(abort.node_rank)];
-  if (part.gone || part.finished()) return std::nullopt;
+  if (part.gone() || part.finished()) return std::nullopt;
   Failure failure{time_of_failure(exit), abort.node_rank, &part, std::nullopt, cause, abort.why};
   const bool is_its_rank = spec.node_of_rank(abort.first.rank) == abort.node_rank;
   if (belongs_to_rank(cause) && !is_its_rank) return std::nullopt;
@@ -106,9 +106,10 @@ std::vector<Failure> failures_of(const Attempt& attempt, const JobSpec& spec) {
   std::vector<Failure> failures;
   for (int i = 0; i < attempt.size(); ++i) {
     const Part& part = attempt.parts[static_cast<std::size_t>(i)];
-    if (part.gone) failures.push_back({part.gone->at, i, &part, std::nullopt, part.gone->cause});
-    if (!part.finished() || !part.report->exit) continue;
-    const NodeExitReport& exit = *part.report->exit;
+    if (const Part::Gone* gone = part.gone())
+      failures.push_back({gone->at, i, &part, std::nullopt, gone->cause});
+    if (part.exit() == nullptr) continue;
+    const NodeExitReport& exit = *part.exit();
     if (const RankExit* rank = first_failed_rank(exit))
       failures.push_back({rank->time, i, &part, *rank, rank->cause});
     else if (auto unconnected = unconnected_in(attempt, exit, spec))

@@ -27,7 +27,7 @@ std::optional<Uncharged> uncharged(const Job& job, const ExitReport& report) {
   const bool was_revoked =
       report.cause == Cause::node_lost && last != nullptr &&
       std::any_of(last->parts.begin(), last->parts.end(),
-                  [](const Part& part) { return part.gone && part.gone->revoked; });
+                  [](const Part& part) { return part.gone() && part.gone()->revoked; });
   if (was_revoked) return Uncharged::node_revoked;
   if (report.cause == Cause::port_taken) return Uncharged::port_taken;
   if (report.cause == Cause::account_missing) return Uncharged::other_node;

@@ -19,8 +19,8 @@ namespace {
 std::vector<int> terminated_ranks(const Attempt& attempt) {
   std::vector<int> ranks;
   for (const Part& part : attempt.parts) {
-    if (!part.finished() || !part.report->exit) continue;
-    for (const RankExit& rank : part.report->exit->ranks)
+    if (part.exit() == nullptr) continue;
+    for (const RankExit& rank : part.exit()->ranks)
       if (rank.terminated_by_us && rank.started) ranks.push_back(rank.rank);
   }
   std::sort(ranks.begin(), ranks.end());
@@ -39,7 +39,8 @@ Why why_of(const RankExit& rank, const std::string& node) {
 // As whoever saw it says.
 Why said_of(const Failure& failure) {
   if (failure.told) return *failure.told;
-  return failure.part->gone ? failure.part->gone->why : failure.part->report->exit->why;
+  const Part& part = *failure.part;
+  return part.gone() != nullptr ? part.gone()->why : part.exit()->why;
 }
 
 Why why_of(const State& state, const Attempt& attempt, const Failure& failure,
@@ -74,10 +75,10 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
   RankExit node_exit;
   node_exit.cause = failure.cause;
   report.exit_code = failing_code(exit_code_of(node_exit));
-  if (failure.cause == Cause::hang && failure.part->finished() && failure.part->report->exit)
-    report.hang = failure.part->report->exit->hang;
+  if (failure.cause == Cause::hang && failure.part->exit() != nullptr)
+    report.hang = failure.part->exit()->hang;
   report.why = why_of(state, attempt, failure, report);
-  if (failure.part->gone && is_lost(failure.cause))
+  if (failure.part->gone() && is_lost(failure.cause))
     report.lifetime = ended_with_machine(state, report.node, failure.time);
   return report;
 }
@@ -85,7 +86,7 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
 // How well the time of a failure is known; nullopt: the clock of its node was never measured.
 std::optional<Duration> uncertainty_of(const Failure& failure) {
   const auto& report = failure.part->report;
-  if (failure.part->gone || !report || !report->clock) return std::nullopt;
+  if (failure.part->gone() || !report || !report->clock) return std::nullopt;
   return report->clock->uncertainty;
 }
 
@@ -143,8 +144,8 @@ std::vector<NodeClock> notable_clocks(const State& state, const Attempt& attempt
 // As its runner said it, if that was told to stop; else nobody knows of an order.
 Why why_stopped(const Attempt& attempt, const std::string& node) {
   for (const Part& part : attempt.parts) {
-    if (!part.failed() || !part.finished() || !part.report->exit) continue;
-    const auto& by = part.report->exit->aborted_by;
+    if (!part.failed() || part.exit() == nullptr) continue;
+    const auto& by = part.exit()->aborted_by;
     if (by) return NodeEndedRanks{node, by->why};
     break;
   }
@@ -210,7 +211,7 @@ namespace {
 // Of what a canceled attempt left, the first in full.
 void add_not_kept(const State& state, const Attempt& attempt, JobCanceled& canceled) {
   for (const Part& part : attempt.parts) {
-    if (!part.finished() || part.gone) continue;
+    if (!part.finished() || part.gone()) continue;
     for (const CollectedOutput& output : part.report->outputs) {
       if (output.tree || output.problems.empty()) continue;
       if (canceled.not_kept)
@@ -246,8 +247,10 @@ std::vector<Why> logs_not_kept(const State& state, const Job& job) {
   std::set<NodeId> without_space, silent;
   for (const Attempt& attempt : job.attempts) {
     for (const Part& part : attempt.parts) {
-      bytes += part.lost_log_bytes;
-      if (part.logs_lost) (part.lost_log_bytes == 0 ? silent : without_space).insert(part.node);
+      const Part::Released* released = part.released();
+      if (released == nullptr || !released->lost_logs) continue;
+      bytes += released->lost_logs->count;
+      (released->lost_logs->count == 0 ? silent : without_space).insert(part.node);
     }
   }
   const auto first = [&](const std::set<NodeId>& nodes) { return state.node_name(*nodes.begin()); };

@@ -33,8 +33,8 @@ void add_sent_before(const Part& part, std::vector<CollectedOutput>& outputs) {
 std::vector<CollectedOutput> outputs_of(const Part& part,
                                         const std::vector<CollectedOutput>* fresh) {
   std::vector<CollectedOutput> outputs = part.so_far;
-  if (part.gone && part.gone->revoked) outputs.clear();  // its node may have made it up
-  if (part.finished() && !part.gone) {
+  if (part.gone() && part.gone()->revoked) outputs.clear();  // its node may have made it up
+  if (part.finished() && !part.gone()) {
     outputs = part.report->outputs;
     add_sent_before(part, outputs);
   }
@@ -68,9 +68,9 @@ std::optional<EnvironmentReport> environment_of(const State& state, const Job& j
   if (part.report) report = part.report->environment;
   if (!job.environment) return report;
   const Environment& environment = *state.environment(*job.environment);
-  if (!report && !part.wants_lock.empty())
-    report =
-        EnvironmentReport{Step::wants_lock, environment.generation, part.wants_lock, {}, {}, {}};
+  if (!report && part.lock_request)
+    report = EnvironmentReport{
+        Step::wants_lock, environment.generation, part.lock_request->platform, {}, {}, {}};
   const bool waits =
       report && (report->step == Step::wants_lock || report->step == Step::not_solved);
   if (!waits) return report;
@@ -81,9 +81,9 @@ std::optional<EnvironmentReport> environment_of(const State& state, const Job& j
   if (const auto lock = environment.locks.find(report->platform); lock != environment.locks.end()) {
     report->step = Step::solved;
     report->lock = lock->second.tree;
-  } else if (could_not_solve(environment, part) && part.wants_lock == report->platform) {
+  } else if (could_not_solve(environment, part) && part.asks_for(report->platform)) {
     report->step = Step::not_solved;
-    report->why = part.not_solved->why;
+    report->why = part.lock_request->not_solved->why;
   } else {
     report->how = who_solves(state, job, part, report->platform);
   }
@@ -138,20 +138,20 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   const bool is_whole = detail == ViewDetail::whole;
   const Node* node = cluster.state.node(part.node);
   if (is_whole && node != nullptr) view.addresses = addresses_of(node->inventory);
-  if (part.logs_lost) view.lost_logs = Bytes{part.lost_log_bytes};
+  if (const auto* released = part.released()) view.lost_logs = released->lost_logs;
   const bool has_few = attempt.parts.size() <= kPartsWithSettings;
   if (is_whole && has_few && part.report) view.settings = part.report->settings;
   if (part.ended()) {
     view.state = PartState::finished;
     view.outputs = outputs_of(part, nullptr);
-    if (part.finished() && !part.gone) view.not_kept = part.report->not_kept;
+    if (part.finished() && !part.gone()) view.not_kept = part.report->not_kept;
     if (part.report && part.report->exit) {
       view.limits_why = part.report->exit->limits;
       view.notes_why = part.report->exit->notes;
       view.used = used_by(*part.report->exit);
       if (is_whole) view.ended = ended_of(*part.report->exit);
     }
-    if (part.gone) view.why = part.gone->why;
+    if (part.gone()) view.why = part.gone()->why;
     return view;
   }
   if (part.report) {

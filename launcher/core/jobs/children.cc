@@ -99,7 +99,7 @@ bool is_ending(const State& state, const AttemptId& id) {
   const Attempt* attempt = job->last_attempt();
   return attempt->id == id && !attempt->ended &&
          std::none_of(attempt->parts.begin(), attempt->parts.end(),
-                      [](const Part& part) { return part.gone.has_value(); });
+                      [](const Part& part) { return part.gone() != nullptr; });
 }
 
 }  // namespace

@@ -198,7 +198,7 @@ History history_of(const Job& job) {
     if (attempt.ended && blames_node(attempt.ended->cause))
       history.blamed.insert(attempt.ended->node);
     for (const Part& part : attempt.parts)
-      if (part.gone) history.blamed.insert(part.node);
+      if (part.gone()) history.blamed.insert(part.node);
   }
   if (const Attempt* last = job.last_attempt())
     for (const Part& part : last->parts) history.previous.push_back(part.node);

@@ -19,7 +19,7 @@ namespace {
 
 // A wall clock may be set while no launcher runs, so a fence of an earlier one begins anew.
 Instant end_of_fence(const Cluster& cluster, const Part& part) {
-  const Part::Gone& gone = *part.gone;
+  const Part::Gone& gone = *part.gone();
   if (gone.at >= cluster.recovered_at) return gone.fenced_until;
   return std::max(gone.fenced_until, cluster.recovered_at + (gone.fenced_until - gone.at));
 }

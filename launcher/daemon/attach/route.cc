@@ -75,9 +75,9 @@ std::variant<int, NoAttachTarget> node_rank_of(const JobSpec& spec, const Attemp
 std::optional<NoAttachTarget> why_not_there(const Core& core, const Part& part, bool again) {
   const State& state = core.state();
   const std::string name = state.node_name(part.node);
-  if (part.gone)
+  if (part.gone())
     return never(
-        fmt::format("the ranks on node {} are lost: {}", name, words::text_of(part.gone->why)));
+        fmt::format("the ranks on node {} are lost: {}", name, words::text_of(part.gone()->why)));
   if (core.liveness(part.node) != Liveness::alive)
     return not_yet(fmt::format("node {} has not been heard of lately: it is {}", name,
                                to_string(core.liveness(part.node))));
@@ -123,9 +123,9 @@ std::string why_no_more(const State& state, const AttachTarget& target) {
   const Attempt* attempt = state.attempt(target.attempt);
   if (attempt == nullptr) return fmt::format("job {} was deleted", target.attempt.job.value);
   const Part& part = attempt->parts.at(static_cast<std::size_t>(target.node_rank));
-  if (!part.gone) return "";
+  if (!part.gone()) return "";
   return fmt::format("the ranks on node {} are lost: {}", state.node_name(part.node),
-                     words::text_of(part.gone->why));
+                     words::text_of(part.gone()->why));
 }
 
 std::string_view verb_of(const AttachOrder& order) {
