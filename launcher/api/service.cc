@@ -540,7 +540,7 @@ void Service::flush() {
 // changes it: watchers hear of it now and then, and of another status at once.
 Duration Service::until_next_view(const JobId& id) {
   const Job* job = state().job(id);
-  if (job == nullptr || job->finish || !has_large_view(*job)) {
+  if (job == nullptr || job->finish() || !has_large_view(*job)) {
     told_views_.erase(id);
     return Duration::zero();
   }

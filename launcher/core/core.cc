@@ -96,7 +96,7 @@ std::optional<JobView> Core::job_view(const JobId& id, ViewDetail detail) const 
   for (const std::uint64_t order : state().children(id)) {
     ++view.children;
     const Job& child = *state().job(state().submitted().at(order));
-    view.open_children += child.phase == Job::Phase::final ? 0 : 1;
+    view.open_children += child.is_final() ? 0 : 1;
   }
   return view;
 }
@@ -180,7 +180,7 @@ std::optional<EventsReply> Core::job_events(const JobId& id, Instant since) cons
   const Job* job = state().job(id);
   if (job == nullptr) return std::nullopt;
   return EventsReply{events_of(state(), *job, impl_->context.notes, since), job->events.left_out,
-                     job->phase == Job::Phase::final};
+                     job->is_final()};
 }
 
 QuotaView Core::quota_view(const QuotaHolder& holder) const {

@@ -20,7 +20,7 @@ struct Effects {
 
   void operator()(const JobSubmitted& fact) const {
     const Job& job = changed(fact.job);
-    if (job.phase == Job::Phase::waiting) enqueue(core, job);
+    if (job.is_waiting()) enqueue(core, job);
   }
   void operator()(const CancelRequested& fact) const {
     const Job& job = changed(fact.job);
@@ -32,8 +32,7 @@ struct Effects {
   void operator()(const JobPriorityChanged& fact) const { move(changed(fact.job)); }
   void operator()(const DependencyMet& fact) const {
     const Job& job = changed(fact.job);
-    const bool waits = job.phase == Job::Phase::waiting && !job.cancel_by;
-    if (waits && job.waits_for.empty()) enqueue(core, job);
+    if (job.is_queued() && job.waiting().waits_for.empty()) enqueue(core, job);
   }
   void operator()(const JobAtHead& fact) const { move(changed(fact.job)); }
   void operator()(const JobShared& fact) const {

@@ -178,27 +178,32 @@ void conclude(Context& core, const Job& job) {
   core.emit(JobFinished{job.id, final_status(report), report});
 }
 
+// What the job's phase asks for. The phase may change meanwhile, so none is looked into.
+struct Advance {
+  Context& core;
+  const Job& job;
+
+  void operator()(const Job::Waiting&) const {
+    if (!job.cancel_by) return advance_dependencies(core, job);
+    // Readers of a final job may count on its logs, those of earlier attempts too.
+    if (!job.logs_settled()) return;
+    ExitReport report = canceled_report(core.state, job, core.now);
+    add_to_end(logs_not_kept(core.state, job), report);
+    core.emit(JobFinished{job.id, JobStatus::canceled, std::move(report)});
+  }
+  void operator()(const Job::RunsSteps&) const { advance_pipeline(core, job); }
+  void operator()(const Job::Placed&) const { advance_attempt(core, job, job.attempts.back()); }
+  void operator()(const Job::Ending&) const { conclude(core, job); }
+  void operator()(const Job::Finish&) const {}
+};
+
 }  // namespace
 
 void advance(Context& core, const JobId& id) {
   const Job* job = core.state.job(id);
   if (job == nullptr) return;
   follow_parent(core, *job);
-  switch (job->phase) {
-    case Job::Phase::waiting:
-      // Readers of a final job may count on its logs, those of earlier attempts too.
-      if (job->cancel_by && job->logs_settled()) {
-        ExitReport report = canceled_report(core.state, *job, core.now);
-        add_to_end(logs_not_kept(core.state, *job), report);
-        core.emit(JobFinished{id, JobStatus::canceled, std::move(report)});
-      }
-      if (!job->cancel_by && !job->waits_for.empty()) advance_dependencies(core, *job);
-      break;
-    case Job::Phase::steps: advance_pipeline(core, *job); break;
-    case Job::Phase::placed: advance_attempt(core, *job, job->attempts.back()); break;
-    case Job::Phase::ended: conclude(core, *job); break;
-    case Job::Phase::final: break;
-  }
+  std::visit(Advance{core, *job}, job->phase);
   if (!job->writes.empty()) advance_writes(core, *job);
 }
 

@@ -88,7 +88,7 @@ void touch_environment(Pending& pending, const State& state, const EnvironmentId
   if (environment == nullptr) return;
   for (const std::uint64_t order : environment->live) {
     const Job& job = *state.job(state.submitted().at(order));
-    if (job.phase == Job::Phase::placed) pending.touch(job.attempts.back());
+    if (job.is_placed()) pending.touch(job.attempts.back());
   }
 }
 
@@ -145,7 +145,7 @@ void finish_cut_step(Context& core) {
   delete_left_steps(core);
   // Before a request of this step can delete a job whose end was not looked at.
   for (const JobId& id : std::set<JobId>(core.state.unfinished()))
-    if (!core.state.job(id)->waits_for.empty()) advance(core, id);
+    if (!core.state.job(id)->waiting().waits_for.empty()) advance(core, id);
 }
 
 }  // namespace

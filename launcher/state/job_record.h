@@ -131,15 +131,30 @@ struct EnvironmentId {
   friend auto operator<=>(const EnvironmentId&, const EnvironmentId&) = default;
 };
 
+// A job that is queued, or was canceled while it was, and logs of an earlier attempt are
+// outstanding. Not within Job: there its default values would not be known yet where Job needs
+// them.
+struct WaitingJob {
+  std::vector<After> waits_for;  // of spec.queue.after, those that have not ended as asked
+  Instant not_before;            // it is placed at this time or later; ns = 0: at any time
+  bool at_head = false;          // it became the first of its queue
+  Instant head_since;  // then; later, if it first waited for its own user's jobs; a change of its
+                       // priority leaves it
+  friend bool operator==(const WaitingJob&, const WaitingJob&) = default;
+};
+
 struct Job {
-  enum class Phase {
-    waiting,  // queued, or canceled while queued and logs of an earlier attempt are outstanding
-    placed,   // its last attempt has not ended
-    steps,    // of a pipeline, until all its steps are over
-    ended,    // its last attempt has ended; requeued or finished next
-    final,
+  using Waiting = WaitingJob;
+  struct Placed {  // its last attempt has not ended
+    friend bool operator==(const Placed&, const Placed&) = default;
   };
-  struct Finish {
+  struct RunsSteps {  // of a pipeline, until all its steps are over
+    friend bool operator==(const RunsSteps&, const RunsSteps&) = default;
+  };
+  struct Ending {  // its last attempt has ended; requeued or finished next
+    friend bool operator==(const Ending&, const Ending&) = default;
+  };
+  struct Finish {  // final
     JobStatus status = JobStatus::completed;
     ExitReport report;
     Instant at;
@@ -155,7 +170,7 @@ struct Job {
   std::optional<CheckpointSource> first_checkpoint;
   std::optional<EnvironmentId> environment;
   Instant submitted;
-  Phase phase = Phase::waiting;
+  std::variant<Waiting, Placed, RunsSteps, Ending, Finish> phase;
   std::optional<Why> cancel_by;
   bool shared = false;             // its owner lets the members of its project read it
   std::vector<JobSource> sources;  // see JobSubmitted
@@ -163,13 +178,6 @@ struct Job {
   std::vector<Attempt> attempts;  // numbers 1, 2, …
   int charged_retries = 0;
   int uncharged_retries = 0;
-  Why requeued_because;  // Attempt::retried of the last requeue
-  bool at_head = false;  // it became the first of its queue, and still waits
-  Instant head_since;    // then; later, if it first waited for its own user's jobs; a change of its
-                         // priority leaves it
-  Instant not_before;    // it is placed at this time or later; ns = 0: at any time
-  std::vector<After> waits_for;  // of spec.queue.after, those that have not ended as asked
-  std::optional<Finish> finish;
   EventList events;
   std::optional<Steps> steps;  // of a pipeline
   // The named outputs of all nodes; of a pipeline, those that its file names.
@@ -185,6 +193,16 @@ struct Job {
   // "": none, or deleted since. Unlike spec.parent, it is never a later job of the same name.
   JobId child_of;
 
+  bool is_waiting() const { return std::holds_alternative<Waiting>(phase); }
+  bool is_queued() const { return is_waiting() && !cancel_by; }
+  bool is_placed() const { return std::holds_alternative<Placed>(phase); }
+  bool runs_steps() const { return std::holds_alternative<RunsSteps>(phase); }
+  bool is_ending() const { return std::holds_alternative<Ending>(phase); }
+  bool is_final() const { return std::holds_alternative<Finish>(phase); }
+  const Finish* finish() const { return std::get_if<Finish>(&phase); }  // null: it is not final
+  // A job that does not wait has nothing to wait for, and is not at the head of its queue.
+  const Waiting& waiting() const;
+  const Why& requeued_because() const;  // Attempt::retried of the last requeue
   const Attempt* last_attempt() const { return attempts.empty() ? nullptr : &attempts.back(); }
   // True if no part of any attempt has outstanding logs on a node.
   bool logs_settled() const;

@@ -226,12 +226,12 @@ void Oracle::check_pool(const launcher::AttemptPlaced& fact) {
 
 void Oracle::judge(const launcher::AttemptPlaced& fact) {
   const Job& job = *state_.job(fact.attempt.job);
-  if (job.cancel_by || job.finish)
+  if (job.cancel_by || job.finish())
     world_.violate("oracle:placed", to_string(fact.attempt) + " was placed after its job's end");
   const Attempt* last = job.last_attempt();
   if (last != nullptr && !last->ended)
     world_.violate("oracle:placed", to_string(fact.attempt) + " was placed beside a live attempt");
-  if (job.not_before > decided_)
+  if (job.waiting().not_before > decided_)
     world_.violate("oracle:backoff", to_string(fact.attempt) + " was placed before its time");
   check_source(job, fact);
   check_quotas(job, fact);
@@ -333,7 +333,7 @@ bool Oracle::was_lost(const AttemptId& attempt, NodeId node) const {
 
 void Oracle::judge(const launcher::JobRequeued& fact) {
   const Job& job = *state_.job(fact.job);
-  if (job.cancel_by || job.finish)
+  if (job.cancel_by || job.finish())
     world_.violate("oracle:requeued", fact.job.value + " was tried again after it was canceled");
   if (fact.charged && job.charged_retries >= job.spec.retry.max)
     world_.violate("oracle:requeued",
@@ -400,14 +400,14 @@ void Oracle::judge(const launcher::PartGone& fact) {
 
 void Oracle::judge(const launcher::JobDeleted& fact) {
   const Job* job = state_.job(fact.job);
-  if (job == nullptr || !job->finish)
+  if (job == nullptr || !job->finish())
     return world_.violate("oracle:deleted", fact.job.value + " was deleted before its end");
   finished_.erase(fact.job);
   const auto child = children_.find(fact.job);
   const bool with_parent = child != children_.end() && deleted_.count(child->second.job) != 0;
   if (!fact.by.empty() && deleted_.count(fact.job) == 0 && !with_parent)
     world_.violate("oracle:deleted", fact.job.value + " was deleted, but nobody asked for it");
-  const bool old = kept_for_ > Duration(0) && decided_ - job->finish->at >= kept_for_;
+  const bool old = kept_for_ > Duration(0) && decided_ - job->finish()->at >= kept_for_;
   if (fact.by.empty() && !old)
     world_.violate("oracle:deleted", fact.job.value + " was not kept as long as it should be");
   for (const Attempt& attempt : job->attempts)

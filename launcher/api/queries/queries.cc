@@ -242,7 +242,7 @@ ClientReply answer(const Core& core, const LauncherInfo& info, const Viewer& vie
 }
 
 ViewDetail detail_for_watchers(const Job& job) {
-  const bool is_good = !job.finish || job.finish->status == JobStatus::completed;
+  const bool is_good = !job.finish() || job.finish()->status == JobStatus::completed;
   return is_good ? ViewDetail::outline : ViewDetail::whole;
 }
 

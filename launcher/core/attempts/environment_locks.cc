@@ -29,7 +29,7 @@ bool is_before(const Environment& environment, const Part& part, const Part& oth
 // The part of its last attempt that is the first to solve, if one of them may.
 const Part* first_asking(const Environment& environment, const Job& job,
                          const std::string& platform) {
-  if (job.phase != Job::Phase::placed || job.cancel_by) return nullptr;
+  if (!job.is_placed() || job.cancel_by) return nullptr;
   const Attempt& attempt = job.attempts.back();
   if (attempt.doomed || attempt.ended) return nullptr;
   const Part* first = nullptr;

@@ -128,7 +128,7 @@ bool waits_for_merge(Context& core, const Job& job, const ExitReport& report) {
 
 void react(Context& core, const OutputsMergedInput& input) {
   const Job* job = core.state.job(input.job);
-  if (job == nullptr || job->phase != Job::Phase::ended || job->merged) return;
+  if (job == nullptr || !job->is_ending() || job->merged) return;
   if (!input.why_not.empty()) {
     core.record(input.job, {core.now, Event::Kind::logs_wait, 0, {}, NotMergedYet{input.why_not}});
     core.timers.set({TimerKey::Kind::merge, {}, {input.job, 0}},

@@ -230,8 +230,8 @@ ExitReport canceled_report(const State& state, const Job& job, Instant now) {
   report.cause = Cause::canceled;
   report.exit_code = 130;
   report.time = now;
-  JobCanceled canceled{job.cancel_by.value_or(Why()), job.phase == Job::Phase::waiting};
-  if (job.phase == Job::Phase::placed) {
+  JobCanceled canceled{job.cancel_by.value_or(Why()), job.is_waiting()};
+  if (job.is_placed()) {
     report.terminated_ranks = terminated_ranks(job.attempts.back());
     // A rank that we terminated is never the cause of a verdict, so this one failed before.
     const ExitReport failed = verdict(state, job.attempts.back(), now);

@@ -81,7 +81,7 @@ Why why_of(const State& state, const Job& job, const Event& event) {
   switch (event.kind) {
     case Event::Kind::submitted: return DoneBy{AskedBy{job.spec.submitter}};
     case Event::Kind::cancel_requested: return DoneBy{job.cancel_by.value_or(Why())};
-    case Event::Kind::finished: return job.finish ? end_of(*job.finish) : Why();
+    case Event::Kind::finished: return job.finish() ? end_of(*job.finish()) : Why();
     case Event::Kind::updated:
     case Event::Kind::step:
     case Event::Kind::placed:

@@ -177,7 +177,7 @@ WaitsToRetry why_retry_waits(const Cluster& cluster, const Job& job, Why after) 
   const Instant due = ready_at(cluster, job);
   WaitsToRetry waits{std::move(after), std::chrono::ceil<seconds>(due - cluster.now), due, ""};
   const Part* fence = longest_fence(cluster, job);
-  if (fence != nullptr && due > job.not_before)
+  if (fence != nullptr && due > job.waiting().not_before)
     waits.fenced_node = cluster.state.node_name(fence->node);
   return waits;
 }
@@ -185,8 +185,10 @@ WaitsToRetry why_retry_waits(const Cluster& cluster, const Job& job, Why after) 
 // Of a job that waits for its turn. `after`: how its last attempt ended, and which retry follows;
 // none: it had none.
 Why why_turn_waits(const Cluster& cluster, const Scheduler& scheduler, const Job& job, Why after) {
-  if (!job.waits_for.empty()) return why_of_dependencies(job);
-  if (job.attempts.empty() && job.not_before > cluster.now) return WaitsForTime{job.not_before};
+  const Job::Waiting& waiting = job.waiting();
+  if (!waiting.waits_for.empty()) return why_of_dependencies(job);
+  if (job.attempts.empty() && waiting.not_before > cluster.now)
+    return WaitsForTime{waiting.not_before};
   if (ready_at(cluster, job) > cluster.now) return why_retry_waits(cluster, job, std::move(after));
   Why why = scheduler.why(job);
   return after ? WaitsAgain{std::move(after), std::move(why)} : why;
@@ -194,25 +196,30 @@ Why why_turn_waits(const Cluster& cluster, const Scheduler& scheduler, const Job
 
 // Why the job was queued again, without how its attempt ended: "retry 2 of 3".
 Why retry_of(const Job& job) {
-  if (!job.requeued_because) return {};
-  auto [why, of] = what_followed(job.requeued_because);
+  if (!job.requeued_because()) return {};
+  auto [why, of] = what_followed(job.requeued_because());
   return is_told(of, false) ? why : Why(WasRetried{});
 }
 
-Why why_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
-  switch (job.phase) {
-    case Job::Phase::waiting:
-      if (job.cancel_by) return why_logs_are_awaited(cluster, job);
-      return why_turn_waits(cluster, scheduler, job, job.requeued_because);
-    case Job::Phase::steps: return why_of_steps(cluster.state, job);
-    case Job::Phase::placed: return why_placed(cluster, job, job.attempts.back());
-    case Job::Phase::ended:
-      return job.logs_settled() ? OutputsAreMerged{} : why_logs_are_awaited(cluster, job);
-    case Job::Phase::final:
-      return job.finish->status == JobStatus::completed ? Why() : job.finish->report.why;
+// Why the job is not further than its phase; of a final job, how it ended.
+struct WhyOfPhase {
+  const Cluster& cluster;
+  const Scheduler& scheduler;
+  const Job& job;
+
+  Why operator()(const Job::Waiting&) const {
+    if (job.cancel_by) return why_logs_are_awaited(cluster, job);
+    return why_turn_waits(cluster, scheduler, job, job.requeued_because());
   }
-  return {};
-}
+  Why operator()(const Job::RunsSteps&) const { return why_of_steps(cluster.state, job); }
+  Why operator()(const Job::Placed&) const { return why_placed(cluster, job, job.attempts.back()); }
+  Why operator()(const Job::Ending&) const {
+    return job.logs_settled() ? Why(OutputsAreMerged{}) : why_logs_are_awaited(cluster, job);
+  }
+  Why operator()(const Job::Finish& finish) const {
+    return finish.status == JobStatus::completed ? Why() : finish.report.why;
+  }
+};
 
 }  // namespace
 
@@ -230,17 +237,16 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
     view.spec.parent_attempt = 0;
   }
   view.status = job.status();
-  view.why = why_of(cluster, scheduler, job);
-  if (job.phase == Job::Phase::waiting && !job.cancel_by)
+  view.why = std::visit(WhyOfPhase{cluster, scheduler, job}, job.phase);
+  if (job.is_queued())
     view.why_for_all =
-        !job.requeued_because ? view.why : why_turn_waits(cluster, scheduler, job, retry_of(job));
-  view.in_vain = job.phase == Job::Phase::waiting && !job.cancel_by && scheduler.waits_in_vain(job);
+        !job.requeued_because() ? view.why : why_turn_waits(cluster, scheduler, job, retry_of(job));
+  view.in_vain = job.is_queued() && scheduler.waits_in_vain(job);
   view.queue_position = queue_position;
   view.submitted = job.submitted;
   view.shared = job.shared;
   view.archived = is_archived(cluster.state, job);
-  if (job.phase == Job::Phase::waiting && !job.attempts.empty() &&
-      ready_at(cluster, job) > cluster.now)
+  if (job.is_waiting() && !job.attempts.empty() && ready_at(cluster, job) > cluster.now)
     view.retry_at = ready_at(cluster, job);
   for (const Attempt& attempt : job.attempts)
     view.attempts.push_back(view_of_attempt(cluster, job, attempt, detail));
@@ -254,9 +260,9 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
     outline.at_most = job.spec.pipeline->at_most;
     view.spec.pipeline = std::move(outline);
   }
-  if (job.finish) {
-    view.ended = job.finish->at;
-    view.report = job.finish->report;
+  if (const Job::Finish* finish = job.finish()) {
+    view.ended = finish->at;
+    view.report = finish->report;
   }
   return view;
 }
@@ -268,7 +274,7 @@ class Positions {
  public:
   explicit Positions(const Scheduler& scheduler) : scheduler_(scheduler) {}
   int of(const Job& job) {
-    if (job.phase != Job::Phase::waiting) return 0;
+    if (!job.is_waiting()) return 0;
     const auto [pool, fresh] = pools_.try_emplace(job.pool);
     if (fresh)
       scheduler_.visit(job.pool, [&positions = pool->second](const Job& other) {

@@ -12,10 +12,9 @@ const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id) {
 
 void cancel(Context& core, const JobId& id, const Why& by) {
   const Job& job = *core.state.job(id);
-  const bool can = job.phase == Job::Phase::waiting || job.phase == Job::Phase::placed ||
-                   job.phase == Job::Phase::steps;
+  const bool can = job.is_waiting() || job.is_placed() || job.runs_steps();
   if (can && !job.cancel_by) core.emit(CancelRequested{id, by});
-  if (job.phase == Job::Phase::ended) core.endings.cancel(id);
+  if (job.is_ending()) core.endings.cancel(id);
 }
 
 }  // namespace lockstep::launcher

@@ -25,7 +25,7 @@ struct Held {
 
 void add_parts(const Job& job, Held& held) {
   const Attempt* attempt = job.last_attempt();
-  if (job.phase != Job::Phase::placed || attempt == nullptr || attempt->ended) return;
+  if (!job.is_placed() || attempt == nullptr || attempt->ended) return;
   for (const Part& part : attempt->parts) {
     if (part.ended()) continue;
     Node::Use& use = held.uses[part.node];

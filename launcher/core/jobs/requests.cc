@@ -271,7 +271,7 @@ void react(Context& core, const UpdateJobInput& input) {
       !permitted(core, input.reply, input.caller, Permission::raise_priority, object_of(*job)))
     return;
   const std::string_view priority = to_string(input.priority);
-  if (job->phase != Job::Phase::waiting || job->cancel_by)
+  if (!job->is_waiting() || job->cancel_by)
     return core.refuse(
         input.reply, ErrorCode::conflict,
         fmt::format("job '{}' is {}; the priority of a job can be changed only while it is Queued",
@@ -308,9 +308,9 @@ void react(Context& core, const CancelInput& input) {
   if (!permitted(core, input.reply, input.caller, Permission::cancel_job, object_of(*job))) return;
   const std::string& name = job->id.value;
   std::string message;
-  if (job->phase == Job::Phase::final)
+  if (job->is_final())
     message = fmt::format("job '{}' is already {}", name, to_string(job->status()));
-  else if (job->phase == Job::Phase::ended)
+  else if (job->is_ending())
     message = fmt::format(
         "job '{}' has already ended; its logs are being collected; logs that the launcher has no "
         "space for are dropped after {}",

@@ -40,8 +40,8 @@ const Part* longest_fence(const Cluster& cluster, const Job& job) {
 
 Instant ready_at(const Cluster& cluster, const Job& job) {
   const Part* fence = longest_fence(cluster, job);
-  return fence == nullptr ? job.not_before
-                          : std::max(job.not_before, end_of_fence(cluster, *fence));
+  const Instant not_before = job.waiting().not_before;
+  return fence == nullptr ? not_before : std::max(not_before, end_of_fence(cluster, *fence));
 }
 
 std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec) {

@@ -36,8 +36,9 @@ bool Lane::may_change_head(const Job& job) const {
   if (job.order == head_->order) return job.spec.queue.priority != head_->priority;
   if (job.spec.queue.priority != head_->priority) return job.spec.queue.priority > head_->priority;
   if (job.spec.submitter == head_->user) return job.order < head_->order;
-  return job.at_head &&
-         std::pair(job.head_since, job.order) < std::pair(head_->since, head_->order);
+  const Job::Waiting& waiting = job.waiting();
+  return waiting.at_head &&
+         std::pair(waiting.head_since, job.order) < std::pair(head_->since, head_->order);
 }
 
 void Lane::remove(const Job& job) {
@@ -62,9 +63,9 @@ void Lane::remove(const Job& job) {
 void Lane::note_end_of_head(const Job& job) {
   if (!job.cancel_by) {
     kept_since_.erase(job.spec.submitter);
-  } else if (job.head_since.ns != 0) {
-    const auto [since, is_new] = kept_since_.emplace(job.spec.submitter, job.head_since);
-    since->second = std::min(since->second, job.head_since);
+  } else if (const Instant head_since = job.waiting().head_since; head_since.ns != 0) {
+    const auto [since, is_new] = kept_since_.emplace(job.spec.submitter, head_since);
+    since->second = std::min(since->second, head_since);
   }
 }
 

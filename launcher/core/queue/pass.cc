@@ -112,8 +112,10 @@ void Pass::hold(const Job& job, std::optional<Demand> measured) {
 // others.
 void Pass::lead(const Job& job, const Why& why) {
   const auto before = before_.find(job.order);
-  Lane::Head head{job.order, job.spec.queue.priority, job.spec.submitter,
-                  why,       reserve(cluster_, job),  job.at_head ? job.head_since : cluster_.now};
+  const Job::Waiting& waiting = job.waiting();
+  Lane::Head head{
+      job.order, job.spec.queue.priority, job.spec.submitter,
+      why,       reserve(cluster_, job),  waiting.at_head ? waiting.head_since : cluster_.now};
   const bool begins =
       before != before_.end() && before->second.waited_for_own && !head.reservation.waits_for_own;
   const auto kept = lane_.kept_since_.find(job.spec.submitter);
@@ -126,7 +128,7 @@ void Pass::lead(const Job& job, const Why& why) {
     lane_.aside_.insert_or_assign(job.spec.submitter, std::move(head));
   else
     lane_.head_ = std::move(head);
-  if (!job.at_head || begins) moves_.at_head(job);
+  if (!waiting.at_head || begins) moves_.at_head(job);
   if (before == before_.end() || before->second.why != why) moves_.waits(job);
 }
 

@@ -29,7 +29,7 @@ std::variant<const Attempt*, NoAttachTarget> running_attempt(const Job& job) {
                     "steps: `lockstep job show {0}` lists them",
                     job.id.value));
   if (is_final(job.status())) {
-    const Instant end = job.finish ? job.finish->at : Instant{};
+    const Instant end = job.finish() ? job.finish()->at : Instant{};
     return never(fmt::format("job {} has ended ({}{}): none of its ranks runs", job.id.value,
                              status, end.ns == 0 ? "" : " at " + to_string(end)));
   }
