@@ -314,8 +314,6 @@ class Checker {
            "keeps a bounded history");
     for (const auto& [name, machine] : compute.machines) {
       const std::string what = "machine " + name + " of " + target;
-      expect((machine.failures == 0) || machine.failure.has_value(), what,
-             "has a failure for its count");
       if (machine.node.value == 0) continue;
       const Node* node = state_.node(machine.node);
       expect(node != nullptr && node->machine == name && node->pool == target, what,

@@ -33,7 +33,7 @@ bool needs_a_person(MachineFault fault) {
 // A machine that leaves will be removed whatever became of a `create` that was under way; only that
 // nothing was installed matters.
 bool is_news(const Machine& machine, const Machine::Failure& failure) {
-  if (machine.phase != Machine::Phase::leaving || failure.removing) return true;
+  if (!machine.is_leaving() || failure.removing) return true;
   return !machine.reached && is_before_install(failure.step);
 }
 
@@ -71,7 +71,7 @@ void fail_machine(Context& core, const std::string& target, const std::string& n
   const bool is_of_target = is_elastic(compute.spec) && !failure.removing;
   // Failures of one moment count once.
   const int before = compute.failures - (compute.not_before > core.now ? 1 : 0);
-  const int failures = is_of_target ? before : machine->failures;
+  const int failures = is_of_target ? before : machine->failures();
   // Another host may be fine; another machine of a kind will not be.
   const bool is_of_host = is_of_target && compute.spec.source == NodeSource::ssh;
   const Duration wait = needs_a_person(failure.fault) && !is_of_host ? kLongestMachineBackoff
@@ -85,8 +85,7 @@ void fail_machine(Context& core, const std::string& target, const std::string& n
 bool joins_later(const ComputeSpec& spec) { return spec.source == NodeSource::command; }
 
 bool must_still_join(const ComputeSpec& spec, const Machine& machine) {
-  return joins_later(spec) && machine.phase == Machine::Phase::created && machine.node.value == 0 &&
-         !machine.failure;
+  return joins_later(spec) && machine.is_created() && machine.node.value == 0 && !machine.failure;
 }
 
 void end_machine(Context& core, const std::string& target, const std::string& name, Why why) {
@@ -102,7 +101,7 @@ void react(Context& core, const LauncherMovedInput&) {
   for (const auto& [target, compute] : core.state.computes().all()) {
     if (!tells_agents(compute.spec.source)) continue;
     for (const auto& [name, machine] : compute.machines) {
-      if (machine.node.value == 0 || machine.phase == Machine::Phase::leaving) continue;
+      if (machine.node.value == 0 || machine.is_leaving()) continue;
       core.machines.record(target, name).must_refresh = true;
       core.pending.dirty_targets.insert(target);
     }

@@ -57,7 +57,7 @@ std::optional<Instant> idle_since(const Context& core, const std::string& target
   for (const auto& [name, machine] : compute.machines) {
     const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
     const auto& since = core.machines.of(target, name).idle_since;
-    if (machine.phase == Machine::Phase::leaving || node == nullptr || node->lost) continue;
+    if (machine.is_leaving() || node == nullptr || node->lost) continue;
     if (node->parts.empty() && since) return since;
   }
   return std::nullopt;
@@ -81,7 +81,7 @@ std::string state_of(const Context& core, const Compute& compute) {
   if (is_off(compute)) return compute.machines.empty() ? "Stopped" : "Stopping";
   for (const auto& [name, machine] : compute.machines) {
     const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
-    if (machine.phase != Machine::Phase::leaving && node != nullptr && !node->lost &&
+    if (!machine.is_leaving() && node != nullptr && !node->lost &&
         core.watches.liveness(node->id) == Liveness::alive)
       return "Running";
   }
@@ -172,7 +172,7 @@ struct Asked {
     if (!clear(ask.name, ask.force, "restart")) return;
     std::vector<std::string> machines;
     for (const auto& [name, machine] : known->machines)
-      if (machine.phase != Machine::Phase::leaving) machines.push_back(name);
+      if (!machine.is_leaving()) machines.push_back(name);
     for (std::string& name : machines)
       core.emit(MachineLeaving{ask.name, std::move(name), MachineRestarted{name_of(input.caller)},
                                false});

@@ -41,9 +41,8 @@ void take_running(Context& core, const std::string& target, const ProviderEvent&
   const Machine* machine = core.state.computes().find_machine(target, event.machine);
   if (machine == nullptr) return;
   MachineCreated fact = created(core, target, event);
-  const bool is_news = machine->phase == Machine::Phase::wanted || machine->failure ||
-                       machine->about != fact.about || machine->is_held != fact.is_held ||
-                       is_moved(machine->ends, fact.ends);
+  const bool is_news = machine->is_wanted() || machine->failure || machine->about != fact.about ||
+                       machine->is_held != fact.is_held || is_moved(machine->ends, fact.ends);
   const NodeId id = machine->node;
   if (is_news) core.emit(std::move(fact));
   const Node* node = id.value == 0 ? nullptr : core.state.node(id);

@@ -69,8 +69,7 @@ class TargetRules {
     const bool all_stay = !compute.leaving && compute.spec.source != NodeSource::ssh;
     std::vector<std::string> unwanted;
     for (const auto& [name, machine] : compute.machines)
-      if (machine.phase != Machine::Phase::leaving && !all_stay && hosts.count(name) == 0)
-        unwanted.push_back(name);
+      if (!machine.is_leaving() && !all_stay && hosts.count(name) == 0) unwanted.push_back(name);
     for (std::string& name : unwanted)
       core_.emit(MachineLeaving{target_, std::move(name),
                                 compute.leaving ? Why(TargetDeleted{}) : Why(HostNotOfTarget{}),
@@ -93,19 +92,19 @@ class TargetRules {
   void prepare_leaving(const Compute& compute) {
     std::vector<std::string> leaving;
     for (const auto& [name, machine] : compute.machines)
-      if (machine.phase == Machine::Phase::leaving) leaving.push_back(name);
+      if (machine.is_leaving()) leaving.push_back(name);
     for (const std::string& name : leaving) {
       const Machine machine = compute.machines.at(name);
       if (const Node* node = node_of(machine)) {
         if (!node->drain)
           core_.emit(NodeDrainChanged{node->id, true, "its machine leaves target " + target_});
-        if (machine.force) give_up_parts(core_, *node, MachineForced{});
+        if (machine.is_forced()) give_up_parts(core_, *node, MachineForced{});
       }
-      if (machine.force) stop_creation(compute, name);
+      if (machine.is_forced()) stop_creation(compute, name);
       if (is_busy(name) || !machine.failure) continue;
       if (!machine.reached && record_of(name).is_untouched)
         end_machine(core_, target_, name, MachineNeverReached{});
-      else if (machine.force && machine.failure->removing)
+      else if (machine.is_forced() && machine.failure->removing)
         end_machine(core_, target_, name, MachineForgotten{why_failed(*machine.failure)});
     }
   }
@@ -119,8 +118,7 @@ class TargetRules {
     if (call.verb != ProviderVerb::create || call.is_stopping) return;
     for (const std::string& other : call.open) {
       const auto machine = compute.machines.find(other);
-      if (machine != compute.machines.end() && machine->second.phase != Machine::Phase::leaving)
-        return;
+      if (machine != compute.machines.end() && !machine->second.is_leaving()) return;
     }
     call.is_stopping = true;
     core_.act(StopProvider{work->call});
@@ -128,10 +126,10 @@ class TargetRules {
 
   bool may_remove(const Machine& machine) const {
     const Node* node = node_of(machine);
-    return machine.phase == Machine::Phase::leaving && (node == nullptr || node->parts.empty());
+    return machine.is_leaving() && (node == nullptr || node->parts.empty());
   }
   bool must_create(const ComputeSpec& spec, const std::string& name, const Machine& machine) const {
-    if (machine.phase == Machine::Phase::leaving) return false;
+    if (machine.is_leaving()) return false;
     const Node* node = node_of(machine);
     const MachineRecord& record = record_of(name);
     if (record.must_refresh) return true;
@@ -164,7 +162,7 @@ class TargetRules {
   // When the next call for the machine may begin.
   Instant due_at(const std::string& name, const Machine& machine) const {
     const auto& waiting = record_of(name).waiting;
-    const bool is_waiting = waiting && machine.phase != Machine::Phase::leaving;
+    const bool is_waiting = waiting && !machine.is_leaving();
     return is_waiting ? std::max(machine.not_before, waiting->not_before) : machine.not_before;
   }
 

@@ -46,7 +46,7 @@ Supply supply_of(const Context& core, const std::string& target, const Compute& 
     ++supply.total;
     const MachineRecord& record = core.machines.of(target, name);
     const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
-    if (machine.phase == Machine::Phase::leaving) {
+    if (machine.is_leaving()) {
       ++supply.leaving;
     } else if (node == nullptr) {
       ++supply.coming;
@@ -248,7 +248,7 @@ class Scaler {
   void give_back_failures() {
     std::vector<std::pair<std::string, Why>> leave;
     for (const auto& [name, machine] : compute_.machines) {
-      if (machine.phase == Machine::Phase::leaving) continue;
+      if (machine.is_leaving()) continue;
       const Node* node = machine.node.value == 0 ? nullptr : core_.state.node(machine.node);
       if (node != nullptr && node->lost)
         leave.emplace_back(name, MachineNodeLost{*node->lost});
@@ -297,7 +297,7 @@ class Scaler {
   void dismiss_all(const Why& why) {
     std::vector<std::string> names;
     for (const auto& [name, machine] : compute_.machines)
-      if (machine.phase != Machine::Phase::leaving) names.push_back(name);
+      if (!machine.is_leaving()) names.push_back(name);
     for (const std::string& name : names) dismiss(name, why);
   }
 

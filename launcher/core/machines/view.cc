@@ -29,7 +29,7 @@ MachineView view_of(const Context& core, const std::string& target, const std::s
   if (node != nullptr) view.node = node->name;
   if (node != nullptr)
     if (const Why* lacks = core.watches.shortfall_of(node->id)) view.waits_data = *lacks;
-  if (machine.phase == Machine::Phase::leaving)
+  if (machine.is_leaving())
     view.state = work && is_being_removed(core, *work) ? "removing" : "leaving";
   else if (node != nullptr)
     view.state = node->lost                                           ? "lost"
@@ -40,14 +40,12 @@ MachineView view_of(const Context& core, const std::string& target, const std::s
   else if (work)
     view.state = "creating";
   else
-    view.state = machine.failure                            ? "failed"
-                 : machine.phase == Machine::Phase::created ? "created"
-                                                            : "wanted";
+    view.state = machine.failure ? "failed" : machine.is_created() ? "created" : "wanted";
   if (machine.failure) {
     view.failed_step = machine.failure->step;
     view.failed_code = to_string(machine.failure->fault);
     view.failure_data = machine.failure->why;
-    view.failures = machine.failures;
+    view.failures = machine.failures();
     if (!work) view.retry_at = machine.not_before;
   }
   return view;

@@ -110,7 +110,7 @@ void react(Context& core, const DrainInput& input) {
     return;
   }
   const Machine* machine = core.state.computes().find_machine(node->pool, node->machine);
-  if (!input.drain && machine != nullptr && machine->phase == Machine::Phase::leaving)
+  if (!input.drain && machine != nullptr && machine->is_leaving())
     return core.refuse(input.reply, ErrorCode::conflict,
                        fmt::format("node {} takes no work any more, because its machine leaves: {}",
                                    node->name, words::text_of(machine->why)));
@@ -274,7 +274,7 @@ namespace {
 // nothing of it can run.
 bool may_join_as_machine(Context& core, const JoinInput& input, const Token& grant) {
   const Machine* machine = core.state.computes().find_machine(grant.pool, grant.machine);
-  if (machine == nullptr || machine->phase == Machine::Phase::leaving) {
+  if (machine == nullptr || machine->is_leaving()) {
     core.refuse(
         input.reply, ErrorCode::permission_denied,
         fmt::format("machine {} is being removed from target '{}'", grant.machine, grant.pool));

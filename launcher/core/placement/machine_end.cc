@@ -102,7 +102,7 @@ Duration notice_before_end(Duration lifetime) {
 Instant next_end(const Compute& compute, Instant now) {
   Instant next = Instant::never();
   for (const auto& [name, machine] : compute.machines) {
-    if (machine.ends == Instant() || machine.phase != Machine::Phase::created) continue;
+    if (machine.ends == Instant() || !machine.is_created()) continue;
     const Instant due = machine.ends - notice_before_end(machine.lifetime);
     if (due > now) next = std::min(next, due);
   }

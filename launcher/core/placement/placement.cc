@@ -108,7 +108,7 @@ MachinesWithoutNode machines_without_node(const State& state, const std::string&
     if (machine.node.value != 0) continue;
     if (machines.first.size() >= kMaxNamedMachines)
       ++machines.more;
-    else if (machine.phase == Machine::Phase::leaving)
+    else if (machine.is_leaving())
       machines.first.push_back({name, MachineStage::being_removed, "", {}});
     else if (machine.failure)
       machines.first.push_back(

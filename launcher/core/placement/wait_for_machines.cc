@@ -53,7 +53,7 @@ Why waits_for_machines(const Cluster& cluster, const std::string& pool, const Sh
   reason.target = pool;
   reason.nodes = static_cast<std::int64_t>(state.computes().nodes_of(pool).size());
   for (const auto& [name, machine] : compute->machines) {
-    if (machine.phase == Machine::Phase::leaving)
+    if (machine.is_leaving())
       ++reason.leaving;
     else if (machine.node.value == 0)
       ++reason.coming;

@@ -254,7 +254,7 @@ struct Asked {
       const Machine* found = core.state.computes().find_machine(ask.name, host);
       if (found == nullptr) continue;  // a host of a cluster that is not taken
       const Machine& machine = *found;
-      if (machine.phase != Machine::Phase::leaving || (ask.force && !machine.force))
+      if (!machine.is_leaving() || (ask.force && !machine.is_forced()))
         core.emit(MachineLeaving{ask.name, host, HostDetached{by()}, ask.force});
     }
     core.act(ReplyCompute{input.reply, ask.name});
@@ -301,7 +301,7 @@ struct Asked {
     if (force)
       for (const auto& [machine, state] :
            std::map<std::string, Machine>(core.state.computes().find(name)->machines))
-        if (state.phase == Machine::Phase::leaving && !state.force)
+        if (state.is_leaving() && !state.is_forced())
           core.emit(MachineLeaving{name, machine, state.why, true});
     core.act(
         ReplyDone{input.reply, fmt::format("compute target '{}' is being deleted: its {} {} first "
