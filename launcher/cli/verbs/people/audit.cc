@@ -155,6 +155,33 @@ int verify(Context& context, const AuditOptions& options) {
   return print_verified(context, options, *found);
 }
 
+// Which entries are listed.
+void add_filters(CLI::App& group, AuditOptions& options) {
+  group
+      .add_option("--since", options.since,
+                  "only entries since this time: 1h (ago), or 2026-01-31T12:00:00Z")
+      ->check(filled("leave it out for all"));
+  group
+      .add_option("--user", options.user,
+                  "only entries by this user or about this user; of a name that was removed and "
+                  "added again, by all of them (ann, ann~2)")
+      ->check(filled("leave it out for all"));
+  group.add_option("--node", options.node, "only entries by this node or about this node")
+      ->check(filled("leave it out for all"));
+  group
+      .add_option("--verb", options.verb,
+                  "only entries with these words in WHAT: \"cancel job\", cancel, submit")
+      ->check(filled("leave it out for all"));
+  group
+      .add_option("--object", options.object,
+                  "only entries about this object: \"job train\", or train alone")
+      ->check(filled("leave it out for all"));
+  group.add_option("--project", options.project, "only entries about what belongs to this project")
+      ->check(filled("leave it out for all"));
+  group.add_option("--limit", options.limit, "show the newest N entries (default 1000; 0: all)")
+      ->check(whole_number(0));
+}
+
 }  // namespace
 
 void add_audit_verbs(VerbTable table) {
@@ -163,30 +190,7 @@ void add_audit_verbs(VerbTable table) {
   if (added == nullptr) return;
   CLI::App& group = *added;
   const auto options = std::make_shared<AuditOptions>();
-  group
-      .add_option("--since", options->since,
-                  "only entries since this time: 1h (ago), or 2026-01-31T12:00:00Z")
-      ->check(filled("leave it out for all"));
-  group
-      .add_option("--user", options->user,
-                  "only entries by this user or about this user; of a name that was removed and "
-                  "added again, by all of them (ann, ann~2)")
-      ->check(filled("leave it out for all"));
-  group.add_option("--node", options->node, "only entries by this node or about this node")
-      ->check(filled("leave it out for all"));
-  group
-      .add_option("--verb", options->verb,
-                  "only entries with these words in WHAT: \"cancel job\", cancel, submit")
-      ->check(filled("leave it out for all"));
-  group
-      .add_option("--object", options->object,
-                  "only entries about this object: \"job train\", or train alone")
-      ->check(filled("leave it out for all"));
-  group
-      .add_option("--project", options->project, "only entries about what belongs to this project")
-      ->check(filled("leave it out for all"));
-  group.add_option("--limit", options->limit, "show the newest N entries (default 1000; 0: all)")
-      ->check(whole_number(0));
+  add_filters(group, *options);
   add_format(group, options->format);
   group.footer(
       "\n  The newest entry is last. Only admins may read the audit log. It has no values of "
