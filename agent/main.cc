@@ -235,6 +235,78 @@ Result<Inventory> measure(const Offer& offer, const AgentHome& home, const Endpo
   return take_inventory(request);
 }
 
+// The part of the configuration that follows from the options alone.
+Result<AgentConfig> config_of(const Options& options, const AgentHome& home) {
+  AgentConfig config;
+  config.home = home;
+  TRY_ASSIGN(config.log_spool, log_spool(options));
+  TRY_ASSIGN(config.low_space, low_space(options));
+  TRY_ASSIGN(config.caps, caps(options));
+  TRY_ASSIGN(config.sample_every, sample_every(options));
+  TRY_ASSIGN(config.environments.limit, environments_size(options));
+  if (!options.packages.empty())
+    config.environments.packages = std::filesystem::absolute(options.packages).lexically_normal();
+  if (!options.token_file.empty() && options.token_file != "-")
+    config.token_file = std::filesystem::absolute(options.token_file);
+  return config;
+}
+
+// Measures the machine, and joins the launcher unless this node belongs to it already.
+Status become_node(const Options& options, const Offer& offer, AgentConfig& config,
+                   io::EventLoop& loop, io::Transport& transport) {
+  const AgentHome& home = config.home;
+  TRY_ASSIGN(const Share share, share_of(offer));
+  TRY_ASSIGN(Membership member, find_launcher(options, home));
+  TRY_ASSIGN(config.inventory, measure(offer, home, member.dialled));
+  config.machine = probe_machine(share);
+  TRY(keep_offer(home.offer(), offer));
+  config.inventory.caps = config.caps;
+  TRY_ASSIGN(config.identity, become_member(options, home, std::move(member), config.keys,
+                                            config.machine, loop, transport));
+  return {};
+}
+
+Status begin_session(AgentConfig& config) {
+  const auto up = std::chrono::duration_cast<milliseconds>(io::since_boot());
+  config.session = session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());
+  config.boot = io::current_boot();
+  TRY_ASSIGN(config.same_boot, record_boot(config.home, config.boot));
+  return {};
+}
+
+void use(WorkspaceFunctions functions, AgentConfig& config) {
+  config.stage = std::move(functions.stage);
+  config.outputs = std::move(functions.outputs);
+  config.environments.locks = std::move(functions.locks);
+  config.allow_peers = std::move(functions.allow_peers);
+  config.serve_peers = std::move(functions.serve_peers);
+  config.moved = std::move(functions.moved);
+  config.settled = std::move(functions.settled);
+}
+
+// `agent` is null until there is one.
+Status watch_signals(io::EventLoop& loop, Duration notice, Agent*& agent) {
+  return loop.watch_signals({SIGTERM, SIGINT, SIGHUP}, [&agent, notice](int number) {
+    // Slurm and the script of its job both signal the agent.
+    if (agent && number == SIGTERM && notice > Duration::zero()) {
+      spdlog::info("SIGTERM: this machine is taken away in {}", format_duration(notice));
+      return agent->machine_taken({notice, "its agent got SIGTERM", true});
+    }
+    spdlog::info("signal {}: the agent ends; its jobs keep running", number);
+    if (!agent) std::_Exit(0);  // while joining there is nothing to leave behind
+    agent->leave();
+  });
+}
+
+void log_start(const AgentConfig& config, const Offer& offer) {
+  spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,
+               config.identity.name, config.identity.node.value, config.home.path(), ::getpid());
+  if (const std::string share = describe(offer); !share.empty())
+    spdlog::info(
+        "offers {} (saved in {}; to reset one of these flags, pass it with the value `all`)", share,
+        config.home.offer());
+}
+
 Status run(const Options& options) {
   if (!options.name.empty()) TRY(check_node_name(options.name));
   TRY(as_dialled({}, options.launcher));  // before it is looked for where the node belongs
@@ -248,64 +320,24 @@ Status run(const Options& options) {
   io::SleeplessClock clock;
   io::EventLoop loop;
   Agent* agent = nullptr;
-  TRY(loop.watch_signals({SIGTERM, SIGINT, SIGHUP}, [&](int number) {
-    // Slurm and the script of its job both signal the agent.
-    if (agent && number == SIGTERM && notice > Duration::zero()) {
-      spdlog::info("SIGTERM: this machine is taken away in {}", format_duration(notice));
-      return agent->machine_taken({notice, "its agent got SIGTERM", true});
-    }
-    spdlog::info("signal {}: the agent ends; its jobs keep running", number);
-    if (!agent) std::_Exit(0);  // while joining there is nothing to leave behind
-    agent->leave();
-  }));
+  TRY(watch_signals(loop, notice, agent));
   io::Transport transport(loop, [](const std::string&, const PublicKey&) { return false; });
-  AgentConfig config;
-  config.home = home;
-  TRY_ASSIGN(config.log_spool, log_spool(options));
-  TRY_ASSIGN(config.low_space, low_space(options));
-  TRY_ASSIGN(config.caps, caps(options));
-  TRY_ASSIGN(config.sample_every, sample_every(options));
-  TRY_ASSIGN(config.environments.limit, environments_size(options));
-  if (!options.packages.empty())
-    config.environments.packages = std::filesystem::absolute(options.packages).lexically_normal();
+  TRY_ASSIGN(AgentConfig config, config_of(options, home));
   TRY_ASSIGN(config.keys, io::load_or_create_key_pair(home.keys()));
   // Before it joins: a wrong flag shall not cost the token.
   TRY_ASSIGN(const Bytes cache_limit, cache_size(options, home));
   TRY_ASSIGN(const Offer offer, offer_of(home.offer(), options.offer));
-  TRY_ASSIGN(const Share share, share_of(offer));
-  TRY_ASSIGN(Membership member, find_launcher(options, home));
-  TRY_ASSIGN(config.inventory, measure(offer, home, member.dialled));
-  config.machine = probe_machine(share);
-  TRY(keep_offer(home.offer(), offer));
-  config.inventory.caps = config.caps;
-  TRY_ASSIGN(config.identity, become_member(options, home, std::move(member), config.keys,
-                                            config.machine, loop, transport));
+  TRY(become_node(options, offer, config, loop, transport));
   config.runner_program = runner;
-  const auto up = std::chrono::duration_cast<milliseconds>(io::since_boot());
-  config.session = session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());
-  config.boot = io::current_boot();
-  TRY_ASSIGN(config.same_boot, record_boot(home, config.boot));
+  TRY(begin_session(config));
   TRY_ASSIGN(WorkspaceFunctions functions,
              workspace_functions(home, config.identity, config.keys, config.inventory, transport,
                                  cache_limit, config.low_space));
-  config.stage = std::move(functions.stage);
-  config.outputs = std::move(functions.outputs);
+  use(std::move(functions), config);
   config.environments.program = environment_program;
   TRY_ASSIGN(config.environments.spawn, io::find_program("lockstep-spawn"));
-  config.environments.locks = std::move(functions.locks);
-  config.allow_peers = std::move(functions.allow_peers);
-  config.serve_peers = std::move(functions.serve_peers);
-  config.moved = std::move(functions.moved);
-  config.settled = std::move(functions.settled);
   config.advertise = offer.advertise;
-  if (!options.token_file.empty() && options.token_file != "-")
-    config.token_file = std::filesystem::absolute(options.token_file);
-  spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,
-               config.identity.name, config.identity.node.value, home.path(), ::getpid());
-  if (const std::string share = describe(offer); !share.empty())
-    spdlog::info(
-        "offers {} (saved in {}; to reset one of these flags, pass it with the value `all`)", share,
-        home.offer());
+  log_start(config, offer);
   Agent running(loop, transport, clock, std::move(config));
   agent = &running;
   const Status status = running.run();
