@@ -208,30 +208,18 @@ std::optional<CommandLine> about_the_verbs(const std::vector<std::string>& words
   return line;
 }
 
-}  // namespace
-
-CommandLine parse_command_line(const std::vector<std::string>& written,
-                               const std::string& default_output, const std::string& last_job) {
-  CommandLine result;
-  if (auto answer = about_the_verbs(written)) return *std::move(answer);
-  std::vector<std::string> words = with_options_for_words(written);
-  const auto dashes = std::find(words.begin(), words.end(), "--");
-  const std::vector<std::string> command(dashes == words.end() ? dashes : dashes + 1, words.end());
-  CLI::App app{"", "lockstep"};
+void fill_first_words(VerbTable& table, std::vector<std::string>::const_iterator begin,
+                      std::vector<std::string>::const_iterator end) {
   const auto is_word = [](const std::string& word) { return word.empty() || word[0] != '-'; };
-  const auto first = std::find_if(words.begin(), dashes, is_word);
-  VerbTable table{app, result.action, command, {}, {}};
-  if (first != dashes) {
-    table.first_word = *first;
-    if (first + 1 != dashes && is_word(*(first + 1))) table.second_word = *(first + 1);
-  }
-  add_verbs(table);
-  if (std::any_of(words.begin(), dashes, mentions_last_job))
-    resolve_last_job(app, last_job, result.names_last_job);
-  const bool has_dashes = dashes != words.end();
-  const bool in_shell = table.first_word == "job" && table.second_word == "shell";
-  std::vector<std::string> ours(words.begin(), dashes);
-  result.err = take_out_foreign(app, ours);
+  const auto first = std::find_if(begin, end, is_word);
+  if (first == end) return;
+  table.first_word = *first;
+  if (first + 1 != end && is_word(*(first + 1))) table.second_word = *(first + 1);
+}
+
+// How errors of the parser are said. `app` and `ours` are read when one is.
+void set_failure_message(CLI::App& app, const std::vector<std::string>& ours, bool has_dashes,
+                         bool in_shell) {
   app.failure_message(
       [has_dashes, in_shell, &ours, &app](const CLI::App* failed, const CLI::Error& error) {
         const bool in_run = failed->got_subcommand("run");
@@ -242,16 +230,58 @@ CommandLine parse_command_line(const std::vector<std::string>& written,
                (in_shell && extras && !has_dashes ? kShellBehindDashes : "") +
                (in_run ? kRunUsage : "") + "see " + help_of(app, ours) + "\n";
       });
+}
+
+// True: the words name no verb, and `result` says so.
+bool names_no_verb(const CLI::App& app, const std::vector<std::string>& ours, CommandLine& result) {
   if (std::string unknown = unknown_verb(app, ours); !unknown.empty()) {
     result.err += "lockstep: " + unknown + "\nsee " + help_of(app, ours) + "\n";
     result.exit_code = kExitUsage;
-    return result;
+    return true;
   }
   if (std::string usage = usage_of_group(app, ours); !usage.empty()) {
     result.err += usage;
     result.exit_code = kExitUsage;
-    return result;
+    return true;
   }
+  return false;
+}
+
+// Of help and version, too.
+void take_parse_error(const CLI::App& app, const CLI::ParseError& error, CommandLine& result) {
+  std::ostringstream out, err;
+  // Unknown options before missing ones: a missing one may only have been misspelt.
+  const auto unknown = app.remaining(true);
+  const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const int code = is_missing && !unknown.empty() ? app.exit(CLI::ExtrasError(unknown), out, err)
+                                                  : app.exit(error, out, err);
+  result.action = {};
+  result.out = out.str();
+  result.err += err.str();
+  result.exit_code = code == 0 ? 0 : kExitUsage;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(const std::vector<std::string>& written,
+                               const std::string& default_output, const std::string& last_job) {
+  CommandLine result;
+  if (auto answer = about_the_verbs(written)) return *std::move(answer);
+  std::vector<std::string> words = with_options_for_words(written);
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  const std::vector<std::string> command(dashes == words.end() ? dashes : dashes + 1, words.end());
+  CLI::App app{"", "lockstep"};
+  VerbTable table{app, result.action, command, {}, {}};
+  fill_first_words(table, words.begin(), dashes);
+  add_verbs(table);
+  if (std::any_of(words.begin(), dashes, mentions_last_job))
+    resolve_last_job(app, last_job, result.names_last_job);
+  const bool has_dashes = dashes != words.end();
+  const bool in_shell = table.first_word == "job" && table.second_word == "shell";
+  std::vector<std::string> ours(words.begin(), dashes);
+  result.err = take_out_foreign(app, ours);
+  set_failure_message(app, ours, has_dashes, in_shell);
+  if (names_no_verb(app, ours, result)) return result;
   ours = with_empty_values(ours);
   if (!default_output.empty() && wants_format(app, ours)) {
     ours.emplace_back("-o");
@@ -271,16 +301,7 @@ CommandLine parse_command_line(const std::vector<std::string>& written,
       if (auto parsed = jmespath::Expression::parse(query->results().back()); parsed)
         result.query = *std::move(parsed);
   } catch (const CLI::ParseError& error) {  // help and version come this way too
-    std::ostringstream out, err;
-    // Unknown options before missing ones: a missing one may only have been misspelt.
-    const auto unknown = app.remaining(true);
-    const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-    const int code = is_missing && !unknown.empty() ? app.exit(CLI::ExtrasError(unknown), out, err)
-                                                    : app.exit(error, out, err);
-    result.action = {};
-    result.out = out.str();
-    result.err += err.str();
-    result.exit_code = code == 0 ? 0 : kExitUsage;
+    take_parse_error(app, error, result);
   }
   return result;
 }

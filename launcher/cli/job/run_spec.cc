@@ -54,6 +54,23 @@ Status check_text(std::string_view option, const std::string& text) {
   return wrong(fmt::format("{}: is not UTF-8 text, or holds control characters", option));
 }
 
+// Options that mean nothing without an environment, or without a container. `other`: an option
+// that makes the environment, or "".
+Status check_needs(const RunArguments& a, std::string_view other) {
+  if (a.rebuild && a.environment.empty() && other.empty())
+    return wrong(
+        "--rebuild needs an environment; name one with --environment, --requirements, --pip, "
+        "--conda-file or --image");
+  const std::string_view container = !a.shm_size.empty()      ? "--shm-size"
+                                     : !a.docker_args.empty() ? "--docker-args"
+                                                              : "";
+  if (!container.empty() && a.image.empty() && a.environment.empty())
+    return wrong(fmt::format(
+        "{} needs a container; name an image with --image, or an environment with --environment",
+        container));
+  return {};
+}
+
 // Which of them contradict each other.
 Status check_choice(const RunArguments& a) {
   const std::string_view packages = !a.requirements.empty() ? "--requirements"
@@ -90,18 +107,7 @@ Status check_choice(const RunArguments& a) {
         fmt::format("--conda-file already names a whole environment; leave {} out, or put its "
                     "packages among the dependencies in the conda file: - pip: [six]",
                     packages));
-  if (a.rebuild && a.environment.empty() && other.empty())
-    return wrong(
-        "--rebuild needs an environment; name one with --environment, --requirements, --pip, "
-        "--conda-file or --image");
-  const std::string_view container = !a.shm_size.empty()      ? "--shm-size"
-                                     : !a.docker_args.empty() ? "--docker-args"
-                                                              : "";
-  if (!container.empty() && a.image.empty() && a.environment.empty())
-    return wrong(fmt::format(
-        "{} needs a container; name an image with --image, or an environment with --environment",
-        container));
-  return {};
+  return check_needs(a, other);
 }
 
 Result<VenvEnvironment> packages_of(const RunArguments& arguments, spec::Notes& notes) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -35,6 +36,26 @@ bool is_interrupted() {
   return sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
          sigismember(&pending, SIGHUP) == 1;
 }
+
+Status check_size(const ClientRequest& request) {
+  const std::size_t bytes = wire::encode(Envelope<ClientRequest>{.body = request}).size();
+  if (bytes + kHeadBytes <= kMaxUserMessageBytes) return {};
+  return make_error(
+      ErrorCode::resource_exhausted,
+      fmt::format("the request has {} bytes, but the launcher takes at most {}; put large data "
+                  "into the job's code folder, which is uploaded separately",
+                  bytes, kMaxUserMessageBytes));
+}
+
+// A request from its first sending to its reply.
+struct Question {
+  std::uint64_t first = 0;  // the sequence of the first sending; each one has its own
+  Instant end;              // of the wait; later when the launcher says that the request waits
+  Instant repeat;           // when it is sent again
+  std::optional<ClientReply> reply;
+  std::optional<Error> broken;
+  bool is_over() const { return reply || broken; }
+};
 
 }  // namespace
 
@@ -78,6 +99,8 @@ struct Connection::Impl {
   void drain_control();
   // True: the reply only says that the request waits.
   bool take_wait(const ClientReply& reply);
+  void take_replies(Question& asked);
+  Status send_once(const ClientRequest& request, Duration left);
   void drain_bulk();
   Status dial();
   Status dial_bulk();
@@ -281,74 +304,77 @@ void Connection::on_slow_disk(std::function<void(Duration)> tell) {
   impl_->tell_of_slow_disk = std::move(tell);
 }
 
+// Takes what has come on the control socket while `asked` waits for its reply.
+void Connection::Impl::take_replies(Question& asked) {
+  while (auto bytes = control->receive()) {
+    auto envelope = wire::decode_envelope<ClientReply>(*bytes);
+    if (!envelope) {
+      asked.broken = envelope.error().within("the reply of " + endpoint.control);
+    } else if (envelope->reply_to >= asked.first && envelope->reply_to <= sequence &&
+               !asked.reply) {
+      if (!take_wait(envelope->body)) {
+        asked.reply = std::move(envelope->body);
+        continue;
+      }
+      const Instant now = clock.now();
+      asked.end = std::max(asked.end, now + kWaitsForDiskLasts);
+      asked.repeat = std::max(asked.repeat, now + kWaitsForDiskLasts);
+      if (is_interrupted())
+        asked.broken = make_error(ErrorCode::unavailable,
+                                  "interrupted while waiting for the launcher; the request may "
+                                  "still be carried out");
+    } else if (listener.on_control) {
+      listener.on_control(*envelope);
+    }
+  }
+}
+
+Status Connection::Impl::send_once(const ClientRequest& request, Duration left) {
+  Envelope<ClientRequest> envelope;
+  envelope.sequence = ++sequence;
+  envelope.deadline_ms = std::max<std::int64_t>(1, left.count() / 1'000'000);
+  envelope.body = request;
+  envelope.takes_waits = true;
+  const Status sent =
+      control->send_within(wire::encode(envelope), std::min(left, Duration(seconds(5))));
+  if (!sent) return explained(sent.error());
+  is_reached = true;
+  return {};
+}
+
 Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeout,
                                     Duration repeat_after,
                                     std::optional<io::ProcessIdentity> until_gone) {
   Impl& me = *impl_;
-  const std::size_t bytes = wire::encode(Envelope<ClientRequest>{.body = request}).size();
-  if (bytes + kHeadBytes > kMaxUserMessageBytes)
-    return make_error(
-        ErrorCode::resource_exhausted,
-        fmt::format("the request has {} bytes, but the launcher takes at most {}; put large data "
-                    "into the job's code folder, which is uploaded separately",
-                    bytes, kMaxUserMessageBytes));
-  Instant end = me.clock.now() + timeout;
-  Instant repeat;
-  const std::uint64_t first = me.sequence + 1;
+  TRY(check_size(request));
+  Question asked;
+  asked.first = me.sequence + 1;
+  asked.end = me.clock.now() + timeout;
   io::EventLoop waiting;
-  std::optional<ClientReply> reply;
-  std::optional<Error> broken;
-  waiting.watch_socket(me.control->handle(), [&] {
-    while (auto bytes = me.control->receive()) {
-      auto envelope = wire::decode_envelope<ClientReply>(*bytes);
-      if (!envelope) {
-        broken = envelope.error().within("the reply of " + me.endpoint.control);
-      } else if (envelope->reply_to >= first && envelope->reply_to <= me.sequence && !reply) {
-        if (!me.take_wait(envelope->body)) {
-          reply = std::move(envelope->body);
-          continue;
-        }
-        const Instant now = me.clock.now();
-        end = std::max(end, now + kWaitsForDiskLasts);
-        repeat = std::max(repeat, now + kWaitsForDiskLasts);
-        if (is_interrupted())
-          broken = make_error(ErrorCode::unavailable,
-                              "interrupted while waiting for the launcher; the request may still "
-                              "be carried out");
-      } else if (me.listener.on_control) {
-        me.listener.on_control(*envelope);
-      }
-    }
-  });
+  waiting.watch_socket(me.control->handle(), [&] { me.take_replies(asked); });
   std::optional<io::Fd> gone;
   if (until_gone) {
     TRY_ASSIGN(gone, io::open_process(*until_gone));
     waiting.watch(gone->get(), io::EventLoop::Interest::read, [&] {
-      if (!broken) broken = make_error(ErrorCode::unavailable, "the launcher has ended");
+      if (!asked.broken)
+        asked.broken = make_error(ErrorCode::unavailable, "the launcher has ended");
     });
   }
-  while (!reply && !broken) {
+  while (!asked.is_over()) {
     const Instant now = me.clock.now();
-    if (now >= end)
+    if (now >= asked.end)
       return make_error(ErrorCode::unavailable, "the launcher did not answer within " +
                                                     format_duration(timeout) +
                                                     "; see `lockstep status`");
-    Envelope<ClientRequest> envelope;
-    envelope.sequence = ++me.sequence;
-    envelope.deadline_ms = std::max<std::int64_t>(1, (end - now).count() / 1'000'000);
-    envelope.body = request;
-    envelope.takes_waits = true;
-    const Status sent =
-        me.control->send_within(wire::encode(envelope), std::min(end - now, Duration(seconds(5))));
-    if (!sent) return me.explained(sent.error());
-    me.is_reached = true;
-    repeat = std::min(end, me.clock.now() + repeat_after);
-    while (!reply && !broken && me.clock.now() < repeat) waiting.turn(repeat - me.clock.now());
+    TRY(me.send_once(request, asked.end - now));
+    asked.repeat = std::min(asked.end, me.clock.now() + repeat_after);
+    while (!asked.is_over() && me.clock.now() < asked.repeat)
+      waiting.turn(asked.repeat - me.clock.now());
   }
-  if (broken) return *broken;
-  if (auto* refused = std::get_if<Refused>(&*reply))
+  if (asked.broken) return *asked.broken;
+  if (auto* refused = std::get_if<Refused>(&*asked.reply))
     return make_error(refused->code, std::move(refused->message));
-  return std::move(*reply);
+  return std::move(*asked.reply);
 }
 
 Status Connection::listen(Listener listener) {

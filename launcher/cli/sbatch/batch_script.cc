@@ -289,10 +289,8 @@ class Request {
     arguments_.signal.clear();
   }
 
-  // Which nodes and ranks follow from the numbers. Options of the command line win.
-  Status put_together() {
-    put_requeue_together();
-    check_signal();
+  // The numbers of nodes and of ranks on each, from the numbers that the script has.
+  Status put_ranks_together() {
     if (tasks_per_node_ && tasks_ && !nodes_) {
       if (*tasks_ % *tasks_per_node_ != 0) return uneven(*tasks_, "ranks", *tasks_per_node_);
       nodes_ = *tasks_ / *tasks_per_node_;
@@ -302,12 +300,21 @@ class Request {
                         fmt::format("{}: --ntasks={} is not --nodes={} times --ntasks-per-node={}",
                                     quoted_name(file_), *tasks_, *nodes_, *tasks_per_node_));
     if (!arguments_.nodes && nodes_) arguments_.nodes = nodes_;
-    const int nodes = arguments_.nodes.value_or(1);
     if (!arguments_.ranks && tasks_per_node_) arguments_.ranks = tasks_per_node_;
     if (!arguments_.ranks && tasks_) {
+      const int nodes = arguments_.nodes.value_or(1);
       if (*tasks_ % nodes != 0) return uneven(*tasks_, "ranks (--ntasks)", nodes);
       arguments_.ranks = *tasks_ / nodes;
     }
+    return {};
+  }
+
+  // The options that follow from several lines of the script. Those of the command line win.
+  Status put_together() {
+    put_requeue_together();
+    check_signal();
+    TRY(put_ranks_together());
+    const int nodes = arguments_.nodes.value_or(1);
     const int ranks = arguments_.ranks.value_or(1);
     if (!arguments_.cpus && cpus_per_task_) {
       TRY_ASSIGN(arguments_.cpus, times(*cpus_per_task_, ranks, "--cpus-per-task"));

@@ -113,18 +113,7 @@ NetworkSettings expected_settings(const NodeFabric& fabric) {
   return settings_for(fabric, nullptr, OperatorSettings(), spec, place);
 }
 
-}  // namespace
-
-std::string fabric_text(const NodeView& node) {
-  Lines lines;
-  lines.add("name", node.name);
-  if (!node.inventory.fabric) {
-    lines.add("fabric", "its agent does not report it: update the agent");
-    return lines.text();
-  }
-  const NodeFabric& fabric = *node.inventory.fabric;
-  for (const FabricInterface& one : fabric.interfaces)
-    lines.add("interface", in_one_line(interface_text(one)));
+void add_rdma(Lines& lines, const NodeFabric& fabric) {
   for (const FabricPort& port : fabric.ports) {
     std::string text = in_one_line(port_text(port));
     for (const FabricGid& gid : port.gids) text += "\n  " + in_one_line(gid_text(gid));
@@ -138,6 +127,21 @@ std::string fabric_text(const NodeView& node) {
     lines.add("rdma files", fabric.has_infiniband_devices
                                 ? "/dev/infiniband/uverbs*"
                                 : "no /dev/infiniband/uverbs*: no program can use RDMA here");
+}
+
+}  // namespace
+
+std::string fabric_text(const NodeView& node) {
+  Lines lines;
+  lines.add("name", node.name);
+  if (!node.inventory.fabric) {
+    lines.add("fabric", "its agent does not report it: update the agent");
+    return lines.text();
+  }
+  const NodeFabric& fabric = *node.inventory.fabric;
+  for (const FabricInterface& one : fabric.interfaces)
+    lines.add("interface", in_one_line(interface_text(one)));
+  add_rdma(lines, fabric);
   for (const FabricGpu& gpu : fabric.gpus) lines.add("gpu", in_one_line(gpu_text(gpu)));
   if (!fabric.gpus.empty() && !fabric.ports.empty())
     lines.add("gpu direct", fabric.gpu_direct ? "RDMA devices read GPU memory (nvidia_peermem)"

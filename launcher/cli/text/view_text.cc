@@ -284,6 +284,78 @@ std::string help_while_queued(const JobView& job) {
   return job.status == JobStatus::queued ? words::help_where_held(job.why) : "";
 }
 
+void add_state_and_reason(Lines& lines, const JobView& job) {
+  const JobSpec& spec = job.spec;
+  lines.add("name", spec.name);
+  if (!spec.step.empty())
+    lines.add("step", fmt::format("{} of pipeline {}", spec.step, spec.parent.value));
+  if (spec.is_child()) lines.add("child of", spec.parent.value);
+  lines.add("status", to_string(job.status));
+  lines.add("reason", in_one_line(job.reason));
+  lines.add("what to do", help_while_queued(job));
+  for (const FoundText& found : found_texts(job)) lines.add(found.label, found.text);
+  lines.add("note", silence_text(job.silent));
+  if (job.queue_position > 0) lines.add("queue", fmt::format("position {}", job.queue_position));
+}
+
+void add_descriptions(Lines& lines, const JobView& job) {
+  const JobSpec& spec = job.spec;
+  lines.add("display name", spec.display_name);
+  lines.add("experiment", spec.experiment_name);
+  lines.add("description", spec.description);
+  lines.add("tags", pairs_of(spec.tags));
+  lines.add("inputs", pairs_of(spec.inputs));
+  lines.add("data", names_of(spec.data));
+  lines.add("outputs", names_of_outputs(job));
+  lines.add("keeps", shell_words(spec.keep));
+}
+
+// The command, its environment, and what it holds.
+void add_command(Lines& lines, const JobSpec& spec) {
+  lines.add("command", command_text(spec.command));
+  lines.add("shape", ranks_and_nodes(spec));
+  if (spec.environment) {
+    lines.add("environment", summary(*spec.environment));
+    lines.add("made of", contents(*spec.environment));
+  }
+  for (const auto& line : image_replacement_lines(spec)) lines.add("note", line);
+  lines.add("container", container_of(spec));
+  lines.add("network", network_variables(spec.environment_variables));
+  lines.add("holds", asked_of(spec.resources));
+}
+
+// When it may start, and what it may use.
+void add_bounds(Lines& lines, const JobSpec& spec) {
+  if (spec.queue.priority != Priority::medium)
+    lines.add("priority", to_string(spec.queue.priority));
+  lines.add("after", jobs_before(spec.queue));
+  if (spec.queue.not_before.ns != 0) lines.add("not before", to_string(spec.queue.not_before));
+  if (spec.timeout) lines.add("timeout", format_duration(*spec.timeout));
+  lines.add("limits", limits_of(spec.limits));
+}
+
+void add_times_of_job(Lines& lines, const JobView& job, Instant now) {
+  const JobSpec& spec = job.spec;
+  lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),
+                                     ago(job.submitted, now), spec.submitter));
+  if (job.shared)
+    lines.add("shared", "with project " +
+                            (spec.project.empty() ? std::string(kDefaultProject) : spec.project));
+  if (job.ended.ns != 0) lines.add("ended", to_string(job.ended));
+  lines.add("ran", all_running_times(job, now));
+  lines.add("children", children_text(job));
+  lines.add("archived", archived_text(job));
+}
+
+// What is left of it: its exit code, its outputs, what was not kept.
+void add_remains(Lines& lines, const JobView& job, Instant now) {
+  if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
+  for (const auto& warning : api::unwritten_outputs(job)) lines.add("warning", warning);
+  for (const OutputWrite& write : job.writes) lines.add("written", write_text(write, now));
+  lines.add("not kept", not_kept_text(job));
+  lines.add("warning", lost_logs_text(job));
+}
+
 }  // namespace
 
 std::string job_table(const std::vector<JobView>& jobs, Instant now,
@@ -308,60 +380,17 @@ std::string job_table(const std::vector<JobView>& jobs, Instant now,
 }
 
 std::string job_text(const JobView& job, Instant now) {
-  const JobSpec& spec = job.spec;
   Lines lines;
-  lines.add("name", spec.name);
-  if (!spec.step.empty())
-    lines.add("step", fmt::format("{} of pipeline {}", spec.step, spec.parent.value));
-  if (spec.is_child()) lines.add("child of", spec.parent.value);
-  lines.add("status", to_string(job.status));
-  lines.add("reason", in_one_line(job.reason));
-  lines.add("what to do", help_while_queued(job));
-  for (const FoundText& found : found_texts(job)) lines.add(found.label, found.text);
-  lines.add("note", silence_text(job.silent));
-  if (job.queue_position > 0) lines.add("queue", fmt::format("position {}", job.queue_position));
-  lines.add("display name", spec.display_name);
-  lines.add("experiment", spec.experiment_name);
-  lines.add("description", spec.description);
-  lines.add("tags", pairs_of(spec.tags));
-  lines.add("inputs", pairs_of(spec.inputs));
-  lines.add("data", names_of(spec.data));
-  lines.add("outputs", names_of_outputs(job));
-  lines.add("keeps", shell_words(spec.keep));
-  lines.add("command", command_text(spec.command));
-  lines.add("shape", ranks_and_nodes(spec));
-  if (spec.environment) {
-    lines.add("environment", summary(*spec.environment));
-    lines.add("made of", contents(*spec.environment));
-  }
-  for (const auto& line : image_replacement_lines(spec)) lines.add("note", line);
-  lines.add("container", container_of(spec));
-  lines.add("network", network_variables(spec.environment_variables));
-  lines.add("holds", asked_of(spec.resources));
-  if (spec.queue.priority != Priority::medium)
-    lines.add("priority", to_string(spec.queue.priority));
-  lines.add("after", jobs_before(spec.queue));
-  if (spec.queue.not_before.ns != 0) lines.add("not before", to_string(spec.queue.not_before));
-  if (spec.timeout) lines.add("timeout", format_duration(*spec.timeout));
-  lines.add("limits", limits_of(spec.limits));
-  lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),
-                                     ago(job.submitted, now), spec.submitter));
-  if (job.shared)
-    lines.add("shared", "with project " +
-                            (spec.project.empty() ? std::string(kDefaultProject) : spec.project));
-  if (job.ended.ns != 0) lines.add("ended", to_string(job.ended));
-  lines.add("ran", all_running_times(job, now));
-  lines.add("children", children_text(job));
-  lines.add("archived", archived_text(job));
-  if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
-  for (const auto& warning : api::unwritten_outputs(job)) lines.add("warning", warning);
-  for (const OutputWrite& write : job.writes) lines.add("written", write_text(write, now));
-  lines.add("not kept", not_kept_text(job));
-  lines.add("warning", lost_logs_text(job));
+  add_state_and_reason(lines, job);
+  add_descriptions(lines, job);
+  add_command(lines, job.spec);
+  add_bounds(lines, job.spec);
+  add_times_of_job(lines, job, now);
+  add_remains(lines, job, now);
   std::string text = lines.text();
   const AttemptView* before = nullptr;
   for (const auto& attempt : job.attempts) {
-    text += attempt_text(spec.name, attempt, before);
+    text += attempt_text(job.spec.name, attempt, before);
     before = &attempt;
   }
   return printable(text);
