@@ -117,24 +117,26 @@ void set_inputs(JobSpec& spec, std::vector<NamedInput> inputs) {
 
 }  // namespace
 
-void Service::submit(const Asker& asker, Submit submit) {
+// Whether the launcher may take the submission at all, before it looks at its files.
+Status Service::check_submission(const Asker& asker, const Submit& submit) {
   std::set<std::string> named;
   for (const JobSpec* spec : specs_of(submit.spec)) {
-    if (const auto fits = check_variables_size(spec->environment_variables); !fits)
-      return refuse(asker, fits.error().code, fits.error().message);
+    TRY(check_variables_size(spec->environment_variables));
     named.merge(secrets_of(spec->environment_variables));
   }
-  if (const auto allowed = check_secrets(state(), asker.caller, named); !allowed)
-    return refuse(asker, allowed.error().code, allowed.error().message);
-  if (const auto there = ports_.secrets.expect(owner_of(asker.caller), named); !there)
-    return refuse(asker, there.error().code, there.error().message);
-  if (submit.spec.pipeline)
-    if (const Status good = validate(*submit.spec.pipeline); !good)
-      return refuse(asker, good.error().code, good.error().message);
+  TRY(check_secrets(state(), asker.caller, named));
+  TRY(ports_.secrets.expect(owner_of(asker.caller), named));
+  if (submit.spec.pipeline) TRY(validate(*submit.spec.pipeline));
   // One that was taken already is answered: it takes nothing more.
   const auto low = ports_.launcher.low_space();
   if (!low.empty() && state().job_of_submission(submit.submission) == nullptr)
-    return refuse(asker, ErrorCode::resource_exhausted, low);
+    return make_error(ErrorCode::resource_exhausted, low);
+  return {};
+}
+
+void Service::submit(const Asker& asker, Submit submit) {
+  if (const Status good = check_submission(asker, submit); !good)
+    return refuse(asker, good.error().code, good.error().message);
   // A submission that was taken before has its environments in the journal.
   if (state().job_of_submission(submit.submission) == nullptr)
     if (const Status replaced = replace_images(submit.spec, images_in_map()); !replaced)
@@ -166,6 +168,28 @@ void Service::submit(const Asker& asker, Submit submit) {
               });
 }
 
+void Service::refuse_input(const Asker& asker, const NamedInput& named, const Error& error) {
+  const Error whole = about(named.input, error);
+  const std::string step = named.step.empty() ? "" : "jobs." + named.step + ".";
+  refuse(asker, whole.code, step + whole.message);
+}
+
+// Takes the output of a job as the input with this index, and goes on with the next.
+void Service::find_input(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
+                         std::size_t index, const TreeQuestion& question) {
+  ports_.blobs.find(asker.caller, question,
+                    [this, asker, index, submit = std::move(submit),
+                     inputs = std::move(inputs)](Result<snapshot::Subtree> found) mutable {
+                      if (asker.deadline < ports_.clock.now()) return;  // its client asks again
+                      if (!found) return refuse_input(asker, inputs[index], found.error());
+                      DataInput& one = inputs[index].input;
+                      if (const Status taken = take_found(*found, one.type, one.tree, one.file);
+                          !taken)
+                        return refuse_input(asker, inputs[index], taken.error());
+                      resolve_inputs(asker, std::move(submit), std::move(inputs), index + 1);
+                    });
+}
+
 // From the input with this index on, one after another.
 void Service::resolve_inputs(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
                              std::size_t index) {
@@ -175,11 +199,7 @@ void Service::resolve_inputs(const Asker& asker, Submit submit, std::vector<Name
     const auto stored = datastore_reference(input.source);
     if (input.tree || input.place || (input.mode == InputMode::direct && !stored)) continue;
     const auto reference = parse_data_reference(input.source);
-    const auto fail = [this, asker, named = inputs[index]](const Error& error) {
-      const Error whole = about(named.input, error);
-      const std::string step = named.step.empty() ? "" : "jobs." + named.step + ".";
-      refuse(asker, whole.code, step + whole.message);
-    };
+    const auto fail = [&](const Error& error) { refuse_input(asker, inputs[index], error); };
     if (!reference) return fail(reference.error());
     if (!*reference)
       return fail(make_error(ErrorCode::invalid_argument, "its files were not sent"));
@@ -197,17 +217,7 @@ void Service::resolve_inputs(const Asker& asker, Submit submit, std::vector<Name
     if (const auto* output = std::get_if<JobOutputReference>(&**reference)) {
       const auto question = question_of(state(), asker.caller, input.type, *output);
       if (!question) return fail(question.error());
-      return ports_.blobs.find(
-          asker.caller, *question,
-          [this, asker, fail, index, submit = std::move(submit),
-           inputs = std::move(inputs)](Result<snapshot::Subtree> found) mutable {
-            if (asker.deadline < ports_.clock.now()) return;  // its client asks again
-            if (!found) return fail(found.error());
-            DataInput& one = inputs[index].input;
-            if (const Status taken = take_found(*found, one.type, one.tree, one.file); !taken)
-              return fail(taken.error());
-            resolve_inputs(asker, std::move(submit), std::move(inputs), index + 1);
-          });
+      return find_input(asker, std::move(submit), std::move(inputs), index, *question);
     }
     const Status taken =
         take_asset(state(), asker.caller, std::get<AssetReference>(**reference), input);

@@ -94,41 +94,49 @@ void AuditLog::record(const std::string& what, const std::string& object, const 
   add(std::move(entry));
 }
 
+// Opens the newest segment and finds the newest entry. False: no more may be written to it.
+Result<bool> AuditLog::take_up_segments(const std::vector<AuditSegment>& segments,
+                                        std::vector<Note>& notes) {
+  bool goes_on = true;
+  segment_ = segments.back().number;
+  const std::string& path = segments.back().path;
+  TRY_ASSIGN(std::string text, io::read_regular_file(path, Bytes{2 * kMaxSegmentBytes}));
+  TRY_ASSIGN(auto file, io::open_file(path, O_WRONLY | O_APPEND));
+  const std::size_t whole = text.rfind('\n') + 1;
+  if (whole != text.size()) {
+    if (io::disk::ftruncate(file.get(), static_cast<off_t>(whole)) != 0)
+      return errno_error(errno, "cannot remove the incomplete last entry from " + path);
+    notes.push_back({"fix the log", path,
+                     fmt::format("the last entry was not complete when the launcher stopped; its "
+                                 "{} bytes were removed",
+                                 text.size() - whole)});
+    text.resize(whole);
+  }
+  if (!ends_whole(text)) {
+    notes.push_back({"find damage", path,
+                     "the last entry was changed or damaged; the log continues in a new file"});
+    goes_on = false;
+  }
+  last_ = newest_in(text);
+  for (std::size_t i = segments.size() - 1; last_.number == 0 && i > 0; --i) {
+    TRY_ASSIGN(const std::string older,
+               io::read_regular_file(segments[i - 1].path, Bytes{2 * kMaxSegmentBytes}));
+    last_ = newest_in(older.substr(0, older.rfind('\n') + 1));
+  }
+  file_ = std::make_shared<io::Fd>(std::move(file));
+  size_ = text.size();
+  is_dirty_ = true;  // an earlier process may not have come to its sync
+  return goes_on;
+}
+
 Status AuditLog::take_up(Instant now) {
   TRY_ASSIGN(const auto segments, audit_segments(folder_));
   const auto head = read_audit_head(folder_);
   last_ = no_entry();
   bool goes_on = !segments.empty();  // in the newest one
-  std::vector<std::array<std::string, 3>> notes;
+  std::vector<Note> notes;
   if (goes_on) {
-    segment_ = segments.back().number;
-    const std::string& path = segments.back().path;
-    TRY_ASSIGN(std::string text, io::read_regular_file(path, Bytes{2 * kMaxSegmentBytes}));
-    TRY_ASSIGN(auto file, io::open_file(path, O_WRONLY | O_APPEND));
-    const std::size_t whole = text.rfind('\n') + 1;
-    if (whole != text.size()) {
-      if (io::disk::ftruncate(file.get(), static_cast<off_t>(whole)) != 0)
-        return errno_error(errno, "cannot remove the incomplete last entry from " + path);
-      notes.push_back({"fix the log", path,
-                       fmt::format("the last entry was not complete when the launcher stopped; its "
-                                   "{} bytes were removed",
-                                   text.size() - whole)});
-      text.resize(whole);
-    }
-    if (!ends_whole(text)) {
-      notes.push_back({"find damage", path,
-                       "the last entry was changed or damaged; the log continues in a new file"});
-      goes_on = false;
-    }
-    last_ = newest_in(text);
-    for (std::size_t i = segments.size() - 1; last_.number == 0 && i > 0; --i) {
-      TRY_ASSIGN(const std::string older,
-                 io::read_regular_file(segments[i - 1].path, Bytes{2 * kMaxSegmentBytes}));
-      last_ = newest_in(older.substr(0, older.rfind('\n') + 1));
-    }
-    file_ = std::make_shared<io::Fd>(std::move(file));
-    size_ = text.size();
-    is_dirty_ = true;  // an earlier process may not have come to its sync
+    TRY_ASSIGN(goes_on, take_up_segments(segments, notes));
   }
   if (head && head->number > last_.number) {
     notes.push_back({"find damage", folder_,

@@ -198,36 +198,37 @@ Status read_place(const Reader& reader, Settings& settings) {
   return reader.tolerations(settings.tolerations);
 }
 
+const std::initializer_list<std::string_view> kKeys = {"image",
+                                                       "bundle_image",
+                                                       "kubeconfig",
+                                                       "context",
+                                                       "namespace",
+                                                       "cpus",
+                                                       "memory",
+                                                       "shm_size",
+                                                       "gpus",
+                                                       "gpu_resource",
+                                                       "resources",
+                                                       "host_network",
+                                                       "capabilities",
+                                                       "service_account",
+                                                       "image_pull_secrets",
+                                                       "image_pull_policy",
+                                                       "priority_class",
+                                                       "scheduler",
+                                                       "runtime_class",
+                                                       "queue",
+                                                       "node_selector",
+                                                       "tolerations",
+                                                       "labels",
+                                                       "annotations",
+                                                       "active_deadline_seconds"};
+
 }  // namespace
 
 Result<Settings> settings_from(const std::string& settings_json) {
   const json all = json::parse(settings_json, nullptr, false);
-  TRY_ASSIGN(const auto object, SettingsObject::open(all, "settings",
-                                                     {"image",
-                                                      "bundle_image",
-                                                      "kubeconfig",
-                                                      "context",
-                                                      "namespace",
-                                                      "cpus",
-                                                      "memory",
-                                                      "shm_size",
-                                                      "gpus",
-                                                      "gpu_resource",
-                                                      "resources",
-                                                      "host_network",
-                                                      "capabilities",
-                                                      "service_account",
-                                                      "image_pull_secrets",
-                                                      "image_pull_policy",
-                                                      "priority_class",
-                                                      "scheduler",
-                                                      "runtime_class",
-                                                      "queue",
-                                                      "node_selector",
-                                                      "tolerations",
-                                                      "labels",
-                                                      "annotations",
-                                                      "active_deadline_seconds"}));
+  TRY_ASSIGN(const auto object, SettingsObject::open(all, "settings", kKeys));
   const Reader reader(object);
   Settings settings;
   TRY(reader.image("image", settings.image));

@@ -31,6 +31,9 @@ class ShapeChecker {
   void check_entries(YamlNode& node, const std::string& section, const Check& check) const;
   Status check_key(YamlEntry& entry, const std::string& section, const std::string& shown) const;
   Status check_value(YamlEntry& entry, const std::string& path, Shape shape) const;
+  // Whether it is a scalar, a list or a mapping, as its shape wants.
+  Status check_kind(const YamlNode& node, const std::string& path, Shape shape) const;
+  Status check_contents(YamlEntry& entry, const std::string& path, Shape shape) const;
   Status check_text(const YamlEntry& entry, const std::string& path) const;
   Status check_input(YamlEntry& input, const std::string& path) const;
   Status check_output(YamlEntry& output, const std::string& path, Shape shape) const;
@@ -100,14 +103,7 @@ Status ShapeChecker::check_key(YamlEntry& entry, const std::string& section,
   return refused;
 }
 
-Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shape shape) const {
-  YamlNode& node = entry.value;
-  if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
-  // Their readers check them.
-  if (shape == Shape::environment || shape == Shape::words || shape == Shape::patterns ||
-      shape == Shape::after || shape == Shape::unchecked || shape == Shape::unused)
-    return {};
-  if (shape == Shape::section_or_word && node.kind != YamlNode::Kind::mapping) shape = Shape::text;
+Status ShapeChecker::check_kind(const YamlNode& node, const std::string& path, Shape shape) const {
   const bool wants_mapping = shape == Shape::section_or_word || shape == Shape::section ||
                              shape == Shape::text_map || shape == Shape::inputs ||
                              shape == Shape::outputs || shape == Shape::bound_outputs ||
@@ -119,6 +115,23 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
     return error(node.place,
                  fmt::format("'{}' must be {}, not {}", path,
                              shape == Shape::text ? "a string" : "a number", describe(node.kind)));
+  return {};
+}
+
+Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shape shape) const {
+  YamlNode& node = entry.value;
+  if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
+  // Their readers check them.
+  if (shape == Shape::environment || shape == Shape::words || shape == Shape::patterns ||
+      shape == Shape::after || shape == Shape::unchecked || shape == Shape::unused)
+    return {};
+  if (shape == Shape::section_or_word && node.kind != YamlNode::Kind::mapping) shape = Shape::text;
+  TRY(check_kind(node, path, shape));
+  return check_contents(entry, path, shape);
+}
+
+Status ShapeChecker::check_contents(YamlEntry& entry, const std::string& path, Shape shape) const {
+  YamlNode& node = entry.value;
   switch (shape) {
     case Shape::text:
     case Shape::retry_on:
