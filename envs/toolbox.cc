@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <optional>
 
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
@@ -164,6 +165,61 @@ std::string without_passwords(std::string text) {
 
 void log(std::string_view bytes) { (void)!io::write_all(1, bytes); }
 
+// A tool that runs, and our ends of its pipes.
+struct Tool {
+  pid_t pid = -1;
+  io::Fd in;   // none without an input
+  io::Fd out;  // none when its standard output goes to the log
+  io::Fd err;
+};
+
+Result<Tool> launch(const Start& start, bool has_input, bool wanted) {
+  TRY_ASSIGN(Pipe out, make_pipe());
+  TRY_ASSIGN(Pipe err, make_pipe());
+  Pipe in;
+  if (has_input) {
+    TRY_ASSIGN(in, make_pipe());
+    if (::fcntl(in.write.get(), F_SETFL, O_NONBLOCK) != 0)
+      return make_error(ErrorCode::io, fmt::format("fcntl: {}", std::strerror(errno)));
+  }
+  const pid_t child = ::fork();
+  if (child < 0) return make_error(ErrorCode::io, fmt::format("fork: {}", std::strerror(errno)));
+  if (child == 0)
+    become(start, in.read.get(), wanted ? out.write.get() : err.write.get(), err.write.get());
+  Tool tool{child, std::move(in.write), {}, std::move(err.read)};
+  if (wanted) tool.out = std::move(out.read);
+  return tool;
+}
+
+using Take = std::function<void(std::string_view)>;
+
+// Passes the tool's output on until its process has ended, and returns that process's wait status.
+// None: `stops` became true first. `streamed`: an error of what makes the input.
+std::optional<int> follow(Tool& tool, Input& input, const Take& to_log, const Take& keep,
+                          const std::function<bool()>& stops, Status& streamed) {
+  // A tool has ended when its process has: what it left in the background is ended then.
+  const io::Fd end(static_cast<int>(::syscall(SYS_pidfd_open, tool.pid, 0)));
+  int status = 0;
+  bool over = false;
+  while (!over && !stops()) {
+    over = ::waitpid(tool.pid, &status, WNOHANG) == tool.pid;
+    pollfd items[] = {{tool.err.get(), POLLIN, 0},
+                      {tool.out.get(), POLLIN, 0},
+                      {end.get(), POLLIN, 0},
+                      {input.fd(), POLLOUT, 0}};
+    ::poll(items, 4, over ? 0 : kLookEveryMs);
+    if ((items[3].revents != 0)) streamed = input.write_some();
+    if ((items[0].revents != 0) && drain(tool.err.get(), to_log)) tool.err.reset();
+    if ((items[1].revents != 0) && drain(tool.out.get(), keep)) tool.out.reset();
+  }
+  return over ? std::optional(status) : std::nullopt;
+}
+
+void take_rest(const io::Fd& fd, const Take& take) {
+  while (fd && !drain(fd.get(), take)) {
+  }
+}
+
 }  // namespace
 
 Toolbox::Toolbox(std::map<std::string, std::string> environment, std::string directory,
@@ -275,65 +331,33 @@ Result<Toolbox::Answer> Toolbox::run_until(const std::vector<std::string>& words
   start.argv = pointers(start.words);
   start.envp = pointers(start.variables);
   say(fmt::format("$ {}", without_passwords(fmt::format("{}", fmt::join(words, " ")))));
-  TRY_ASSIGN(Pipe out, make_pipe());
-  TRY_ASSIGN(Pipe err, make_pipe());
-  Pipe in;
-  if (streams.next) {
-    TRY_ASSIGN(in, make_pipe());
-    if (::fcntl(in.write.get(), F_SETFL, O_NONBLOCK) != 0)
-      return make_error(ErrorCode::io, fmt::format("fcntl: {}", std::strerror(errno)));
-  }
-  const bool wanted = output == Output::wanted;
-  const pid_t child = ::fork();
-  if (child < 0) return make_error(ErrorCode::io, fmt::format("fork: {}", std::strerror(errno)));
-  if (child == 0)
-    become(start, in.read.get(), wanted ? out.write.get() : err.write.get(), err.write.get());
-  in.read.reset();
-  out.write.reset();
-  err.write.reset();
+  TRY_ASSIGN(Tool tool, launch(start, streams.next != nullptr, output == Output::wanted));
 
   Answer answer;
   Lines lines(on_line);
-  const auto to_log = [&](std::string_view bytes) {
+  const Take to_log = [&](std::string_view bytes) {
     log(bytes);
     lines.add(bytes);
   };
   Status streamed;
-  Input input(std::move(in.write), streams.next);
-  const auto keep = [&](std::string_view bytes) {
+  Input input(std::move(tool.in), streams.next);
+  const Take keep = [&](std::string_view bytes) {
     if (streams.take) {
       if (streamed) streamed = streams.take(bytes);
       return;
     }
     answer.output.append(bytes.substr(0, kMaxWantedBytes - answer.output.size()));
   };
-  if (!wanted) out.read.reset();
-  // A tool has ended when its process has: what it left in the background is ended then.
-  const io::Fd end(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-  int status = 0;
-  bool over = false;
   const auto stops = [&] { return ends() || !streamed; };
-  while (!over && !stops()) {
-    over = ::waitpid(child, &status, WNOHANG) == child;
-    pollfd items[] = {{err.read.get(), POLLIN, 0},
-                      {out.read.get(), POLLIN, 0},
-                      {end.get(), POLLIN, 0},
-                      {input.fd(), POLLOUT, 0}};
-    ::poll(items, 4, over ? 0 : kLookEveryMs);
-    if ((items[3].revents != 0)) streamed = input.write_some();
-    if ((items[0].revents != 0) && drain(err.read.get(), to_log)) err.read.reset();
-    if ((items[1].revents != 0) && drain(out.read.get(), keep)) out.read.reset();
-  }
+  const auto status = follow(tool, input, to_log, keep, stops, streamed);
   end_leftovers(stops);
   if (!streamed) return streamed.error();
-  if (!over) return stop_error();
-  while (err.read && !drain(err.read.get(), to_log)) {
-  }
-  while (out.read && !drain(out.read.get(), keep)) {
-  }
+  if (!status) return stop_error();
+  take_rest(tool.err, to_log);
+  take_rest(tool.out, keep);
   if (!streamed) return streamed.error();
   lines.end_line();
-  answer.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  answer.exit_code = WIFSIGNALED(*status) ? 128 + WTERMSIG(*status) : WEXITSTATUS(*status);
   answer.tail = lines.tail();
   return answer;
 }

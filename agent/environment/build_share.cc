@@ -43,6 +43,11 @@ std::string summary(const Build::Archives& here, std::size_t wanted, std::size_t
       static_cast<double>(of_channel) / kMegabyte);
 }
 
+std::string progress_text(const transfer::Progress& now) {
+  return fmt::format("building: packages {}/{} MB", now.done_bytes / kMegabyte,
+                     (now.total_bytes + kMegabyte - 1) / kMegabyte);
+}
+
 // Lines that come on one thread and are logged on another.
 class Lines {
  public:
@@ -74,18 +79,25 @@ Result<envs::Event> Build::run_with_packages(const std::optional<envs::Lock>& lo
   return said;
 }
 
+// Those of `files` that the build would fetch from their channel. None if that is not known.
+std::set<Digest> Build::missing_of(const std::vector<PackageFile>& files, const envs::Lock& lock,
+                                   const EntryLock& held) {
+  std::set<Digest> wanted;
+  const auto said = run_tools(envs::Order::What::missing, lock, held);
+  if (!said || !said->missing || said->missing->empty()) return wanted;
+  for (const PackageFile& file : files)
+    if (std::find(said->missing->begin(), said->missing->end(), file.digest.hex()) !=
+        said->missing->end())
+      wanted.insert(file.digest);
+  return wanted;
+}
+
 // What fails here costs nothing but time: the build fetches what is missing, and says why it
 // cannot.
 void Build::share_packages(const envs::Lock& lock, const EntryLock& held) {
   const std::vector<PackageFile> files = files_of(lock);
   if (files.empty()) return;  // a channel of this machine: each node has it
-  const auto said = run_tools(envs::Order::What::missing, lock, held);
-  if (!said || !said->missing || said->missing->empty()) return;
-  std::set<Digest> wanted;
-  for (const PackageFile& file : files)
-    if (std::find(said->missing->begin(), said->missing->end(), file.digest.hex()) !=
-        said->missing->end())
-      wanted.insert(file.digest);
+  const std::set<Digest> wanted = missing_of(files, lock, held);
   if (wanted.empty()) return;
   Lines lines;
   auto made = order_for(envs::Order::What::fetch, lock, held);
@@ -111,12 +123,11 @@ void Build::share_packages(const envs::Lock& lock, const EntryLock& held) {
                           }},
                          parts_.locks.share);
     if (const Status ready = EnvironmentCache::renew_scratch(entry_, target_.user); !ready) return;
-    fetched = parts_.locks.share.fetch(
-        *target_.lock, files, wanted, origin, [&](const transfer::Progress& now) {
-          last = now;
-          show(fmt::format("building: packages {}/{} MB", now.done_bytes / kMegabyte,
-                           (now.total_bytes + kMegabyte - 1) / kMegabyte));
-        });
+    fetched = parts_.locks.share.fetch(*target_.lock, files, wanted, origin,
+                                       [&](const transfer::Progress& now) {
+                                         last = now;
+                                         show(progress_text(now));
+                                       });
     if (fetched)
       line(summary(write_archives(lock, wanted), wanted.size(), last.peers, origin.bytes()));
   }

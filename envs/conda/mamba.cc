@@ -62,6 +62,29 @@ LockedCondaPackage package_from(const json& record) {
           kept.dump()};
 }
 
+// The packages that a solver's answer would install, by name.
+Result<std::vector<LockedCondaPackage>> packages_in(const json& said, const std::string& program) {
+  std::map<std::string, LockedCondaPackage> packages;
+  try {
+    if (!said.contains("actions")) return std::vector<LockedCondaPackage>();
+    for (const char* list : {"FETCH", "LINK"})
+      for (const json& record : said["actions"].value(list, json::array()))
+        if (record.contains("url") && record.contains("sha256"))
+          packages.emplace(record.at("name"), package_from(record));
+    for (const json& record : said["actions"].value("LINK", json::array()))
+      if (!packages.contains(record.at("name").get<std::string>()))
+        return make_error(ErrorCode::invalid_argument,
+                          fmt::format("the channel gives no SHA-256 of {}",
+                                      record.at("name").get<std::string>()));
+  } catch (const json::exception& failure) {
+    return make_error(ErrorCode::internal,
+                      fmt::format("{}'s answer was not understood: {}", program, failure.what()));
+  }
+  std::vector<LockedCondaPackage> sorted;
+  for (auto& [name, package] : packages) sorted.push_back(std::move(package));
+  return sorted;
+}
+
 class MambaBackend final : public CondaBackend {
  public:
   MambaBackend(Toolbox& tools, Site site, std::string scratch, std::string program,
@@ -132,25 +155,7 @@ Result<std::vector<LockedCondaPackage>> MambaBackend::solve(const CondaEnvironme
     told.tail = complaint(said) + told.tail;
     return tool_failure(fmt::format("{} could not solve the environment", program_), told);
   }
-  std::map<std::string, LockedCondaPackage> packages;
-  try {
-    if (!said.contains("actions")) return std::vector<LockedCondaPackage>();
-    for (const char* list : {"FETCH", "LINK"})
-      for (const json& record : said["actions"].value(list, json::array()))
-        if (record.contains("url") && record.contains("sha256"))
-          packages.emplace(record.at("name"), package_from(record));
-    for (const json& record : said["actions"].value("LINK", json::array()))
-      if (!packages.contains(record.at("name").get<std::string>()))
-        return make_error(ErrorCode::invalid_argument,
-                          fmt::format("the channel gives no SHA-256 of {}",
-                                      record.at("name").get<std::string>()));
-  } catch (const json::exception& failure) {
-    return make_error(ErrorCode::internal,
-                      fmt::format("{}'s answer was not understood: {}", program_, failure.what()));
-  }
-  std::vector<LockedCondaPackage> sorted;
-  for (auto& [name, package] : packages) sorted.push_back(std::move(package));
-  return sorted;
+  return packages_in(said, program_);
 }
 
 // Installed beside: what conda-meta says of each is its record, its archive has the hash.

@@ -177,18 +177,12 @@ Error another_version(const std::string& endpoint, std::string_view reply, const
                   LOCKSTEP_VERSION, said.empty() ? error.message : "the launcher says: " + said));
 }
 
-}  // namespace
-
-Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
-                      const Endpoints& at, const io::KeyPair& keys, const std::string& name,
-                      Duration timeout, const MachinePart& machine) {
-  const std::string& endpoint = at.join;
-  TRY_ASSIGN(io::ClientSocket socket,
-             io::ClientSocket::connect(transport, endpoint, token.launcher_key, keys,
-                                       {.max_message_bytes = kMaxJoinMessageBytes}));
+// The launcher's answer, or why there is none within `timeout`.
+Result<JoinReply> ask_to_join(io::EventLoop& loop, io::ClientSocket& socket,
+                              const std::string& endpoint, const JoinRequest& asked,
+                              Duration timeout) {
   io::SystemClock clock;
   const Instant end = clock.now() + timeout;
-  const JoinRequest asked{token.secret, name, LOCKSTEP_VERSION, machine};
   const std::string first = wire::encode(request(1, asked));
   if (!socket.send_within(first, std::min<Duration>(timeout, kHandshakeWithin))) {
     spdlog::warn("no connection to {}, the launcher's port for joining: {}; trying on", endpoint,
@@ -220,12 +214,26 @@ Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire:
                       fmt::format("the launcher at {} did not answer the request to join within {}",
                                   endpoint, format_duration(timeout)));
   }
-  if (const auto* refused = std::get_if<JoinRefused>(&*answer)) {
+  return *std::move(answer);
+}
+
+}  // namespace
+
+Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
+                      const Endpoints& at, const io::KeyPair& keys, const std::string& name,
+                      Duration timeout, const MachinePart& machine) {
+  const std::string& endpoint = at.join;
+  TRY_ASSIGN(io::ClientSocket socket,
+             io::ClientSocket::connect(transport, endpoint, token.launcher_key, keys,
+                                       {.max_message_bytes = kMaxJoinMessageBytes}));
+  const JoinRequest asked{token.secret, name, LOCKSTEP_VERSION, machine};
+  TRY_ASSIGN(const JoinReply answer, ask_to_join(loop, socket, endpoint, asked, timeout));
+  if (const auto* refused = std::get_if<JoinRefused>(&answer)) {
     return make_error(
         ErrorCode::permission_denied,
         fmt::format("the launcher at {} refused this node: {}", endpoint, refused->reason));
   }
-  const auto* accepted = std::get_if<JoinAccepted>(&*answer);
+  const auto* accepted = std::get_if<JoinAccepted>(&answer);
   if (!accepted) {
     return make_error(ErrorCode::corrupt,
                       endpoint + " sent an unexpected reply to the join request");

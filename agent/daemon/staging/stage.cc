@@ -183,6 +183,53 @@ Status give_credential(const Assignment& assignment, const io::AttemptDir& direc
                           {user.uid, user.gid});
 }
 
+StageWorkspaceFunction stage_function(const std::shared_ptr<Workspace>& workspace,
+                                      const std::shared_ptr<LauncherBlobs>& blobs,
+                                      const std::shared_ptr<EndpointText>& endpoint) {
+  return [workspace, blobs, endpoint](const Assignment& assignment, const io::AttemptDir& directory,
+                                      const std::function<void(const std::string&)>& progress) {
+    auto plan = workspace->stage(assignment, directory, *blobs, progress);
+    if (plan)
+      if (const Status given = give_credential(assignment, directory, endpoint->get()); !given)
+        plan = given.error();
+    // A job does not wait for that, and does not fail by it.
+    if (workspace->cache_has_grown())
+      std::thread([workspace] {
+        if (const Status kept = workspace->keep_cache_small(); !kept)
+          spdlog::warn("could not reduce the cache: {}", kept.error().message);
+      }).detach();
+    return plan;
+  };
+}
+
+OutputFunctions output_functions(const std::shared_ptr<Workspace>& workspace,
+                                 const std::shared_ptr<LauncherBlobs>& blobs) {
+  OutputFunctions functions;
+  functions.is_anything_left = is_anything_left;
+  functions.collect = [workspace, blobs](
+                          const Assignment& assignment, const io::AttemptDir& directory,
+                          const Interrupted& interrupted, const OutputFunctions::Progress& progress,
+                          CancelToken& cancel) {
+    AttemptSink launcher(*blobs, assignment.attempt, true);
+    RetryingSink sink(launcher, progress, cancel);
+    return workspace->collect(assignment, directory, *blobs, sink, progress, interrupted);
+  };
+  functions.capture_so_far = [workspace, blobs](const Assignment& assignment,
+                                                const io::AttemptDir& directory,
+                                                SoFarMemory& memory) {
+    AttemptSink sink(*blobs, assignment.attempt, false);
+    return workspace->capture_so_far(assignment, directory, *blobs, sink, memory);
+  };
+  functions.capture_checkpoint = [workspace, blobs](const Assignment& assignment,
+                                                    const io::AttemptDir& directory,
+                                                    CheckpointMemory& memory, bool insist) {
+    AttemptSink so_far(*blobs, assignment.attempt, false);
+    OutputSink& sink = insist ? static_cast<OutputSink&>(*blobs) : so_far;
+    return workspace->capture_checkpoint(assignment, directory, *blobs, sink, memory, insist);
+  };
+  return functions;
+}
+
 }  // namespace
 
 Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Identity& identity,
@@ -210,45 +257,10 @@ Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Iden
     endpoint->set(now);
     if (endpoint->get() != before) renew_endpoints(attempts, endpoint->get());
   };
-  functions.stage = [workspace, blobs, endpoint](
-                        const Assignment& assignment, const io::AttemptDir& directory,
-                        const std::function<void(const std::string&)>& progress) {
-    auto plan = workspace->stage(assignment, directory, *blobs, progress);
-    if (plan)
-      if (const Status given = give_credential(assignment, directory, endpoint->get()); !given)
-        plan = given.error();
-    // A job does not wait for that, and does not fail by it.
-    if (workspace->cache_has_grown())
-      std::thread([workspace] {
-        if (const Status kept = workspace->keep_cache_small(); !kept)
-          spdlog::warn("could not reduce the cache: {}", kept.error().message);
-      }).detach();
-    return plan;
-  };
+  functions.stage = stage_function(workspace, blobs, endpoint);
   functions.locks = lock_functions(workspace, blobs);
   functions.locks.share = share_functions(workspace, blobs);
-  functions.outputs.is_anything_left = is_anything_left;
-  functions.outputs.collect = [workspace, blobs](
-                                  const Assignment& assignment, const io::AttemptDir& directory,
-                                  const Interrupted& interrupted,
-                                  const OutputFunctions::Progress& progress, CancelToken& cancel) {
-    AttemptSink launcher(*blobs, assignment.attempt, true);
-    RetryingSink sink(launcher, progress, cancel);
-    return workspace->collect(assignment, directory, *blobs, sink, progress, interrupted);
-  };
-  functions.outputs.capture_so_far = [workspace, blobs](const Assignment& assignment,
-                                                        const io::AttemptDir& directory,
-                                                        SoFarMemory& memory) {
-    AttemptSink sink(*blobs, assignment.attempt, false);
-    return workspace->capture_so_far(assignment, directory, *blobs, sink, memory);
-  };
-  functions.outputs.capture_checkpoint = [workspace, blobs](const Assignment& assignment,
-                                                            const io::AttemptDir& directory,
-                                                            CheckpointMemory& memory, bool insist) {
-    AttemptSink so_far(*blobs, assignment.attempt, false);
-    OutputSink& sink = insist ? static_cast<OutputSink&>(*blobs) : so_far;
-    return workspace->capture_checkpoint(assignment, directory, *blobs, sink, memory, insist);
-  };
+  functions.outputs = output_functions(workspace, blobs);
   return functions;
 }
 

@@ -199,7 +199,35 @@ Status check_type(const Place& place, const snapshot::Snapshot& tree, const Dige
   return {};
 }
 
+// Whole bytes of torn files are kept apart from the tree that is captured.
+Status set_aside_whole(const std::vector<snapshot::TornFile>& torn, snapshot::Snapshot& tree,
+                       CollectedOutput& out) {
+  std::vector<snapshot::TornFile> aside;
+  std::copy_if(torn.begin(), torn.end(), std::back_inserter(aside),
+               [](const snapshot::TornFile& file) { return file.whole != nullptr; });
+  if (!aside.empty()) {
+    TRY_ASSIGN(out.pieces, snapshot::set_aside(aside, tree));
+  }
+  return {};
+}
+
 }  // namespace
+
+// Records a tree that the launcher has. `captured`: its root before anything was set aside.
+Status Collector::take_tree(const Place& place, const snapshot::Snapshot& tree,
+                            const Digest& captured, const std::vector<snapshot::TornFile>& torn,
+                            CollectedOutput& out) {
+  out.tree = tree.root;
+  out.files = tree.files.size() + tree.lower_files;
+  out.size.count = tree.total.count + tree.lower_total.count;
+  list_problems(tree, out);
+  list_torn(torn, out);
+  TRY(check_type(place, tree, captured, out));
+  if (memory_ != nullptr) {
+    TRY_ASSIGN(memory_->tree, tree_of(tree));
+  }
+  return {};
+}
 
 Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_upper,
                                    std::optional<LowerTree> lower, CollectedOutput& out,
@@ -221,12 +249,7 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_up
                snapshot::capture_tree(std::move(again), place.folder,
                                       {is_upper, lower, false, previous_, {}, selection_}));
     const Digest captured = tree.root;
-    std::vector<snapshot::TornFile> aside;
-    std::copy_if(torn.begin(), torn.end(), std::back_inserter(aside),
-                 [](const snapshot::TornFile& file) { return file.whole != nullptr; });
-    if (!aside.empty()) {
-      TRY_ASSIGN(out.pieces, snapshot::set_aside(aside, tree));
-    }
+    TRY(set_aside_whole(torn, tree, out));
     const bool is_empty_selection =
         selection_ != nullptr && tree.files.empty() && tree.symlinks == 0 && tree.folders == 0;
     if (is_empty_selection) {
@@ -237,16 +260,7 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_up
     const bool changed = !pushed && pushed.error().code == ErrorCode::conflict;
     if (changed && captures < kMaxCaptures) continue;
     if (!pushed) return pushed.error();
-    out.tree = tree.root;
-    out.files = tree.files.size() + tree.lower_files;
-    out.size.count = tree.total.count + tree.lower_total.count;
-    list_problems(tree, out);
-    list_torn(torn, out);
-    TRY(check_type(place, tree, captured, out));
-    if (memory_ != nullptr) {
-      TRY_ASSIGN(memory_->tree, tree_of(tree));
-    }
-    return {};
+    return take_tree(place, tree, captured, torn, out);
   }
 }
 
