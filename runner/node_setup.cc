@@ -148,6 +148,43 @@ void take_place(const io::AttemptDir& directory, const Orders& orders, NodeSetup
   setup->isolation.for_job.emplace_back(FolderDiffers{setup->directory, !setup->place, why});
 }
 
+void set_error(NodeSetup* setup, Cause cause, const Error& error) {
+  setup->error = SetupError{cause, told(error.message)};
+}
+
+void set_up_in_container(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
+                         const Workspace& workspace, const std::string& spawn, const Limits& limits,
+                         spawn::Client::Events events, ContainerProcess::Events container_events,
+                         NodeSetup* setup) {
+  if (const Status made = workspace.use_in_place(); !made)
+    return set_error(setup, Cause::workspace_failed, made.error());
+  const Status started =
+      start_container(loop, directory, orders, spawn, limits, std::move(container_events), setup);
+  if (!started) return set_error(setup, Cause::start_failed, started.error());
+  if (setup->error) return;
+  setup->isolation.spawn = spawn::Client::expect(loop, std::move(events));
+}
+
+void set_up_on_host(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
+                    const Workspace& workspace, const std::string& spawn, const NodeLimits& limits,
+                    spawn::Client::Events events, NodeSetup* setup) {
+  const SharedMemory memory(orders.assignment, directory, setup->run_as);
+  const IsolationRequest request{cgroup_request(directory, orders.assignment, limits), spawn,
+                                 &workspace, orders.assignment.spec.limits, &memory};
+  auto isolation = isolate(loop, request, std::move(events));
+  const Cause cause = workspace.must_mount() ? Cause::workspace_failed : Cause::start_failed;
+  if (!isolation) return set_error(setup, cause, isolation.error());
+  if (isolation->refused) {
+    setup->error = SetupError{cause, isolation->refused};
+    return;
+  }
+  setup->isolation = *std::move(isolation);
+  setup->directory = workspace.directory(setup->isolation.mounted);
+  setup->attempt_directory = workspace.attempt_directory(setup->isolation.mounted);
+  if (!setup->isolation.mounted && !orders.workspace.mount_point.empty())
+    take_place(directory, orders, setup);
+}
+
 }  // namespace
 
 Result<Orders> read_orders(const io::AttemptDir& directory) {
@@ -168,7 +205,7 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
                       ContainerProcess::Events container_events) {
   NodeSetup setup;
   const auto fail = [&](Cause cause, const Error& error) {
-    setup.error = SetupError{cause, told(error.message)};
+    set_error(&setup, cause, error);
     return std::move(setup);
   };
   auto user = find_run_as(orders.assignment.spec.run_as);
@@ -189,31 +226,11 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
   if (!workspace) return fail(Cause::workspace_failed, workspace.error());
   const auto spawn = io::find_program("lockstep-spawn");
   if (!spawn) return fail(Cause::start_failed, spawn.error());
-  if (orders.container() != nullptr) {
-    if (const Status made = workspace->use_in_place(); !made)
-      return fail(Cause::workspace_failed, made.error());
-    const Status started = start_container(loop, directory, orders, *spawn, limits.limits,
-                                           std::move(container_events), &setup);
-    if (!started) return fail(Cause::start_failed, started.error());
-    if (setup.error) return setup;
-    setup.isolation.spawn = spawn::Client::expect(loop, std::move(events));
-    return setup;
-  }
-  const SharedMemory memory(orders.assignment, directory, setup.run_as);
-  const IsolationRequest request{cgroup_request(directory, orders.assignment, limits), *spawn,
-                                 &*workspace, orders.assignment.spec.limits, &memory};
-  auto isolation = isolate(loop, request, std::move(events));
-  const Cause cause = workspace->must_mount() ? Cause::workspace_failed : Cause::start_failed;
-  if (!isolation) return fail(cause, isolation.error());
-  if (isolation->refused) {
-    setup.error = SetupError{cause, isolation->refused};
-    return setup;
-  }
-  setup.isolation = *std::move(isolation);
-  setup.directory = workspace->directory(setup.isolation.mounted);
-  setup.attempt_directory = workspace->attempt_directory(setup.isolation.mounted);
-  if (!setup.isolation.mounted && !orders.workspace.mount_point.empty())
-    take_place(directory, orders, &setup);
+  if (orders.container() != nullptr)
+    set_up_in_container(loop, directory, orders, *workspace, *spawn, limits.limits,
+                        std::move(events), std::move(container_events), &setup);
+  else
+    set_up_on_host(loop, directory, orders, *workspace, *spawn, limits, std::move(events), &setup);
   return setup;
 }
 

@@ -42,6 +42,22 @@ Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders,
 
 Runner::~Runner() = default;
 
+void Runner::set_up() {
+  setup_ = set_up_node(loop_, directory_, orders_, {limits_, nursery_}, spawn_events(),
+                       container_events());
+  if (setup_.pmix) pmix_pid_ = setup_.pmix->pid();
+  for (const auto& note : setup_.isolation.notes) spdlog::info("{}", note);
+  for (const Why& note : setup_.isolation.for_job) spdlog::warn("{}", log_text(note));
+  if (setup_.error) {
+    spdlog::error("setup failed: {}", log_text(setup_.error->why));
+    feed(SetupFailed{setup_.error->cause, setup_.error->why});
+  } else {
+    spdlog::info("ranks run as {} in {} under {}", setup_.run_as.name, setup_.directory,
+                 setup_.isolation.kind);
+    check_rdma();
+  }
+}
+
 Status Runner::run() {
   TRY_ASSIGN(control_, RunnerServer::listen(
                            loop_, directory_.path(), directory_.control_socket_name(),
@@ -59,19 +75,7 @@ Status Runner::run() {
   if (orders_.assignment.lease > Duration::zero()) look_at_lease();
   look_at_limits_at_ = clock_.now() + kLookAtLimitsEvery;  // not beside the start
   feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
-  setup_ = set_up_node(loop_, directory_, orders_, {limits_, nursery_}, spawn_events(),
-                       container_events());
-  if (setup_.pmix) pmix_pid_ = setup_.pmix->pid();
-  for (const auto& note : setup_.isolation.notes) spdlog::info("{}", note);
-  for (const Why& note : setup_.isolation.for_job) spdlog::warn("{}", log_text(note));
-  if (setup_.error) {
-    spdlog::error("setup failed: {}", log_text(setup_.error->why));
-    feed(SetupFailed{setup_.error->cause, setup_.error->why});
-  } else {
-    spdlog::info("ranks run as {} in {} under {}", setup_.run_as.name, setup_.directory,
-                 setup_.isolation.kind);
-    check_rdma();
-  }
+  set_up();
   while (true) {
     take_inputs();
     if (stage_ >= Stage::reported) break;

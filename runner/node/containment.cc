@@ -29,15 +29,8 @@ std::vector<spawn::Namespaces> attempts(bool have_cgroups, const IsolationReques
   return result;
 }
 
-}  // namespace
-
-Why forbidden(const LimitRequest& limits, const std::vector<Why>& not_enforced) {
-  if (!limits.required || not_enforced.empty()) return {};
-  return LimitsAreRequired{not_enforced.front()};
-}
-
-Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
-                          spawn::Client::Events events) {
+// The cgroups of the part, and what they cannot limit.
+Isolation with_cgroups(const IsolationRequest& request) {
   Isolation isolation;
   if (auto cgroups = io::Cgroups::create(request.cgroup)) {
     isolation.cgroups = *std::move(cgroups);
@@ -56,6 +49,19 @@ Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
   const bool limits_pids = isolation.cgroups && isolation.cgroups->limits_pids();
   if (request.limits.pids && !limits_pids)
     isolation.for_job.emplace_back(ProcessesAreNotLimited{*request.limits.pids});
+  return isolation;
+}
+
+}  // namespace
+
+Why forbidden(const LimitRequest& limits, const std::vector<Why>& not_enforced) {
+  if (!limits.required || not_enforced.empty()) return {};
+  return LimitsAreRequired{not_enforced.front()};
+}
+
+Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
+                          spawn::Client::Events events) {
+  Isolation isolation = with_cgroups(request);
   if (Why why = forbidden(request.limits, isolation.for_job)) {
     if (isolation.cgroups) (void)isolation.cgroups->remove();
     Isolation none;

@@ -96,6 +96,12 @@ void Spawner::receive() {
     if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
         c->cmsg_len <= CMSG_LEN(sizeof fds))
       std::memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+  carry_out(header, fds);
+  for (const int fd : fds)
+    if (fd >= 0) close(fd);
+}
+
+void Spawner::carry_out(const Header& header, int (&fds)[kMaxFds]) {
   switch (header.type) {
     case Type::start: start(header.id, header.value, fds); break;
     case Type::signal: signal_ranks(header.id, header.value); break;
@@ -114,8 +120,6 @@ void Spawner::receive() {
     case Type::exited:
     case Type::empty: break;  // ours to send
   }
-  for (const int fd : fds)
-    if (fd >= 0) close(fd);
 }
 
 void Spawner::start(int id, int flags, int (&fds)[kMaxFds]) {

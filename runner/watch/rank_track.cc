@@ -248,17 +248,21 @@ void RankTrack::take_hindrances(const RankLook& look, const Step& step) {
 
 // ---- what it does -------------------------------------------------------------------------------
 
-void RankTrack::judge(const RankLook& look, const Step& step) {
-  std::size_t at = working_process(look);
-  const auto is_busy = [&](std::size_t i, std::int64_t least) { return step.milli[i] >= least; };
+// The process whose main thread shows what the rank does.
+std::size_t RankTrack::telling_process(const RankLook& look, const Step& step) {
+  const std::size_t at = working_process(look);
   // A worker that works while its rank waits for it is what the rank does.
-  if (!is_busy(at, kBusyMilli) && may_have_workers(look.processes[at].main.on))
-    for (std::size_t i = 0; i < look.processes.size(); ++i) {
-      const WaitsOn on = look.processes[i].main.on;
-      if (i == at || !(is_busy(i, kWorkerBusyMilli) || on == WaitsOn::file)) continue;
-      at = i;
-      break;
-    }
+  if (step.milli[at] >= kBusyMilli || !may_have_workers(look.processes[at].main.on)) return at;
+  for (std::size_t i = 0; i < look.processes.size(); ++i) {
+    const bool works =
+        step.milli[i] >= kWorkerBusyMilli || look.processes[i].main.on == WaitsOn::file;
+    if (i != at && works) return i;
+  }
+  return at;
+}
+
+void RankTrack::judge(const RankLook& look, const Step& step) {
+  const std::size_t at = telling_process(look, step);
   const ProcessLook& process = look.processes[at];
   const ThreadLook& thread = process.main;
   const ProcessLook* const was = same_process(*before_, process.stat);
@@ -267,9 +271,9 @@ void RankTrack::judge(const RankLook& look, const Step& step) {
   standing_.pauses = has_met_ && (thread.on == WaitsOn::peer || thread.on == WaitsOn::store ||
                                   thread.on == WaitsOn::lock);
   standing_.by_stack = false;
-  const bool is_held =
-      thread.state == 'D' && was != nullptr && was->main.state == 'D' && !is_busy(at, kIdleMilli);
-  Doing doing = is_busy(at, kBusyMilli) ? Doing::computes : doing_of(look, thread);
+  const bool is_held = thread.state == 'D' && was != nullptr && was->main.state == 'D' &&
+                       step.milli[at] < kIdleMilli;
+  Doing doing = step.milli[at] >= kBusyMilli ? Doing::computes : doing_of(look, thread);
   if (is_stopped(look, process))
     doing = Doing::stopped;
   else if (is_held)
