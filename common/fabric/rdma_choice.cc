@@ -145,6 +145,19 @@ int pkey_index(const FabricPort& port, int pkey) {
   return found == port.pkeys.end() ? -1 : static_cast<int>(found - port.pkeys.begin());
 }
 
+namespace {
+
+// "2 active InfiniBand ports of 200 Gbit/s, nearest to the job's GPUs"
+std::string chosen_text(const PortList& ports, bool by_gpus) {
+  return fmt::format(
+      "{} active {} port{}{}{}", ports.size(), is_roce(*ports.front()) ? "RoCE" : "InfiniBand",
+      ports.size() == 1 ? "" : "s",
+      ports.front()->rate_gbps > 0 ? fmt::format(" of {} Gbit/s", ports.front()->rate_gbps) : "",
+      by_gpus ? ", nearest to the job's GPUs" : "");
+}
+
+}  // namespace
+
 RdmaChoice choose_rdma(const NodeFabric& fabric, const OperatorSettings& operators,
                        const std::optional<GangFabric>& gang, const std::vector<int>& gpus) {
   PortList active;
@@ -181,13 +194,7 @@ RdmaChoice choose_rdma(const NodeFabric& fabric, const OperatorSettings& operato
   keep_one_layer(ports);
   keep_fastest(ports);
   const bool by_gpus = keep_beside_gpus(fabric, ports, gpus);
-  return {ports,
-          fmt::format("{} active {} port{}{}{}", ports.size(),
-                      is_roce(*ports.front()) ? "RoCE" : "InfiniBand", ports.size() == 1 ? "" : "s",
-                      ports.front()->rate_gbps > 0
-                          ? fmt::format(" of {} Gbit/s", ports.front()->rate_gbps)
-                          : "",
-                      by_gpus ? ", nearest to the job's GPUs" : "")};
+  return {ports, chosen_text(ports, by_gpus)};
 }
 
 }  // namespace lockstep

@@ -125,55 +125,59 @@ bool BlobCollection::is_kept_for_asker(const Digest& digest, const Touched& touc
                    is_released ? std::min(leases_.released, leases_.lasting) : leases_.lasting);
 }
 
-Result<std::size_t> BlobCollection::condemn() {
+// A report that came before a tree's release does not keep it.
+std::vector<Digest> BlobCollection::leased_trees() {
   std::vector<Digest> leased;
-  {
-    std::lock_guard guard(store_.impl_->gc_mutex);
-    auto& trees = store_.impl_->leased_trees;
-    for (const Released& one : released_)
-      if (const auto found = trees.find(one.tree);
-          found != trees.end() && found->second.reported <= one.at)
-        found->second.reported.reset();
-    for (const auto& [tree, when] : trees)
-      if (is_tree_leased(when)) leased.push_back(tree);
+  std::lock_guard guard(store_.impl_->gc_mutex);
+  auto& trees = store_.impl_->leased_trees;
+  for (const Released& one : released_)
+    if (const auto found = trees.find(one.tree);
+        found != trees.end() && found->second.reported <= one.at)
+      found->second.reported.reset();
+  for (const auto& [tree, when] : trees)
+    if (is_tree_leased(when)) leased.push_back(tree);
+  return leased;
+}
+
+void BlobCollection::condemn_unleased(const std::vector<Digest>& all) {
+  BlobStore::Impl& impl = *store_.impl_;
+  std::lock_guard guard(impl.gc_mutex);
+  const auto is_touched = [&](const Touched& touched) {
+    return is_leased(touched.lasting, leases_.lasting) || is_leased(touched.brief, leases_.brief) ||
+           is_leased(touched.by_asker, leases_.lasting);
+  };
+  const bool fresh = since_opened_ == SinceOpened::yes && is_leased(impl.opened_at, leases_.opened);
+  for (const Digest& digest : all) {
+    const auto known = impl.touched.find(digest);
+    if (live_.count(digest) > 0) continue;
+    if (known == impl.touched.end()) {
+      if (!fresh) impl.condemned.insert(digest);
+      continue;
+    }
+    const Touched& touched = known->second;
+    const bool is_lasting = is_leased(touched.lasting, leases_.lasting);
+    const bool is_brief = is_leased(touched.brief, leases_.brief);
+    const bool is_askers = is_kept_for_asker(digest, touched);
+    const bool stays = is_lasting || is_brief || is_askers || (fresh && !touched.has_come);
+    if (!stays) impl.condemned.insert(digest);
+    const bool is_released = released_blobs_.count(digest) != 0;
+    more_soon_ = more_soon_ || (!is_lasting && (is_brief || (is_askers && is_released)));
   }
+  // While that counts, that something has come since is kept in mind.
+  std::erase_if(impl.touched, [&](const auto& item) {
+    return !is_touched(item.second) && !(fresh && item.second.has_come);
+  });
+  std::erase_if(impl.leased_trees, [&](const auto& item) { return !is_tree_leased(item.second); });
+}
+
+Result<std::size_t> BlobCollection::condemn() {
+  const std::vector<Digest> leased = leased_trees();
   more_soon_ = !leased.empty();
   TRY(mark(leased));
   TRY(walk_released());
   TRY_ASSIGN(const std::vector<Digest> all, store_.list());
   BlobStore::Impl& impl = *store_.impl_;
-  {
-    std::lock_guard guard(impl.gc_mutex);
-    const auto is_touched = [&](const Touched& touched) {
-      return is_leased(touched.lasting, leases_.lasting) ||
-             is_leased(touched.brief, leases_.brief) ||
-             is_leased(touched.by_asker, leases_.lasting);
-    };
-    const bool fresh =
-        since_opened_ == SinceOpened::yes && is_leased(impl.opened_at, leases_.opened);
-    for (const Digest& digest : all) {
-      const auto known = impl.touched.find(digest);
-      if (live_.count(digest) > 0) continue;
-      if (known == impl.touched.end()) {
-        if (!fresh) impl.condemned.insert(digest);
-        continue;
-      }
-      const Touched& touched = known->second;
-      const bool is_lasting = is_leased(touched.lasting, leases_.lasting);
-      const bool is_brief = is_leased(touched.brief, leases_.brief);
-      const bool is_askers = is_kept_for_asker(digest, touched);
-      const bool stays = is_lasting || is_brief || is_askers || (fresh && !touched.has_come);
-      if (!stays) impl.condemned.insert(digest);
-      const bool is_released = released_blobs_.count(digest) != 0;
-      more_soon_ = more_soon_ || (!is_lasting && (is_brief || (is_askers && is_released)));
-    }
-    // While that counts, that something has come since is kept in mind.
-    std::erase_if(impl.touched, [&](const auto& item) {
-      return !is_touched(item.second) && !(fresh && item.second.has_come);
-    });
-    std::erase_if(impl.leased_trees,
-                  [&](const auto& item) { return !is_tree_leased(item.second); });
-  }
+  condemn_unleased(all);
   impl.distrust();
   std::lock_guard guard(impl.gc_mutex);
   return impl.condemned.size();
