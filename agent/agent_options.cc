@@ -19,7 +19,7 @@ namespace {
 
 constexpr Bytes kLeastLogSpool = mebibytes(1);
 
-// Which launcher, and as which node.
+// The launcher that this node joins, and the node's name there.
 void add_membership(CLI::App& app, Options& options) {
   app.add_option("--launcher", options.launcher,
                  "tcp://HOST:PORT where this node reaches the launcher; remembered; needed only if "
@@ -46,7 +46,7 @@ void add_offer(CLI::App& app, Options& options) {
                  "offer only these: none, a count, a list, or a share I/N; or all");
 }
 
-// How much of the disk what is kept here may take.
+// How much disk space the agent's caches and spools may take.
 void add_space(CLI::App& app, Options& options) {
   app.add_option(
          "--log-spool", options.log_spool,

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t kMegabyte = 1'000'000;
 
-// What other nodes may have of it; those whose size is not known are their channel's alone.
+// The packages that other nodes may have. Those of unknown size are fetched from their channel
+// only.
 std::vector<PackageFile> files_of(const envs::Lock& lock) {
   std::vector<PackageFile> files;
   for (const envs::LockedCondaPackage& package : lock.conda)
@@ -31,7 +32,7 @@ std::string name_of_file(const envs::LockedCondaPackage& package) {
                      package.url.ends_with(".conda") ? ".conda" : ".tar.bz2");
 }
 
-// Of whole packages alone: what came of others is thrown away.
+// Counts whole packages only; parts of others are thrown away.
 std::string summary(const Build::Archives& here, std::size_t wanted, std::size_t peers,
                     std::uint64_t of_channel) {
   if (here.count == 0)
@@ -48,7 +49,7 @@ std::string progress_text(const transfer::Progress& now) {
                      (now.total_bytes + kMegabyte - 1) / kMegabyte);
 }
 
-// Lines that come on one thread and are logged on another.
+// Log lines that one thread adds and another one takes.
 class Lines {
  public:
   void add(std::string_view bytes) {
@@ -79,7 +80,7 @@ Result<envs::Event> Build::run_with_packages(const std::optional<envs::Lock>& lo
   return said;
 }
 
-// Those of `files` that the build would fetch from their channel. None if that is not known.
+// Those of `files` that the build would fetch from their channel; empty if that is not known.
 std::set<Digest> Build::missing_of(const std::vector<PackageFile>& files, const envs::Lock& lock,
                                    const EntryLock& held) {
   std::set<Digest> wanted;
@@ -92,11 +93,12 @@ std::set<Digest> Build::missing_of(const std::vector<PackageFile>& files, const 
   return wanted;
 }
 
-// What fails here costs nothing but time: the build fetches what is missing, and says why it
-// cannot.
+// A failure here costs only time: the build fetches what is missing, and reports what it cannot
+// fetch.
 void Build::share_packages(const envs::Lock& lock, const EntryLock& held) {
   const std::vector<PackageFile> files = files_of(lock);
-  if (files.empty()) return;  // a channel of this machine: each node has it
+  // All packages come from a channel on this machine, which each node has
+  if (files.empty()) return;
   const std::set<Digest> wanted = missing_of(files, lock, held);
   if (wanted.empty()) return;
   Lines lines;
@@ -137,7 +139,7 @@ void Build::share_packages(const envs::Lock& lock, const EntryLock& held) {
     line("packages were not shared with other nodes: " + fetched.error().message);
 }
 
-// Where the build looks for them.
+// Writes the packages to where the build looks for them.
 Build::Archives Build::write_archives(const envs::Lock& lock, const std::set<Digest>& wanted) {
   Archives written;
   for (const envs::LockedCondaPackage& package : lock.conda) {

@@ -59,7 +59,7 @@ Result<Collected> Collector::run() {
   }
   CollectedOutput kept;
   kept.kind = OutputKind::kept;
-  // Ours, so it is opened before the thread acts as the job's user.
+  // The folder is the agent's, so it is opened before the thread acts as the job's user.
   io::Fd staged = plan_.tree.empty() ? io::Fd() : open_base(plan_.tree);
   const auto not_kept = collect_made(std::move(base), std::move(staged), kept);
   TRY(take(not_kept ? Status() : Status(not_kept.error()), std::move(kept), collected));
@@ -68,7 +68,7 @@ Result<Collected> Collector::run() {
   return collected;
 }
 
-// The launcher has the output already, so a failure loses nothing.
+// The launcher already has the output, so a failure here loses nothing.
 void Collector::write_to_datastore(const Place& place, const io::Fd& base, CollectedOutput& out) {
   const JobSpec& spec = parts_.assignment.spec;
   for (const OutputSpec& output : spec.outputs) {
@@ -129,7 +129,7 @@ Status Collector::collect(const Place& place, const io::Fd& base, CollectedOutpu
   TRY_ASSIGN(OutputFolder found, open(base, place.folder));
   Opened& opened = found.opened;
   if (found.is_link && !found.folder.empty()) followed_.push_back(found.folder);
-  // Our own cache, so before the thread acts as the job's user.
+  // The lower tree is in the agent's cache, so it is read before the thread acts as the job's user.
   TRY_ASSIGN(std::optional<LowerTree> lower, lower_of(found.folder));
   TRY_ASSIGN(const io::ActAs user, io::ActAs::begin(user_));
   switch (opened.what) {
@@ -168,7 +168,8 @@ Result<LowerTree> tree_of(const snapshot::Snapshot& captured) {
   return tree;
 }
 
-// A uri_file is one file, which has the output's name. What is there instead is kept as it is.
+// A uri_file is one file with the output's name. If the job wrote something else, it is kept as it
+// is.
 Status check_type(const Place& place, const snapshot::Snapshot& tree, const Digest& captured,
                   CollectedOutput& out) {
   if (place.type != OutputType::uri_file) return {};
@@ -199,7 +200,7 @@ Status check_type(const Place& place, const snapshot::Snapshot& tree, const Dige
   return {};
 }
 
-// Whole bytes of torn files are kept apart from the tree that is captured.
+// Files that were torn keep an earlier, whole version in a tree beside the captured one.
 Status set_aside_whole(const std::vector<snapshot::TornFile>& torn, snapshot::Snapshot& tree,
                        CollectedOutput& out) {
   std::vector<snapshot::TornFile> aside;
@@ -213,7 +214,7 @@ Status set_aside_whole(const std::vector<snapshot::TornFile>& torn, snapshot::Sn
 
 }  // namespace
 
-// Records a tree that the launcher has. `captured`: its root before anything was set aside.
+// Records a tree that the launcher has. `captured`: its root before any file was set aside.
 Status Collector::take_tree(const Place& place, const snapshot::Snapshot& tree,
                             const Digest& captured, const std::vector<snapshot::TornFile>& torn,
                             CollectedOutput& out) {
@@ -264,7 +265,7 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_up
   }
 }
 
-// Nobody touched the folder: it is as the snapshot has it, and the launcher has that.
+// The job did not touch the folder: it is as in the snapshot, which the launcher has.
 void Collector::take_lower_alone(const LowerTree& lower, CollectedOutput& out) {
   const auto count = [&](const auto& self, const Digest& digest) -> void {
     for (const snapshot::Entry& entry : lower.directories.at(digest).entries) {
@@ -292,7 +293,7 @@ Result<std::optional<LowerTree>> Collector::lower_of(const std::string& folder) 
 }
 
 Result<std::optional<Digest>> Collector::find_lower(const std::string& folder) {
-  // One stat instead of reading objects, as most source trees have no such folder.
+  // Most source trees have no such folder; one stat saves reading the objects.
   if (!io::exists(plan_.tree + "/" + folder)) return std::optional<Digest>();
   Digest at = *parts_.assignment.spec.snapshot;
   for (std::size_t from = 0; from <= folder.size();) {
@@ -334,7 +335,7 @@ Result<std::vector<CollectedOutput>> capture_so_far(const CollectParts& parts,
                                                     SoFarMemory& memory) {
   auto plan = plan_of(parts.directory);
   if (!plan) return std::vector<CollectedOutput>();
-  // A directory of users on the network is not asked each second.
+  // User databases on the network are not asked every second.
   if (!memory.user || io::since_boot() - memory.user_since > kUserIsFresh) {
     TRY_ASSIGN(memory.user, user_of(parts.assignment.spec.run_as));
     memory.user_since = io::since_boot();
