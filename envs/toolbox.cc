@@ -23,9 +23,9 @@
 namespace lockstep::envs {
 namespace {
 
-constexpr int kLookEveryMs = 200;  // for a signal that came just before poll
+constexpr int kLookEveryMs = 200;  // the signal may have come just before poll
 constexpr Duration kLeftoversEndWithin = seconds(5);
-constexpr Duration kCleansUpWithin = seconds(4);  // the agent kills a second later
+constexpr Duration kCleansUpWithin = seconds(4);  // the agent kills this process a second later
 constexpr std::size_t kMaxLineBytes = 4096;
 
 volatile sig_atomic_t stopped = 0;
@@ -52,7 +52,8 @@ Result<Pipe> make_pipe() {
   return Pipe{io::Fd(ends[0]), io::Fd(ends[1])};
 }
 
-// What a child needs, made before the fork: after it only async-signal-safe calls are allowed.
+// What the child needs. It is made before the fork: after it, only async-signal-safe calls are
+// allowed.
 struct Start {
   std::string program;
   std::string directory;
@@ -81,7 +82,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::_exit(127);
 }
 
-// Cuts a stream into lines and keeps the last ones.
+// Splits a stream into lines and keeps the last ones.
 class Lines {
  public:
   explicit Lines(const Toolbox::OnLine& on_line) : on_line_(on_line) {}
@@ -123,14 +124,14 @@ bool drain(int fd, const std::function<void(std::string_view)>& take) {
   return got == 0;
 }
 
-// The standard input of a tool, as far as it was made and taken.
+// Writes a tool's standard input as it is produced, as far as the tool reads it.
 class Input {
  public:
   Input(io::Fd to, const std::function<Result<std::string_view>()>& next)
       : to_(std::move(to)), next_(next) {}
   int fd() const { return to_.get(); }
 
-  // An error is of what makes it; a tool that does not read it any more says why by itself.
+  // Returns an error of the producer only. A tool that stops reading reports its own error.
   Status write_some() {
     if (rest_.empty()) {
       TRY_ASSIGN(rest_, next_());
@@ -151,7 +152,7 @@ class Input {
   std::string_view rest_;
 };
 
-// "https://user:****@host/…", as pip writes it.
+// "https://user:****@host/…": pip writes it like that, too.
 std::string without_passwords(std::string text) {
   for (auto at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
     const auto end = text.find_first_of("/ ", at + 3);
@@ -194,10 +195,10 @@ Result<Tool> launch(const Start& start, bool has_input, bool wanted) {
 using Take = std::function<void(std::string_view)>;
 
 // Passes the tool's output on until its process has ended, and returns that process's wait status.
-// None: `stops` became true first. `streamed`: an error of what makes the input.
+// None: `stops` became true first. `streamed`: an error of whatever produces the input.
 std::optional<int> follow(Tool& tool, Input& input, const Take& to_log, const Take& keep,
                           const std::function<bool()>& stops, Status& streamed) {
-  // A tool has ended when its process has: what it left in the background is ended then.
+  // A tool ends when its process ends. Processes that it left in the background are ended then.
   const io::Fd end(static_cast<int>(::syscall(SYS_pidfd_open, tool.pid, 0)));
   int status = 0;
   bool over = false;
@@ -229,7 +230,7 @@ Toolbox::Toolbox(std::map<std::string, std::string> environment, std::string dir
       on_line_(std::move(on_line)) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   struct sigaction action {};
-  action.sa_handler = on_stop;  // without SA_RESTART: poll ends
+  action.sa_handler = on_stop;  // without SA_RESTART, so that a signal ends poll
   ::sigaction(SIGTERM, &action, nullptr);
   ::sigaction(SIGINT, &action, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
@@ -275,7 +276,7 @@ void Toolbox::await_leftovers(std::vector<std::string> spared) {
   spared_ = std::move(spared);
 }
 
-// Until none is left: those that start more while they are looked for are met in the next round.
+// Repeats until no process is left: one that was started during a round is found in the next.
 void Toolbox::end_leftovers(const std::function<bool()>& ends) const {
   io::SystemClock clock;
   const Instant deadline = clock.now() + (awaits_leftovers_ ? kLeftoversEndWithin : Duration{});
