@@ -54,14 +54,15 @@ io::CgroupRequest cgroup_request(const io::AttemptDir& directory, const Assignme
   return request;
 }
 
-// A container's engine mounts what is at the common path: here nothing is.
+// For a container, the engine mounts at the common path, so nothing is mounted there on the host.
 WorkspacePlan plan_on_host(const Orders& orders) {
   WorkspacePlan plan = orders.workspace;
   if (orders.container() != nullptr) plan.mount_point.clear();
   return plan;
 }
 
-// The engine is given descriptors that we hold until it has ended: a path could lead it elsewhere.
+// The engine gets descriptors that the runner holds until the engine has ended: a path could be
+// changed to lead elsewhere.
 Status mount_placed(const Orders& orders, NodeSetup& setup, ContainerPlan& plan) {
   for (const PlacedInput& input : orders.workspace.placed) {
     const std::string folder = setup.directory + "/" + input_folder(input.name);
@@ -80,13 +81,14 @@ Result<std::unique_ptr<pmix::Client>> start_pmix(io::EventLoop& loop, const io::
   return pmix::Client::launch(loop, program, run_as.uid, run_as.gid);
 }
 
-// A rootless engine passes what its user may open; others pass all.
+// A rootless engine passes only devices that its user may open.
 std::vector<std::string> rdma_devices_for(const Container& container) {
   std::vector<std::string> devices = infiniband_devices();
   return container.is_rootless ? ours_of(devices) : devices;
 }
 
-// Without it, RDMA would fail in the ranks with words that name neither the engine nor the limit.
+// Without this note, RDMA would fail in the ranks with an error that names neither the engine nor
+// the limit.
 void note_rdma_limits(const Orders& orders, const std::vector<std::string>& devices,
                       std::vector<Why>& notes) {
   const ResourceRequest& resources = orders.assignment.spec.resources;
@@ -123,8 +125,8 @@ Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, con
   return {};
 }
 
-// Without mounts the working directory itself is moved to the path that all attempts of the job
-// have. Two nodes of one machine cannot both have it.
+// Without mounts, the working directory is moved to the path that all attempts of the job have. Two
+// nodes of one machine cannot both use it.
 void take_place(const io::AttemptDir& directory, const Orders& orders, NodeSetup* setup) {
   if (const Status linked = io::link_short_path(directory); linked)
     setup->attempt_directory = io::short_path(directory);
@@ -191,7 +193,7 @@ Result<Orders> read_orders(const io::AttemptDir& directory) {
   Orders orders;
   TRY_ASSIGN(const std::string assignment, io::read_file(directory.assignment()));
   TRY_ASSIGN(orders.assignment, wire::decode_assignment(assignment));
-  // Without it ranks get fewer settings; it is no reason not to start them.
+  // Without the file ranks get fewer settings, but they can start.
   if (const auto bytes = io::read_file(directory.fabric()))
     if (auto fabric = wire::decode_node_fabric(*bytes)) orders.fabric = *std::move(fabric);
   if (!io::exists(directory.workspace())) return orders;
@@ -237,7 +239,7 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
 GangMember describe_self(const Assignment& assignment) {
   GangMember self;
   self.hostname = io::host_name();
-  self.address = "127.0.0.1";  // a gang of one needs no other
+  self.address = "127.0.0.1";  // a gang of one node needs no other address
   self.host_id = io::current_host_id();
   self.gpus = static_cast<int>(assignment.allotment.gpus.size());
   return self;

@@ -10,8 +10,8 @@
 namespace lockstep::runner {
 namespace {
 
-// Best first. A pid namespace needs mounts of its own, for /proc. `why_of_node`: why the ranks use
-// the node's /dev/shm although they have mounts of their own; the child writes it into our memory.
+// The best choice first. A pid namespace needs its own mounts, for /proc. `why_of_node`: why ranks
+// with mounts of their own still use the node's /dev/shm; the child writes it into our memory.
 std::vector<spawn::Namespaces> attempts(bool have_cgroups, const IsolationRequest& request,
                                         std::string& why_of_node) {
   const bool user = geteuid() != 0;
@@ -29,7 +29,7 @@ std::vector<spawn::Namespaces> attempts(bool have_cgroups, const IsolationReques
   return result;
 }
 
-// The cgroups of the part, and what they cannot limit.
+// Makes the cgroups of the part, and notes which limits they cannot enforce.
 Isolation with_cgroups(const IsolationRequest& request) {
   Isolation isolation;
   if (auto cgroups = io::Cgroups::create(request.cgroup)) {
