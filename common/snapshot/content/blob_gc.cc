@@ -67,7 +67,8 @@ bool BlobCollection::is_leased(std::optional<SteadyTime> touched, Duration lease
   return touched && std::chrono::steady_clock::now() - *touched < lease;
 }
 
-// Calls each(digest) for all below the trees; of directories that it returns false for, no more.
+// Calls each(digest) for everything below the trees. Below directories for which it returns false,
+// nothing is visited.
 template <typename Each>
 Status BlobCollection::walk(const std::vector<Digest>& trees, Each each) {
   std::vector<Digest> open = trees;
@@ -82,7 +83,7 @@ Status BlobCollection::walk(const std::vector<Digest>& trees, Each each) {
     if (missing) continue;
     if (!bytes) return bytes.error();
     const auto directory = decode_directory(*bytes);
-    if (!directory) continue;  // a file that somebody named as a tree
+    if (!directory) continue;  // a file that was named as a tree
     for (const Entry& entry : directory->entries) {
       if (entry.kind == EntryKind::directory) open.push_back(entry.digest);
       if (entry.kind == EntryKind::file) (void)each(entry.digest);
@@ -97,7 +98,7 @@ Status BlobCollection::mark(const std::vector<Digest>& trees) {
 
 void BlobCollection::release(std::vector<Released> trees) { released_ = std::move(trees); }
 
-// Which blobs belong to released trees, and whose they are. What is marked was walked before.
+// Finds which blobs belong to released trees, and to which job. Marked blobs were visited before.
 Status BlobCollection::walk_released() {
   for (const Released& one : released_) {
     TRY(walk({one.tree}, [&](const Digest& digest) {
@@ -115,7 +116,7 @@ bool BlobCollection::is_tree_leased(const LeasedTree& tree) const {
   return is_leased(tree.asked, leases_.brief) || is_leased(tree.reported, leases_.brief);
 }
 
-// What its job may be about to name again is kept for a moment.
+// The job may name the blob again soon, so it is kept for a moment.
 bool BlobCollection::is_kept_for_asker(const Digest& digest, const Touched& touched) const {
   const auto released = released_blobs_.find(digest);
   const bool is_released = released != released_blobs_.end() &&
@@ -163,7 +164,7 @@ void BlobCollection::condemn_unleased(const std::vector<Digest>& all) {
     const bool is_released = released_blobs_.count(digest) != 0;
     more_soon_ = more_soon_ || (!is_lasting && (is_brief || (is_askers && is_released)));
   }
-  // While that counts, that something has come since is kept in mind.
+  // While leases from the opening count, blobs that have come since then stay remembered.
   std::erase_if(impl.touched, [&](const auto& item) {
     return !is_touched(item.second) && !(fresh && item.second.has_come);
   });
@@ -189,7 +190,7 @@ Status BlobCollection::spare(const std::vector<Digest>& trees) {
     std::lock_guard guard(store_.impl_->gc_mutex);
     for (const auto& [tree, when] : store_.impl_->leased_trees) now.push_back(tree);
   }
-  // What is live was walked before, and is whole.
+  // Live trees were visited before, and are complete.
   return walk(now, [this](const Digest& digest) {
     if (!live_.insert(digest).second) return false;
     (void)store_.impl_->spare(digest);
@@ -206,7 +207,7 @@ Result<Collected> BlobCollection::sweep() {
   }
   Collected collected;
   for (const Digest& digest : doomed) {
-    // Whoever sends it now either finds it spared before, or gone after.
+    // A sender either finds the blob spared before this, or missing after it.
     std::lock_guard guard(impl.gc_mutex);
     if (stopped_) return make_error(ErrorCode::unavailable, "the collection was stopped");
     if (impl.condemned.count(digest) == 0) continue;

@@ -1,4 +1,4 @@
-// What is missing of the trees in a BlobStore.
+// Finds blobs that are missing from trees in a BlobStore.
 
 #include <mutex>
 #include <optional>
@@ -64,7 +64,7 @@ std::optional<BlobWanted> BlobStore::Impl::known_missing(const BlobStore& store,
   return std::nullopt;
 }
 
-// A walk over a tree for what is missing of it.
+// A walk over a tree that collects the blobs missing from it.
 struct BlobStore::Impl::MissingWalk {
   const BlobStore& store;
   const Walk& how;
@@ -75,7 +75,7 @@ struct BlobStore::Impl::MissingWalk {
   bool ends() const { return missing.size() >= how.most_missing; }
 };
 
-// Notes the missing files of a directory, and opens the directories in it.
+// Records the missing files of a directory, and queues the directories in it.
 Status BlobStore::Impl::read_entries(MissingWalk& walk, const OpenDirectory& directory,
                                      const std::string& bytes) {
   Status counted;
