@@ -26,7 +26,7 @@ Error wrong(std::string message) {
   return make_error(ErrorCode::invalid_argument, "run: " + std::move(message));
 }
 
-// Of tensorflow, all ranks are workers: a job file may ask for parameter servers.
+// With tensorflow all ranks are workers; only a job file can ask for parameter servers.
 Status read_ranks(const RunArguments& arguments, JobSpec& spec) {
   const auto kind = distribution_kind_from(arguments.distribution);
   if (!kind)
@@ -71,7 +71,7 @@ Status check_needs(const RunArguments& a, std::string_view other) {
   return {};
 }
 
-// Which of them contradict each other.
+// Reports options that contradict each other.
 Status check_choice(const RunArguments& a) {
   const std::string_view packages = !a.requirements.empty() ? "--requirements"
                                     : !a.pip.empty()        ? "--pip"
@@ -181,7 +181,7 @@ Status read_limits(const RunArguments& arguments, LimitRequest& limits) {
   return read("--disk-limit", arguments.disk_limit, limits.disk);
 }
 
-// Which nodes may run the job. As for Slurm: -w without -N means all nodes that are named.
+// The nodes that may run the job. As in Slurm, -w without -N means all named nodes.
 Status read_placement(const RunArguments& arguments, ResourceRequest& resources) {
   resources.instance_type = arguments.instance_type;
   resources.isolated = arguments.isolated;
@@ -275,7 +275,7 @@ Status read_troubles(const RunArguments& arguments, JobSpec& spec) {
   return {};
 }
 
-// An error that is of no line of the file is the option's.
+// An error without a line in the file gets the option's name.
 Result<spec::ReadEnvironment> conda_of(const std::string& path, spec::Notes& notes) {
   bool opened = false;
   const spec::ReadText noticing = [&](const std::string& file) {
@@ -288,7 +288,7 @@ Result<spec::ReadEnvironment> conda_of(const std::string& path, spec::Notes& not
   return environment.error().within("run: --conda-file");
 }
 
-// What was read of a conda file, if any, becomes its packages.
+// Packages of the conda file, if there is one, are installed on the image.
 void put_on_image(const std::string& image, EnvironmentDefinition& definition) {
   DockerEnvironment docker{image, std::nullopt, std::nullopt};
   if (auto* conda = std::get_if<CondaEnvironment>(&definition)) docker.conda = std::move(*conda);

@@ -25,11 +25,13 @@ namespace {
 
 constexpr int kBulkPerTurn = 16;
 constexpr Duration kStandingTimeout = seconds(3);
-constexpr Duration kAnswersWithin = seconds(7);  // of the bulk socket, when control is there
+// How long the bulk socket may take to answer, if the control socket does.
+constexpr Duration kAnswersWithin = seconds(7);
 constexpr Duration kLook = seconds(1);
-constexpr std::size_t kHeadBytes = 64;  // sequence and deadline, which each try sets anew
+constexpr std::size_t kHeadBytes = 64;  // sequence and deadline, which differ in each try
 
-// Callers block these signals while a request must not be cut short. A slow disk is no reason to.
+// Callers block these signals while a request must not be interrupted. Waiting for a slow disk may
+// be interrupted.
 bool is_interrupted() {
   sigset_t pending;
   ::sigpending(&pending);
@@ -47,11 +49,11 @@ Status check_size(const ClientRequest& request) {
                   bytes, kMaxUserMessageBytes));
 }
 
-// A request from its first sending to its reply.
+// A request, from its first sending to its reply.
 struct Question {
-  std::uint64_t first = 0;  // the sequence of the first sending; each one has its own
-  Instant end;              // of the wait; later when the launcher says that the request waits
-  Instant repeat;           // when it is sent again
+  std::uint64_t first = 0;  // the sequence of the first sending; each sending has its own
+  Instant end;     // the end of the wait; later when the launcher reports that the request waits
+  Instant repeat;  // when it is sent again
   std::optional<ClientReply> reply;
   std::optional<Error> broken;
   bool is_over() const { return reply || broken; }
@@ -97,7 +99,7 @@ struct Connection::Impl {
     });
   }
   void drain_control();
-  // True: the reply only says that the request waits.
+  // True: the reply only reports that the request waits.
   bool take_wait(const ClientReply& reply);
   void take_replies(Question& asked);
   Status send_once(const ClientRequest& request, Duration left);
@@ -110,7 +112,7 @@ struct Connection::Impl {
   Error why_refused(Error error);
 
   Endpoint endpoint;
-  bool is_reached = false;  // a request was sent there
+  bool is_reached = false;  // a request was sent over this connection
   io::KeyPair keys;
   std::string when_down;
   std::string of_attempt;
@@ -122,7 +124,7 @@ struct Connection::Impl {
   std::uint64_t sequence = 0;
   bool watching = false;
   bool links_watched = false;
-  bool control_unsent = false;  // something was lost: tell the listener when the link is up
+  bool control_unsent = false;  // something was lost, so the listener is told when the link is up
   bool bulk_unsent = false;
   Listener listener;
   std::function<void(Duration)> tell_of_slow_disk;
@@ -169,7 +171,8 @@ bool Connection::Impl::take_wait(const ClientReply& reply) {
   return data != nullptr;
 }
 
-// What is heard is written, and a slow reader holds us up: answers and signals get their turn too.
+// Handling a message may write, and a slow reader blocks that. So only a few are taken per turn,
+// and answers and signals are handled in between.
 void Connection::Impl::drain_bulk() {
   for (int taken = 0; taken < kBulkPerTurn; ++taken) {
     const auto bytes = bulk->receive();
@@ -196,7 +199,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const Endpoint& endpoint,
 
 io::EventLoop& Connection::loop() { return impl_->loop; }
 
-// While the launcher is away on both, whoever transfers waits for it.
+// If the launcher answers on neither socket, the transfer waits for it.
 Result<io::ClientSocket*> Connection::bulk() {
   Impl& me = *impl_;
   TRY(me.dial_bulk());
@@ -208,7 +211,7 @@ Result<io::ClientSocket*> Connection::bulk() {
   return &*me.bulk;
 }
 
-// "" when it is there after all.
+// "" if the port can be reached.
 std::string Connection::Impl::why_no_bulk() {
   const std::string trouble = io::dial_trouble(endpoint.bulk, kLook);
   if (trouble.empty()) return "";
@@ -218,7 +221,8 @@ std::string Connection::Impl::why_no_bulk() {
       endpoint.control, endpoint.bulk, trouble);
 }
 
-// The launcher tells anybody about their own key where nodes join. Unknown, if it does not answer.
+// At its port for joining, the launcher tells every key's owner the key's standing. Unknown if it
+// does not answer.
 KeyStanding Connection::Impl::standing_of_key() {
   KeyStanding standing;
   if (endpoint.join.empty()) return standing;
@@ -246,7 +250,7 @@ KeyStanding Connection::Impl::standing_of_key() {
   return standing;
 }
 
-// What the person can do: a revoked key never works again, and must make way for a new one.
+// Says what the person can do. A revoked key never works again, so a new one must replace it.
 Error Connection::Impl::why_refused(Error error) {
   const KeyStanding standing = standing_of_key();
   const std::string file = keys.path.empty() ? "the key file" : keys.path;
@@ -284,7 +288,7 @@ Error Connection::Impl::why_refused(Error error) {
   return error;
 }
 
-// Whoever reads it may be the one who has to ask for it.
+// The reader may be the person who can act, so the error says what to do.
 Error Connection::Impl::explained(Error error) {
   if (error.code == ErrorCode::unavailable && !when_down.empty()) error.message += "; " + when_down;
   if (error.code != ErrorCode::permission_denied) return error;
@@ -304,7 +308,7 @@ void Connection::on_slow_disk(std::function<void(Duration)> tell) {
   impl_->tell_of_slow_disk = std::move(tell);
 }
 
-// Takes what has come on the control socket while `asked` waits for its reply.
+// Handles messages on the control socket while `asked` waits for its reply.
 void Connection::Impl::take_replies(Question& asked) {
   while (auto bytes = control->receive()) {
     auto envelope = wire::decode_envelope<ClientReply>(*bytes);

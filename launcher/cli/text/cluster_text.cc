@@ -48,7 +48,7 @@ std::string in_words(const ClockOffset& offset) {
 }
 
 std::string clock_trouble(const NodeView& node) {
-  constexpr Duration kAllowed = seconds(5);  // of an agent whose clock is not measured
+  constexpr Duration kAllowed = seconds(5);  // for agents whose clock offset is not measured
   const Duration ahead = node.clock_ahead;
   if (node.clock_uncertainty) {
     const ClockOffset offset{ahead, *node.clock_uncertainty};
@@ -72,7 +72,7 @@ std::string agent_version(const NodeView& node) {
 
 std::string node_table(const std::vector<NodeView>& nodes) {
   if (nodes.empty()) return "no nodes; try: lockstep up --nodes 2\n";
-  // Where all nodes are of target local, a column that says so would tell nothing.
+  // The column is left out if all nodes belong to target local.
   const bool has_targets = std::any_of(nodes.begin(), nodes.end(), [](const NodeView& node) {
     return !node.compute.empty() && node.compute != kLocalCompute;
   });
@@ -110,7 +110,7 @@ std::string rdma_port_text(const RdmaPort& port) {
   return text;
 }
 
-// ", but the launcher has 0.6.0; …" and what to do; "" if both have the same version. A node with a
+// ", but the launcher has 0.6.0; …" and what to do; "" if the versions are equal. A node with a
 // reason may take no jobs.
 std::string version_difference(const NodeView& node, const std::string& launcher_version) {
   if (!node.other_version) return "";

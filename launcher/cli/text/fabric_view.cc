@@ -23,7 +23,7 @@ std::string speed_text(std::int64_t mbps) {
 
 std::string numa_text(int node) { return node < 0 ? "" : fmt::format("NUMA node {}", node); }
 
-// Those that are not empty, with commas.
+// Joins the parts that are not empty, with commas.
 std::string joined(std::initializer_list<std::string> parts) {
   std::string text;
   for (const std::string& part : parts)
@@ -99,8 +99,8 @@ std::string setting_list(const NetworkSettings& settings) {
   return text;
 }
 
-// Of the first rank of an MPI job of two nodes that holds all GPUs of this one. Nobody knows the
-// other node yet, so the interface is that of the default route.
+// Settings of the first rank of an MPI job on two nodes that holds all GPUs of this node. The other
+// node is unknown, so the interface is that of the default route.
 NetworkSettings expected_settings(const NodeFabric& fabric) {
   JobSpec spec;
   spec.resources.instance_count = 2;

@@ -27,7 +27,7 @@ namespace lockstep::cli {
 
 namespace {
 
-// How long it ran (or has run) in its last attempt.
+// How long its last attempt ran, or has run so far.
 std::string running_time(const JobView& job, Instant now) {
   if (job.attempts.empty() || job.attempts.back().started.ns == 0) return "-";
   const AttemptView& last = job.attempts.back();
@@ -35,7 +35,7 @@ std::string running_time(const JobView& job, Instant now) {
   return format_duration(std::max(end - last.started, Duration::zero()));
 }
 
-// "1.6s"; of several attempts "1.6s in attempt 2, 7.1s in all".
+// "1.6s"; with several attempts "1.6s in attempt 2, 7.1s in all".
 std::string all_running_times(const JobView& job, Instant now) {
   const std::string last = running_time(job, now);
   if (job.attempts.size() < 2) return last;
@@ -58,7 +58,7 @@ std::string shape_of(const JobView& job) {
   return fmt::format("{}x{}", nodes, ranks);
 }
 
-// "2 nodes x 2 ranks (mpi)"; of nodes that differ, "3 ranks on 2 nodes (tensorflow)".
+// "2 nodes x 2 ranks (mpi)"; if nodes differ, "3 ranks on 2 nodes (tensorflow)".
 std::string ranks_and_nodes(const JobSpec& spec) {
   const auto plural = [](int count) { return count == 1 ? "" : "s"; };
   const int nodes = spec.resources.instance_count, ranks = spec.distribution.processes_per_node;
@@ -84,7 +84,7 @@ std::string pairs_of(const std::map<std::string, std::string>& map) {
   return text;
 }
 
-// Of the variables that a job sets: those that decide how its ranks find and reach each other.
+// The job's variables that decide how its ranks find and reach each other.
 std::string network_variables(const std::map<std::string, std::string>& variables) {
   constexpr std::array<std::string_view, 9> kPrefixes{
       "NCCL_", "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "UCX_", "GLOO_", "FI_", "TP_", "MASTER_"};
@@ -106,7 +106,7 @@ std::string asked_of(const ResourceRequest& asked) {
                      asked.isolate_gpus ? " (one for each rank)" : "");
 }
 
-// "/dev/shm 8.0 GiB; --ulimit memlock=-1": what it says of its container beside the image.
+// "/dev/shm 8.0 GiB; --ulimit memlock=-1": the job's settings for its container, beside the image.
 std::string container_of(const JobSpec& spec) {
   if (!spec.in_container()) return "";
   const ResourceRequest& asked = spec.resources;
@@ -136,7 +136,7 @@ std::string limit_lines(const PartView& part) {
   return text;
 }
 
-// "4,096 processes a rank; 1.0 GiB of logs": what the job's file says of them.
+// "4,096 processes a rank; 1.0 GiB of logs": the limits in the job's file.
 std::string limits_of(const LimitRequest& asked) {
   std::vector<std::string> all;
   if (asked.pids) all.push_back(with_commas(*asked.pids) + " processes a rank");
@@ -176,11 +176,12 @@ std::string begins_with(const CheckpointView& checkpoint) {
                      checkpoint.attempt, of, to_string(checkpoint.saved), what);
 }
 
-// How it ended and why another followed; what the attempt before ended with is not said again.
+// How the attempt ended and why another one followed, without repeating the end of the attempt
+// before.
 std::string end_of(const AttemptView& attempt, const AttemptView* before) {
   const bool failed = attempt.report && attempt.report->cause != Cause::completed;
   const auto* again = attempt.why.as<RetriedAfter>();
-  std::string text = !attempt.retried.empty() ? attempt.retried  // it opens with the message
+  std::string text = !attempt.retried.empty() ? attempt.retried  // the text begins with the message
                      : failed                 ? attempt.report->message
                                               : "";
   const bool same = failed && before != nullptr && before->report && attempt.report->why &&
@@ -236,7 +237,7 @@ std::string names_of_outputs(const JobView& job) {
   return text;
 }
 
-// What became of an output whose path is in a remote datastore.
+// The state of an output whose path is in a remote datastore.
 std::string write_text(const OutputWrite& write, Instant now) {
   const std::string what = fmt::format("output '{}' ", write.output);
   const std::string tries =
@@ -267,7 +268,7 @@ std::string jobs_before(const QueueSettings& queue) {
   return text;
 }
 
-// Of a job that waits for nothing.
+// What is wrong with a job that does not wait.
 std::string trouble_of(const JobView& job) {
   std::string alarm = alarm_text(job);
   return alarm.empty() ? silence_text(job.silent) : alarm;
@@ -347,7 +348,7 @@ void add_times_of_job(Lines& lines, const JobView& job, Instant now) {
   lines.add("archived", archived_text(job));
 }
 
-// What is left of it: its exit code, its outputs, what was not kept.
+// What is left of the job: its exit code, its outputs, and files that were not kept.
 void add_remains(Lines& lines, const JobView& job, Instant now) {
   if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
   for (const auto& warning : api::unwritten_outputs(job)) lines.add("warning", warning);
@@ -371,7 +372,7 @@ std::string job_table(const std::vector<JobView>& jobs, Instant now,
                std::to_string(job.attempts.empty() ? 0 : job.attempts.size() - 1),
                job.reason.empty()
                    ? trouble_of(job)
-                   : job.reason.substr(0, job.reason.find('\n'))});  // the rest: `job show`
+                   : job.reason.substr(0, job.reason.find('\n'))});  // `job show` has the rest
   if (!columns) return table.text();
   const std::string text =
       table.text(*columns, {"REASON", "DISPLAY NAME", "EXPERIMENT"},

@@ -1,4 +1,4 @@
-// The audit log: who did what, and whether the log is as it was written.
+// The audit log: who did what, and whether the log is unchanged.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -18,8 +18,9 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kTimeout = seconds(60);        // for one page
-constexpr Duration kVerifyTimeout = minutes(10);  // a large log is read as a whole
+constexpr Duration kTimeout = seconds(60);  // for one page
+// Verifying reads the whole log, which may be large.
+constexpr Duration kVerifyTimeout = minutes(10);
 constexpr Duration kVerifyRepeated = minutes(5);
 constexpr int kNewest = 1'000;
 
@@ -43,13 +44,13 @@ std::vector<std::string> cells_of(const AuditEntry& entry) {
           filled(entry.detail)};
 }
 
-// Page after page, from the newest on; false in `whole`: there are older ones.
+// Asks page by page, from the newest on; `whole` becomes false if there are older entries.
 Result<std::vector<AuditEntry>> ask_for_entries(Connection& connection, QueryAudit query, int limit,
                                                 bool* whole) {
   std::vector<AuditEntry> newest_first;
   const auto most = static_cast<std::size_t>(limit);
   for (;;) {
-    // One more than is shown, to know whether there is one.
+    // One more than is shown, to learn whether there is one.
     if (limit > 0) query.limit = static_cast<std::uint32_t>(most + 1 - newest_first.size());
     TRY_ASSIGN(const AuditReply page, connection.ask_for<AuditReply>(query, kTimeout));
     newest_first.insert(newest_first.end(), page.entries.rbegin(), page.entries.rend());
@@ -62,7 +63,7 @@ Result<std::vector<AuditEntry>> ask_for_entries(Connection& connection, QueryAud
   return newest_first;
 }
 
-// "": the entries are of one user.
+// "": all entries are of one user.
 std::string note_on_users(const std::vector<AuditEntry>& entries, const std::string& name) {
   std::set<std::string> users;
   for (const AuditEntry& entry : entries) users.insert(launcher::user_in(entry, name));
@@ -155,7 +156,7 @@ int verify(Context& context, const AuditOptions& options) {
   return print_verified(context, options, *found);
 }
 
-// Which entries are listed.
+// Options that select entries.
 void add_filters(CLI::App& group, AuditOptions& options) {
   group
       .add_option("--since", options.since,
@@ -197,7 +198,7 @@ void add_audit_verbs(VerbTable table) {
       "variables,\n"
       "  secrets or tokens.");
   group.callback([table, options, &group] {
-    if (!group.get_subcommands().empty()) return;  // verify has its own
+    if (!group.get_subcommands().empty()) return;  // verify sets its own action
     table.action = [options](Context& context) { return list(context, *options); };
   });
   auto* check = group.add_subcommand("verify", "check that no entry was changed or removed");

@@ -47,7 +47,7 @@ Exit codes: that of the first rank that failed; 124 timed out; 125 Lockstep fail
 2 the command line is wrong.)";
 
 void say_what_is_left_behind(Context& context, const JobSpec& spec, bool has_environment) {
-  // On other nodes than this one, nobody expects this shell's environment.
+  // On other nodes than this one, nobody expects the environment of this shell.
   if (context.launcher.empty() && !has_environment)
     if (const auto note = python_left_behind(spec, Shell::ours()); !note.empty())
       context.terminal.print_line(note);
@@ -55,7 +55,7 @@ void say_what_is_left_behind(Context& context, const JobSpec& spec, bool has_env
   if (spec.terminal == TerminalKind::none && !note.empty()) context.terminal.print_line(note);
 }
 
-// Of what the job will be, before anything is sent.
+// Shows notes about the job before anything is sent.
 void say_what_to_know(Context& context, const RunArguments& arguments, const JobSpec& spec,
                       bool has_environment) {
   say_what_is_left_behind(context, spec, has_environment);
@@ -64,7 +64,7 @@ void say_what_to_know(Context& context, const RunArguments& arguments, const Job
     context.terminal.print_line(note);
 }
 
-// The options of a Slurm script, and the script as the command.
+// Reads the options in a Slurm script, and makes the script the command.
 Result<RunArguments> with_script(Context& context, RunArguments arguments) {
   if (arguments.sbatch.empty()) return arguments;
   TRY_ASSIGN(const std::string text, spec::read_text_file(arguments.sbatch));
@@ -115,7 +115,7 @@ int run(Context& context, const RunArguments& given) {
                           [&](const Error& error) { refused(error, kExitLockstepFailed); });
 }
 
-// Which nodes may run the job.
+// The nodes that may run the job.
 void add_placement_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_option("--instance-type", arguments.instance_type,
                   "run on a target with this size, if no target is named")
@@ -133,7 +133,7 @@ void add_placement_options(CLI::App& verb, RunArguments& arguments) {
       ->check(filled("`lockstep node list` shows the names"));
 }
 
-// What is looked for while ranks run, and after one has crashed.
+// What is watched while ranks run, and done after one has crashed.
 void add_trouble_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_option("--hang-after", arguments.hang_after,
                   "look for what ranks wait for when none has made progress for this time (default "
@@ -265,7 +265,7 @@ void add_limit_options(CLI::App& verb, RunArguments& arguments) {
       ->check(filled("leave it out for what the node allows"));
 }
 
-// What attempts and jobs leave for those that follow, and when another attempt follows.
+// Files that attempts and jobs leave for later ones, and when another attempt follows.
 void add_attempt_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_option("--keep", arguments.keep,
                   "also keep these files of the working directory, not only outputs/: '*.pt', "
@@ -295,7 +295,7 @@ void add_output_options(CLI::App& verb, RunArguments& arguments) {
   add_raw(verb, arguments.raw);
 }
 
-// Which terminal or input rank 0 has. `arguments` is shared with the callbacks of the flags.
+// The terminal or input that rank 0 has. Callbacks of the flags share `arguments`.
 void add_terminal_options(CLI::App& verb, const std::shared_ptr<RunArguments>& arguments) {
   auto* pty = verb.add_flag_callback(
       "--pty", [arguments] { arguments->terminal = TerminalKind::pty; },

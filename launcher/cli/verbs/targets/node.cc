@@ -16,7 +16,7 @@ constexpr const char* kMaxValidForText = "30d";
 
 struct NodeOptions {
   std::string name;
-  std::vector<std::string> names;   // approve
+  std::vector<std::string> names;   // for approve
   std::vector<std::string> labels;  // KEY=VALUE, or KEY- to remove it
   std::string reason;
   std::string valid_for = "60m";
@@ -37,7 +37,7 @@ int list(Context& context, const NodeOptions& options) {
   return print(context, options.format, api::to_json(reply->nodes), node_table(reply->nodes));
 }
 
-// "" if the launcher does not say it.
+// "" if the launcher does not report it.
 std::string launcher_version(Connection& connection) {
   const auto reply = connection.ask_for<StatusReply>(GetStatus{});
   return reply ? reply->status.version : "";
@@ -64,7 +64,7 @@ int show(Context& context, const NodeOptions& options) {
   return print(context, options.format, api::to_json(node), shown(**connection, options, node));
 }
 
-// The token is a secret: it goes to standard output, for a file that the agent reads.
+// The token is a secret, so it goes to standard output only, for a file that the agent reads.
 int token(Context& context, const NodeOptions& options) {
   const Duration valid_for = parse_duration(options.valid_for);
   if (valid_for <= Duration::zero() || valid_for > kMaxTokenValidFor)
@@ -85,7 +85,7 @@ int token(Context& context, const NodeOptions& options) {
   return print(context, options.format, api::to_json(*reply, options.uses), reply->token + "\n");
 }
 
-// "valid", or why no node can join with it any more.
+// "valid", or why no node can join with the token any more.
 std::string state_of(const TokenView& token, Instant now) {
   if (token.expires <= now) return "expired";
   if (token.used >= token.uses) return "used up";
@@ -134,7 +134,7 @@ int resume(Context& context, const NodeOptions& options) {
   return set_drain(context, options, false);
 }
 
-// Each by itself: one that cannot be approved does not keep the others waiting.
+// Each node separately: a failure for one does not stop the others.
 int approve(Context& context, const NodeOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -149,7 +149,7 @@ int approve(Context& context, const NodeOptions& options) {
   return code;
 }
 
-// As for kubectl: KEY=VALUE sets a label, KEY- removes it.
+// As in kubectl: KEY=VALUE sets a label, KEY- removes it.
 Result<LabelNode> labels_of(const NodeOptions& options) {
   LabelNode request;
   request.name_or_id = options.name;
@@ -213,7 +213,7 @@ struct NodeVerbs {
     perform(*verb, work);
     return verb;
   }
-  // A verb of one node.
+  // Adds a verb that takes the name of one node.
   CLI::App* add_named(const char* name, const char* what, Verb work) const {
     auto* verb = add(name, what, work);
     verb->add_option("NAME", options->name, "the node's name or id")
@@ -232,7 +232,7 @@ void add_show(const NodeVerbs& verbs) {
   add_format(*show_verb, verbs.options->format);
 }
 
-// `node token list` and `node token revoke`.
+// Adds `node token list` and `node token revoke`.
 void add_verbs_of_tokens(const NodeVerbs& verbs, CLI::App& token_verb) {
   auto* list_verb = token_verb.add_subcommand("list", "the tokens, without their secrets");
   verbs.perform(*list_verb, list_tokens);
@@ -247,7 +247,8 @@ void add_verbs_of_tokens(const NodeVerbs& verbs, CLI::App& token_verb) {
 void add_token(const NodeVerbs& verbs) {
   auto* token_verb = verbs.add("token", "print a token that lets a node join", token);
   token_verb->callback([table = verbs.table, options = verbs.options, token_verb] {
-    if (!token_verb->get_subcommands().empty()) return;  // list and revoke have their own
+    // List and revoke have actions of their own.
+    if (!token_verb->get_subcommands().empty()) return;
     table.action = [options](Context& context) { return token(context, *options); };
   });
   token_verb->footer(
