@@ -45,14 +45,14 @@ Status read_size(const char* flag, const std::string& text, Bytes* out) {
   return {};
 }
 
-// A size that is one.
+// A size that cannot be unlimited.
 Status read_limit(const char* flag, const std::string& text, Bytes* out) {
   if (text.empty()) return {};
   TRY_ASSIGN(*out, parse_size_flag(flag, text, "64m or 5g"));
   return {};
 }
 
-// "--privileged,--device"
+// "--privileged,--device": names separated by commas.
 Status read_docker_args(const std::string& text, std::vector<std::string>* out) {
   for (std::size_t from = 0; from <= text.size();) {
     const auto comma = std::min(text.find(',', from), text.size());
@@ -157,7 +157,7 @@ Status complete(const Texts& texts, Options* options) {
   TRY(check_advertised(options->advertise));
   if (texts.fixed_nodes > 0) {
     options->core.fixed_nodes = texts.fixed_nodes;
-    options->allow_root = true;  // the command line started us for the person who runs it
+    options->allow_root = true;  // `lockstep` started this process for the user who runs it
   }
   return {};
 }

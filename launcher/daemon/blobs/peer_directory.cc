@@ -10,17 +10,17 @@
 namespace lockstep::launcher {
 namespace {
 
-constexpr Duration kTellAgainAfter = seconds(15);  // well within kPeerAllowedFor
+constexpr Duration kTellAgainAfter = seconds(15);  // well below kPeerAllowedFor
 constexpr std::size_t kMaxTold = 200'000;
 constexpr std::size_t kMaxNamed = 200'000;
 
-// Trees of packages are apart from those of the launcher's store: a node that calls a foreign tree
-// its packages finds nobody. They are of the lock that names them.
+// The key includes the lock for trees of packages, so they differ from trees of the launcher's
+// store. A node that presents another tree as its packages finds no peers.
 Digest key_of_tree(const Digest& root, const std::optional<Digest>& lock) {
   return lock ? sha256(std::string(lock->view()) + std::string(root.view())) : root;
 }
 
-// Another order for each asker, and the same each time: splitmix64's finalizer.
+// An order that differs between askers, and is always the same for one: splitmix64's finalizer.
 std::uint64_t mix(NodeId asker, NodeId peer) {
   std::uint64_t x = asker.value * 0x9e3779b97f4a7c15 + peer.value;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -41,7 +41,7 @@ PeerDirectory::Tree& PeerDirectory::tree(const Digest& root, Instant now) {
   return found;
 }
 
-// Its place in the order: kept while it goes on fetching.
+// Returns the node's place in the order; it is kept while the node continues to fetch.
 std::uint64_t PeerDirectory::enter(Tree& tree, std::uint64_t order, NodeId node,
                                    const FindPeers& ask, Instant now) {
   auto& nodes = tree.nodes;
@@ -92,7 +92,7 @@ PeerDirectory::Candidates PeerDirectory::candidates(const Tree& tree, std::uint6
   return all;
 }
 
-// Remembers which peers were named, and finds those that must be told of the asker.
+// Remembers which peers were named, and finds those that must be told about the asker.
 void PeerDirectory::note_named(Instant now, NodeId asker, const Digest& key, const FindPeers& ask,
                                Answer& answer) {
   if (told_count_ > kMaxTold) {
@@ -153,7 +153,7 @@ std::vector<PeerDirectory::Withdrawal> PeerDirectory::withdraw(Instant now, cons
   for (auto it = told_.begin(); it != told_.end();) {
     const NodeId asker = it->first.first;
     const Told& told = it->second;
-    const bool is_over = now - told.last >= kPeerAllowedFor;  // by itself
+    const bool is_over = now - told.last >= kPeerAllowedFor;  // it expires by itself
     if (!is_over && may(asker, told.ask)) {
       ++it;
       continue;
@@ -175,7 +175,7 @@ FetchReport PeerDirectory::take(NodeId from, FetchReport report) {
     named_count_ -= named.size();
     named_.erase(it);
   }
-  // Once each: a share that is said twice is not two.
+  // Each share counts once, even if it is reported twice.
   std::erase_if(report.peers, [&](const auto& share) { return named.erase(share.node) == 0; });
   BlobTraffic& mine = traffic_[from];
   mine.from_launcher_bytes += report.from_launcher_bytes;

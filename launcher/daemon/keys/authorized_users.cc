@@ -63,7 +63,7 @@ void AuthorizedUsers::reload_if_changed() {
   const Version now{info.st_ino, info.st_size,
                     info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec, info.st_mode};
   if (now == version_) return;
-  if ((info.st_mode & S_IWOTH) != 0) {  // as sshd with StrictModes
+  if ((info.st_mode & S_IWOTH) != 0) {  // like sshd's StrictModes
     spdlog::error("{} is world-writable (mode {:04o}); ignoring it: chmod go-w it", path_,
                   info.st_mode & 07777);
     version_ = now;

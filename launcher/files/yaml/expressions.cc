@@ -33,7 +33,7 @@ Error unknown_name(std::string_view kind, const std::string& name, const std::st
   return make_error(ErrorCode::invalid_argument, message);
 }
 
-// nullopt: an optional input that has no value.
+// nullopt: the input is optional and has no value.
 Result<std::optional<std::string>> value_of_input(const std::string& name, const std::string& whole,
                                                   const ExpressionNames& all) {
   const JobSpec& spec = all.spec;
@@ -61,7 +61,7 @@ Result<std::optional<std::string>> value_of_output(const std::string& name,
   return unknown_name("output", name, whole, names);
 }
 
-// nullopt: an optional input that has no value.
+// nullopt: an optional input without a value.
 Result<std::optional<std::string>> value_of(std::string_view inner, const ExpressionNames& all,
                                             Secrets secrets) {
   constexpr std::string_view kInputs = "inputs.", kOutputs = "outputs.", kSecrets = "secrets.";
@@ -104,7 +104,7 @@ class Substitution {
       const auto optional = text_.find(kOptional, at_);
       const auto end =
           optional < open ? text_.find(kOptionalEnd, optional) : std::string_view::npos;
-      // Without an expression in it, it is the shell's.
+      // If it contains no expression, it belongs to the shell.
       if (open != std::string_view::npos && end != std::string_view::npos && end > open) {
         TRY(put_optional(optional, end));
       } else if (open != std::string_view::npos) {
@@ -126,7 +126,7 @@ class Substitution {
     out_ += text_.substr(at_, end - at_);
     at_ = end;
   }
-  // What is between "$[[" and "]]".
+  // Handles the text between "$[[" and "]]".
   Status put_optional(std::size_t begin, std::size_t end) {
     put_text(begin);
     at_ = begin + kOptional.size();
@@ -145,7 +145,7 @@ class Substitution {
     if (!is_set) out_.resize(kept);
     return {};
   }
-  // `at_` is at "${{".
+  // Called when `at_` is at "${{".
   Result<std::optional<std::string>> take_expression() {
     const auto close = text_.find(kClose, at_ + kOpen.size());
     if (close == std::string_view::npos)

@@ -26,12 +26,12 @@ class ShapeChecker {
     return source_.error(place, message);
   }
   Error unknown_key(const YamlEntry& entry, std::string_view section) const;
-  // `check` is asked for each entry; those that it finds wrong go.
+  // Calls `check` for each entry, and removes entries with errors.
   template <typename Check>
   void check_entries(YamlNode& node, const std::string& section, const Check& check) const;
   Status check_key(YamlEntry& entry, const std::string& section, const std::string& shown) const;
   Status check_value(YamlEntry& entry, const std::string& path, Shape shape) const;
-  // Whether it is a scalar, a list or a mapping, as its shape wants.
+  // Checks whether it is a scalar, a list or a mapping, as its shape requires.
   Status check_kind(const YamlNode& node, const std::string& path, Shape shape) const;
   Status check_contents(YamlEntry& entry, const std::string& path, Shape shape) const;
   Status check_text(const YamlEntry& entry, const std::string& path) const;
@@ -47,7 +47,7 @@ class ShapeChecker {
 
 Error ShapeChecker::unknown_key(const YamlEntry& entry, std::string_view section) const {
   std::string message = fmt::format("unknown key '{}'", join(section, entry.key));
-  // Of the many keys of a file that is something else, only the first are shown.
+  // If the file is something else, it has many unknown keys; only the first are reported.
   const std::string near = faults_.is_full() ? "" : nearest_key(table_, section, entry.key);
   if (!near.empty()) message += fmt::format("; did you mean '{}'?", near);
   return error(entry.place, message);
@@ -70,7 +70,7 @@ void ShapeChecker::check_section(YamlNode& node, const std::string& section) con
                 [&](YamlEntry& entry) { return check_key(entry, section, section); });
 }
 
-// `section` as the table has it, `shown` as the file does: "outputs.*", "outputs.model".
+// `section` is the name in the table, `shown` that in the file: "outputs.*" and "outputs.model".
 Status ShapeChecker::check_key(YamlEntry& entry, const std::string& section,
                                const std::string& shown) const {
   const std::string path = join(section, entry.key);
@@ -121,7 +121,7 @@ Status ShapeChecker::check_kind(const YamlNode& node, const std::string& path, S
 Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shape shape) const {
   YamlNode& node = entry.value;
   if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
-  // Their readers check them.
+  // The readers of these shapes check them.
   if (shape == Shape::environment || shape == Shape::words || shape == Shape::patterns ||
       shape == Shape::after || shape == Shape::unchecked || shape == Shape::unused)
     return {};
