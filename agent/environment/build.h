@@ -97,6 +97,9 @@ class Build {
   void share_packages(const envs::Lock& lock, const EntryLock& held);
   std::set<Digest> missing_of(const std::vector<PackageFile>& files, const envs::Lock& lock,
                               const EntryLock& held);
+  Status fetch_packages(const envs::Lock& lock, const std::vector<PackageFile>& files,
+                        const std::set<Digest>& wanted, envs::EnvironmentOrder& order,
+                        const std::function<void()>& log_lines);
   Archives write_archives(const envs::Lock& lock, const std::set<Digest>& wanted);
   envs::ImageSite image_site() const;
   Result<envs::EnvironmentOrder> order_for(envs::Order::What what, std::optional<envs::Lock> lock,

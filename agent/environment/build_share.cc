@@ -97,46 +97,49 @@ std::set<Digest> Build::missing_of(const std::vector<PackageFile>& files, const 
 // fetch.
 void Build::share_packages(const envs::Lock& lock, const EntryLock& held) {
   const std::vector<PackageFile> files = files_of(lock);
-  // All packages come from a channel on this machine, which each node has
+  // All packages come from a channel on this machine, which each node has.
   if (files.empty()) return;
   const std::set<Digest> wanted = missing_of(files, lock, held);
   if (wanted.empty()) return;
   Lines lines;
-  auto made = order_for(envs::Order::What::fetch, lock, held);
-  if (!made) return;
-  envs::EnvironmentOrder& order = *made;
-  order.on_log = [&](std::string_view bytes) { lines.add(bytes); };
-  order.on_progress = [](const std::string&) {};
-  transfer::Progress last;
-  Status fetched;
-  {
-    ChannelOrigin origin({entry_.wanted(), order.order.site.shared.fetched,
-                          [&](const std::function<bool()>& go_on) -> Status {
-                            order.go_on = go_on;
-                            if (const auto ended = envs::run_lockstep_env(order); !ended)
-                              return ended.error();
-                            return {};
-                          },
-                          [&]() -> Status {
-                            log(lines.take());
-                            share();
-                            if (go_on()) return {};
-                            return make_error(ErrorCode::conflict, "stopped");
-                          }},
-                         parts_.locks.share);
-    if (const Status ready = EnvironmentCache::renew_scratch(entry_, target_.user); !ready) return;
-    fetched = parts_.locks.share.fetch(*target_.lock, files, wanted, origin,
-                                       [&](const transfer::Progress& now) {
-                                         last = now;
-                                         show(progress_text(now));
-                                       });
-    if (fetched)
-      line(summary(write_archives(lock, wanted), wanted.size(), last.peers, origin.bytes()));
-  }
+  auto order = order_for(envs::Order::What::fetch, lock, held);
+  if (!order) return;
+  order->on_log = [&](std::string_view bytes) { lines.add(bytes); };
+  order->on_progress = [](const std::string&) {};
+  if (const Status ready = EnvironmentCache::renew_scratch(entry_, target_.user); !ready) return;
+  const Status fetched = fetch_packages(lock, files, wanted, *order, [&] { log(lines.take()); });
   log(lines.take());
   EnvironmentCache::drop_scratch(entry_);
   if (!fetched && go_on())
     line("packages were not shared with other nodes: " + fetched.error().message);
+}
+
+// From peers and from the channel. `order` makes the tool that fetches from the channel.
+Status Build::fetch_packages(const envs::Lock& lock, const std::vector<PackageFile>& files,
+                             const std::set<Digest>& wanted, envs::EnvironmentOrder& order,
+                             const std::function<void()>& log_lines) {
+  ChannelOrigin origin({entry_.wanted(), order.order.site.shared.fetched,
+                        [&](const std::function<bool()>& go_on) -> Status {
+                          order.go_on = go_on;
+                          if (const auto ended = envs::run_lockstep_env(order); !ended)
+                            return ended.error();
+                          return {};
+                        },
+                        [&]() -> Status {
+                          log_lines();
+                          share();
+                          if (go_on()) return {};
+                          return make_error(ErrorCode::conflict, "stopped");
+                        }},
+                       parts_.locks.share);
+  transfer::Progress last;
+  TRY(parts_.locks.share.fetch(*target_.lock, files, wanted, origin,
+                               [&](const transfer::Progress& now) {
+                                 last = now;
+                                 show(progress_text(now));
+                               }));
+  line(summary(write_archives(lock, wanted), wanted.size(), last.peers, origin.bytes()));
+  return {};
 }
 
 // Writes the packages to where the build looks for them.
