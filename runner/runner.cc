@@ -15,7 +15,7 @@ namespace {
 constexpr Bytes kReportReserve = kibibytes(256);
 constexpr Duration kLookAtLeaseEvery = seconds(1);
 constexpr Duration kLookAtLimitsEvery = seconds(2);
-// How long the agent has to take the last status
+// How long the agent has to take the last status.
 constexpr Duration kFarewellTimeout = milliseconds(200);
 
 // Ids of lockstep-spawn: see runner/attach/place.h.

@@ -21,7 +21,7 @@
 namespace lockstep::runner {
 namespace {
 
-// Lockstep-spawn reacts to a signal within this time, unless it is frozen
+// lockstep-spawn reacts to a signal within this time, unless it is frozen.
 constexpr Duration kHearsWithin = seconds(1);
 constexpr Duration kSweepEvery = milliseconds(5);
 constexpr Duration kSweepTimeout = seconds(5);  // a process that the kernel holds may take longer
@@ -197,7 +197,7 @@ void Runner::perform(const KillEverything&) {
       setup_.container->remove([this] { frozen_removed(); });
     return;
   }
-  // Nothing was started in the container
+  // Nothing was started in the container.
   if (setup_.container && !setup_.container->is_connected()) {
     setup_.container->give_up();
     spawner_ = Spawner::gone;

@@ -13,7 +13,7 @@ using Stage = Part::Stage;
 namespace {
 
 constexpr int kMostDoublings = 4;  // how often launcher_silent_after is doubled at most
-// How often the time between two SessionOpen messages is doubled at most
+// How often the time between two SessionOpen messages is doubled at most.
 constexpr int kMostOpenings = 2;
 constexpr int kReconnectSpreads = 3;
 
@@ -58,7 +58,7 @@ void Core::Impl::on(const FromLauncher& input) {
   std::visit(
       [this](const auto& message) {
         if constexpr (AboutSession<std::decay_t<decltype(message)>>) {
-          // The message was meant for an earlier start of this agent
+          // The message was meant for an earlier start of this agent.
           if (message.session != config.session) return;
           last_word = now;
           unanswered = openings = 0;
@@ -167,7 +167,7 @@ void Core::Impl::want(const Assignment& assignment) {
   part.assignment = assignment;
   part.stage = Stage::found;
   part.report.attempt = assignment.attempt;
-  // The answer to this heartbeat renews the lease
+  // The answer to this heartbeat renews the lease.
   if (assignment.lease > Duration::zero()) next_beat = now;
   const bool full = parts.size() >= kMaxHeldParts;
   auto& held = parts.emplace(assignment.attempt, std::move(part)).first->second;

@@ -131,7 +131,7 @@ void Core::Impl::on(const EnvironmentFailed& input) {
 
 void Core::Impl::start(Part& part) {
   part.stage = Stage::starting;
-  // Secrets are in no file that the runner could read
+  // Secrets are in no file that the runner could read.
   if (part.assignment.secrets) must_tell(part);
   if (!part.assignment.secrets) need_not_tell(part);
   if (part.assignment.lease > Duration::zero()) {

@@ -7,7 +7,7 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kLongestNetworkPause = minutes(10);
-// After this time the network is measured again, to see whether the change lasts
+// After this time the network is measured again, to see whether the change lasts.
 constexpr Duration kAgainAfter = seconds(2);
 
 // `interfaces` are not compared: they include the links of containers, which come and go.
@@ -31,7 +31,7 @@ NetworkWatch::NetworkWatch(io::EventLoop& loop, Workers& workers, Duration every
 void NetworkWatch::tick(Instant now, const Inventory& known) {
   if (every_ == Duration::zero() || looking_ || now < look_at_) return;
   look_at_ = now + pause_;
-  // The network was measured a moment ago, when the agent started
+  // The network was measured a moment ago, when the agent started.
   if (!std::exchange(began_, true)) return;
   looking_ = true;
   known_ = known;

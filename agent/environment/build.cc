@@ -20,10 +20,10 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kLookEvery = milliseconds(50);
-// How often the log and the progress are passed on to the attempts that wait
+// How often the log and the progress are passed on to the attempts that wait.
 constexpr Duration kShareEvery = milliseconds(100);
 constexpr std::size_t kMaxProgressBytes = 200;
-// With less free space than this, a failure is not remembered
+// With less free space than this, a failure is not remembered.
 constexpr Bytes kFullDisk = mebibytes(16);
 constexpr std::size_t kCopyBytes = 256 << 10;
 constexpr std::size_t kTagBytes = 16;  // bytes of the key that a tag shows
@@ -181,7 +181,7 @@ void Build::work() {
           [&](const auto& subscriber) { tell_reused(parts_, subscriber, target_, *built); });
   }
   const auto failure = EnvironmentCache::find_failure(entry_);
-  // Earlier versions of the agent remembered such failures, too
+  // Earlier versions of the agent remembered such failures, too.
   if (failure && !may_be_mended(failure->error)) {
     for (const auto& subscription : subscriptions())
       subscription->subscriber->say(

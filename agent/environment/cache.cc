@@ -321,7 +321,7 @@ Result<bool> EnvironmentCache::remove(const Item& item, const InUse& in_use) con
     io::disk::unlink(item.entry.lock_file().c_str());
     return false;
   }
-  // Cgroups of an agent that was killed while it built
+  // Cgroups of an agent that was killed while it built.
   TRY(io::clean_cgroups(item.entry.cgroups()));
   TRY_ASSIGN(const std::string aside, put_aside(item));
   // A user of the entry announces itself before it looks for the entry, so one of the two sees the

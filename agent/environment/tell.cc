@@ -51,7 +51,7 @@ Result<ImageHere> look_for_its_image(const EnvironmentTarget& target,
   const auto& container = built.activation.container;
   if (!container) return ImageHere{true, ""};
   const auto* docker = std::get_if<DockerEnvironment>(&target.definition);
-  // The image itself is used, without changes
+  // The image itself is used, without changes.
   const bool is_itself = docker != nullptr && !docker->conda;
   return look_for_image({container->engine, container->variables}, container->image,
                         is_itself ? docker->image : "");

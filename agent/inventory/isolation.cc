@@ -93,7 +93,7 @@ void remove_dead_trials(const CgroupPlace& place, bool is_v2) {
         if (!is_dead_trial(name, lead)) continue;
         const std::string trial = folder + "/" + name;
         for (const std::string& rank : io::list_directory(trial).value_or(kNone))
-          // Fails for files of the kernel, which go with their directory
+          // Fails for files of the kernel, which go with their directory.
           io::disk::rmdir((trial + "/" + rank).c_str());
         io::disk::rmdir(trial.c_str());
       }

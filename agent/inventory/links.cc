@@ -18,9 +18,9 @@
 namespace lockstep::agent {
 namespace {
 
-// Larger than any part of a dump that the kernel sends
+// Larger than any part of a dump that the kernel sends.
 constexpr std::size_t kAnswerBytes = 64u << 10;
-// Far above a machine with many containers, which has hundreds
+// Far above a machine with many containers, which has hundreds.
 constexpr std::size_t kMostLinks = 10'000;
 constexpr time_t kAnswerSeconds = 5;
 
@@ -154,7 +154,7 @@ void take_address(const nlmsghdr& message, Links* links) {
   Attributes attributes = attributes_of<ifaddrmsg>(message);
   while (const rtattr* one = attributes.take()) {
     if (one->rta_type == IFA_LOCAL) local = one;
-    // The address of a point-to-point link's other end
+    // The address of a point-to-point link's other end.
     if (one->rta_type == IFA_ADDRESS) address = one;
   }
   const rtattr* own = local != nullptr ? local : address;

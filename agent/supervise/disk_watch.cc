@@ -19,9 +19,9 @@ namespace {
 
 constexpr Duration kLookEvery = seconds(1);
 constexpr Duration kMeasureEvery = seconds(5);  // attempts with a limit
-// The most time for one attempt; what was found by then counts
+// The most time for one attempt; what was found by then counts.
 constexpr Duration kMeasureAtMost = seconds(20);
-// The most time for one look at the open files of an attempt
+// The most time for one look at the open files of an attempt.
 constexpr Duration kHeldAtMost = seconds(5);
 constexpr int kShareOfTime = 20;
 
@@ -131,7 +131,7 @@ void DiskWatch::measured(const std::vector<AttemptDisk>& attempts, Instant began
   const auto space = io::disk_space(home_.attempts());
   if (!space) return;
   Bytes low = low_.count != 0 ? low_ : io::default_low_space(space->total);
-  // Until the disk space of ended parts is free again, only limits count
+  // Until the disk space of ended parts is free again, only limits count.
   if (!ended_.empty()) low = {};
   const auto found = who_must_end(attempts, *space, low);
   if (!found || !events_.is_running(found->attempt)) return;

@@ -99,7 +99,7 @@ std::vector<LogSize> log_sizes(const io::AttemptDir& directory) {
   std::map<int, LogSize> by_rank;
   for (const std::string& name : *names) {
     const auto log = io::AttemptDir::parse_log_name(name);
-    // The environment's log belongs to no rank
+    // The environment's log belongs to no rank.
     if (!log || log->second == LogStream::environment) continue;
     struct stat file;
     if (::stat((directory.logs() + "/" + name).c_str(), &file) != 0) continue;

@@ -83,7 +83,7 @@ void RunnerProcess::connected(io::Fd fd) {
       loop_, std::move(fd), kMaxRunnerFrameBytes, [this](std::string frame) { receive(frame); },
       [this] {
         socket_.reset();
-        // The pidfd shows whether the runner died; until then the agent dials again
+        // The pidfd shows whether the runner died; until then the agent dials again.
         next_dial_ = {};
       });
   if (!assignment_.empty()) socket_->send(assignment_);

@@ -35,7 +35,7 @@ std::string lowest(const std::vector<std::string>& files) {
 }
 
 std::uint64_t per_second(std::uint64_t before, std::uint64_t after, Duration elapsed) {
-  // A counter went back because an interface was removed
+  // A counter went back because an interface was removed.
   if (after < before || elapsed <= Duration::zero()) return 0;
   return static_cast<std::uint64_t>(static_cast<double>(after - before) * 1e9 /
                                     static_cast<double>(elapsed.count()));

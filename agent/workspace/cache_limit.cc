@@ -52,7 +52,7 @@ Status BlobCacheLimit::keep() {
 }
 
 Status BlobCacheLimit::free(Bytes wanted) {
-  // Without a folder of attempts it is not known which trees are in use
+  // Without a folder of attempts it is not known which trees are in use.
   if (limit_.attempts.empty()) return {};
   const std::lock_guard lock(mutex_);
   bool any = false;

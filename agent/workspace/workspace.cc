@@ -89,7 +89,7 @@ class Teller {
   std::string last_;
 };
 
-// Longer than the grace time and the clean-up after it
+// Longer than the grace time and the clean-up after it.
 constexpr Duration kAwaitEarlier = seconds(60);
 
 // In a container the path may be one that the agent's user could not make on the host.
@@ -225,7 +225,7 @@ Result<std::string> Workspace::Impl::read_object(const Digest& digest, const Ass
                                                  BlobSource& source, Teller& teller) {
   auto object = blobs->get(digest);
   if (object || !assignment.spec.snapshot) return object;
-  // The blob was damaged, or was removed from the cache since
+  // The blob was damaged, or was removed from the cache since.
   TRY(fetch(*assignment.spec.snapshot, source, teller));
   return blobs->get(digest);
 }

@@ -17,7 +17,7 @@ using nlohmann::json;
 using Variables = std::map<std::string, std::string>;
 
 constexpr std::string_view kAround = "/usr/local/bin:/usr/bin:/bin";
-// Conda's mark for an unset variable, in conda-meta/state
+// conda's mark for an unset variable, in conda-meta/state.
 constexpr std::string_view kUnset = "***unset***";
 
 // Sources each script, whatever the one before returned. What the scripts print goes to the log.

@@ -87,7 +87,7 @@ Result<std::string> rattler_python(Toolbox& tools, const std::string& cache) {
   TRY_ASSIGN(ready, works(tools, home));
   if (ready) return python;
   TRY_ASSIGN(const std::vector<std::string> names, io::list_directory(root));
-  // Left by a process that was killed; its children may still write there
+  // Left by a process that was killed; its children may still write there.
   for (const std::string& name : names)
     if (name.starts_with(kHalfMade)) static_cast<void>(io::remove_tree(root + "/" + name));
   const std::string beside = fmt::format("{}/{}{}", root, kHalfMade, ::getpid());
@@ -100,7 +100,7 @@ Result<std::string> rattler_python(Toolbox& tools, const std::string& cache) {
   TRY(io::remove_tree(home));
   if (io::disk::rename(beside.c_str(), home.c_str()) != 0)
     return make_error(ErrorCode::io, fmt::format("keeping {}: {}", home, std::strerror(errno)));
-  // Otherwise the last line of pip's output would stay in view
+  // Otherwise the last line of pip's output would stay in view.
   tools.show(fmt::format("starting {}", package()));
   return python;
 }

@@ -65,7 +65,7 @@ DockerfileInstruction dockerfile_instruction(const std::vector<std::string_view>
   for (std::size_t i = at; i < lines.size(); ++i) {
     std::string_view line = without_blanks_before(lines[i]);
     if (i == at && (line.empty() || line.starts_with('#'))) return {"", at + 1};
-    // Empty lines and comments may also be between the lines of one instruction
+    // Empty lines and comments may also be between the lines of one instruction.
     if (line.empty() || line.starts_with('#')) continue;
     if (i != at && reading.keeps_blanks) line = lines[i];
     const std::string_view cut = without_blanks_after(line);

@@ -80,7 +80,7 @@ Result<EngineInfo> engine_info_from(std::string_view text, const std::string& er
     if (failures.is_array() && !failures.empty())
       return unavailable(failures.front().get<std::string>());
     const bool is_podman = info.contains("host");
-    // Without a version of the server, only the client has answered
+    // Without a version of the server, only the client has answered.
     if (!is_podman && info.value("ServerVersion", "").empty())
       return unavailable(errors.empty() ? "its daemon does not report its version" : errors);
     EngineInfo found = is_podman ? of_podman(info) : of_docker(info);

@@ -90,7 +90,7 @@ Pip::Pip(Toolbox& tools, const Site& site, std::string python, std::string folde
   if (site.is_rebuild) tools.set("PIP_NO_CACHE_DIR", "1");  // the cache keeps what was compiled
   tools.set("PIP_CACHE_DIR", site.cache + "/pip");
   tools.set("PIP_NO_INPUT", "1");  // no person is there to type a password
-  // Pip would advise to change the environment that is built here
+  // pip would advise to change the environment that is built here.
   tools.set("PIP_DISABLE_PIP_VERSION_CHECK", "1");
   // pip says that the index is unreachable only when it retries. Without retries it says that there
   // is no such package.

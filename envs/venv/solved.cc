@@ -138,7 +138,7 @@ Result<std::vector<LockedPackage>> packages_of_compiled(std::string_view text) {
         packages.back().sha256.emplace_back(word.substr(kHash.size()));
         continue;
       }
-      // The hash, or a marker, which holds here
+      // The hash, or a marker, which holds here.
       if (word.starts_with('-') || word.front() == ';') break;
       if (std::string_view rest = line; next_word(rest) == "@") {
         packages.push_back(by_address(word, rest));

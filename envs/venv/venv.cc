@@ -10,7 +10,7 @@
 namespace lockstep::envs {
 namespace {
 
-// The first version that handles such reports well
+// The first version that handles such reports well.
 constexpr std::string_view kPipWithReports = "pip>=23";
 
 Result<Asked> write_definition(const VenvEnvironment& definition, const std::string& folder) {

@@ -14,9 +14,9 @@ namespace lockstep::runner {
 namespace {
 
 constexpr Duration kHangUpGrace = seconds(1);  // the time between SIGHUP and SIGKILL
-// How long streams of an ended program stay open
+// How long streams of an ended program stay open.
 constexpr Duration kCloseAfter = milliseconds(500);
-// How long rank 0 waits for a client that is silent
+// How long rank 0 waits for a client that is silent.
 constexpr Duration kMainWaitsFor = 2 * kAttachAskAfter;
 constexpr std::size_t kMostGone = 4096;
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kMostSaid = 1u << 20;
 constexpr std::size_t kMostOfFrame = 200;  // the most bytes of a frame's function, and of its file
-// How often one turn reads at most, if a tool writes without end
+// How often one turn reads at most, if a tool writes without end.
 constexpr int kMostReadsOfCore = 128;
 constexpr char kToolFolders[] = "/usr/local/bin:/usr/bin:/bin";
 

@@ -98,7 +98,7 @@ Pmi1Server::Events MpiBootstrap::pmi1_events() {
       events_.connected,
       events_.finalized,
       [this](int rank, int code, std::string message) {
-        // MPICH sends this text if there is no message
+        // MPICH sends this text if there is no message.
         const bool is_empty = message.compare("abort") == 0;
         events_.aborted(rank, code, refused_.explain(rank, is_empty ? "" : std::move(message)));
       },

@@ -51,7 +51,7 @@ void Pmi1Server::read(int rank) {
 
 void Pmi1Server::answer(int rank, const std::string& line) {
   const auto found = connections_.find(rank);
-  // The connection was closed, or its client broke the protocol
+  // The connection was closed, or its client broke the protocol.
   if (found == connections_.end()) return;
   found->second.out += line;
   send(rank);

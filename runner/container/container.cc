@@ -160,7 +160,7 @@ void ContainerProcess::accept() {
 
 // A container's processes are not descendants of the runner. The agent finds them by this file.
 void ContainerProcess::tell_pid() const {
-  // No identity where the engine's processes are not visible
+  // No identity where the engine's processes are not visible.
   const auto identity = io::identify(spawn_pid_);
   if (!identity) return;
   const Status told =

@@ -37,7 +37,7 @@ void Core::Impl::on(const Endpoint& input) {
 
 void Core::Impl::on(const AssignmentChanged& input) {
   if (phase == Phase::fresh || input.assignment.attempt != assignment.attempt) return;
-  // The message was overtaken or came twice
+  // The message was overtaken or came twice.
   if (input.assignment.phase <= assignment.phase) return;
   assignment = input.assignment;
   switch (assignment.phase) {
@@ -88,7 +88,7 @@ void Core::Impl::on(const RankStarted& input) {
   record->exit.started = true;
   if (started.ns == 0) started = now;
   if (terminating) {
-    // The rank started after the others were signalled
+    // The rank started after the others were signalled.
     out.push_back(SignalRanks{terminating->signal});
   } else if (ranks.all_started()) {
     show(PartState::running);

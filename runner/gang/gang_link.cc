@@ -28,7 +28,7 @@ namespace {
 
 constexpr char kZapDomain[] = "gang";
 constexpr Duration kBusyTick = milliseconds(2);  // while dialling, or while a queue is full
-// A tick that is this late shows that this process itself was stopped
+// A tick that is this late shows that this process itself was stopped.
 constexpr Duration kAwayFor = milliseconds(2'500);
 constexpr Duration kLastRedial = milliseconds(1'000);
 constexpr Duration kByeAgainAfter = milliseconds(50);
@@ -220,7 +220,7 @@ void TreeLink::check_silence(Instant now) {
   last_tick_ = now;
   std::vector<int> lost;
   for_neighbours([&](Neighbour& n) {
-    // Only time in which this process ran counts
+    // Only time in which this process ran counts.
     if (we_were_away && n.heard.ns != 0) n.heard = now;
     if (is_reported_lost(n.standing)) return;
     const bool joined = n.heard.ns != 0;

@@ -94,7 +94,7 @@ bool LinkStream::accept(const LinkFrame& frame) {
   if (frame.sequence > received_) {
     gap_ = true;
   } else {
-    // A repeated frame: our acknowledgement was lost, so it is sent again
+    // A repeated frame: our acknowledgement was lost, so it is sent again.
     acknowledged_out_ = received_ - 1;
   }
   return false;

@@ -23,14 +23,14 @@ namespace lockstep::runner {
 namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
-// Above this number of files, syncfs is called once instead
+// Above this number of files, syncfs is called once instead.
 constexpr std::size_t kSyncOneByOne = 64;
 constexpr std::uint64_t kFreeStep = 1 << 20;
-// Bytes of each log that are kept for failure reports
+// Bytes of each log that are kept for failure reports.
 constexpr std::uint64_t kKeptTail = 64 << 10;
-// Plus the bytes before the first whole character
+// Plus the bytes before the first whole character.
 constexpr std::size_t kQuoted = kStderrTailBytes + 3;
-// A paused stream continues when it has this much room
+// A paused stream continues when it has this much room.
 constexpr std::uint64_t kWorthwhile = 64 << 10;
 
 // Reads the last bytes of a file of this size, at most `most`.
@@ -68,7 +68,7 @@ Result<LogCapture::Writers> LogCapture::open(int rank, std::uint32_t uid) {
     io::Fd& writer = which == LogStream::out ? writers.out : writers.err;
     writer.reset(fds[1]);
     fcntl(fds[0], F_SETFL, O_NONBLOCK);
-    // If it fails, a smaller pipe is used
+    // If it fails, a smaller pipe is used.
     fcntl(fds[0], F_SETPIPE_SZ, static_cast<int>(kReadBytes));
     if (uid != geteuid() && fchown(fds[1], uid, static_cast<gid_t>(-1)) != 0)
       return errno_error(errno, fmt::format("the output pipe of rank {} for uid {}", rank, uid));

@@ -34,7 +34,7 @@ bool LogCapture::flush(Stream& stream) {
     if (written <= 0) {
       reason_ = fmt::format("ranks wait: their output cannot be written to {}: {}", stream.path,
                             std::strerror(errno));
-      // Tried at once; retry() sets the next time
+      // Tried at once; retry() sets the next time.
       if (retry_at_ == Instant::never()) retry_at_ = Instant{};
       return false;
     }

@@ -8,7 +8,7 @@
 namespace lockstep::runner {
 namespace {
 
-// A count is logged again when it has grown by this factor
+// A count is logged again when it has grown by this factor.
 constexpr unsigned long long kMuchMore = 8;
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 
 static_assert(kEndKeeper == SIGTERM);
 
-// How long processes have that are left when the program has ended
+// How long processes have that are left when the program has ended.
 constexpr long long kGraceMs = 500;
 constexpr int kQuickRounds = 10;
 

@@ -86,7 +86,7 @@ void Spawner::receive() {
   message.msg_controllen = sizeof control;
   const ssize_t length = recvmsg(socket_, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  // Closed, or the sender is not our runner
+  // Closed, or the sender is not our runner.
   if (length != sizeof header || header.magic != kMagic) {
     open_ = false;
     killing_ = quitting_ = true;

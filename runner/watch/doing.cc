@@ -6,7 +6,7 @@
 namespace lockstep::runner {
 namespace {
 
-// A process with this much less cpu time started the one that works
+// A process with this much less cpu time started the one that works.
 constexpr std::uint64_t kMuchLessCpu = 20;
 constexpr int kDeepestWrapper = 16;
 

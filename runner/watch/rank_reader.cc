@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxOwnPids = 65'536;
 constexpr std::size_t kMaxCgroupLevels = 8;
-// Descriptors of one process that one look reads at most
+// Descriptors of one process that one look reads at most.
 constexpr std::size_t kMaxTargetsOfLook = 256;
 constexpr char kCgroupRoot[] = "/sys/fs/cgroup";
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kSlowEvery = 6;          // how many samples there are for each slow reading
 constexpr int kVersionsPerSample = 4;  // ranks for which one sample reads versions
-// Read more than once, since libraries may be loaded late
+// Read more than once, since libraries may be loaded late.
 constexpr Duration kVersionsAfter[] = {seconds(60), minutes(5)};
 // Reading the sockets may take this part of one cpu's time, for each rank.
 constexpr int kSocketsShare = 2'000;
@@ -114,7 +114,7 @@ void RankWatch::want_stack(Instant now, const WatchLook& look, int rank, Rank& o
   if (one.waits_for_stack && now - one.stack_asked < kStackAnswerWithin) return;
   one.waits_for_stack = false;
   const Doing doing = one.track.standing().doing;
-  // No tool may attach to these processes
+  // No tool may attach to these processes.
   if (doing == Doing::stopped || doing == Doing::device) return;
   const auto& ordered = look.stacks_now;
   const bool is_ordered = std::find(ordered.begin(), ordered.end(), rank) != ordered.end();

@@ -10,7 +10,7 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kLookEvery = seconds(5);
-// How long an opened attachment waits for the bulk connection
+// How long an opened attachment waits for the bulk connection.
 constexpr Duration kWaitsFor = seconds(20);
 constexpr std::size_t kMostWaiting = 64;  // frames of at most 64 KiB each
 

@@ -19,7 +19,7 @@ constexpr int kTriesOnceSettled = 2;
 // that the capture took.
 constexpr int kPauseFactor = 4;
 constexpr Duration kLongestPause = seconds(9);
-// How often the reason is repeated while a checkpoint cannot be saved
+// How often the reason is repeated while a checkpoint cannot be saved.
 constexpr Duration kSayAgainAfter = minutes(10);
 
 }  // namespace

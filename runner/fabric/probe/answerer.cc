@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kListenerId = 1;    // the listeners have this id and those that follow
 constexpr std::uint64_t kFirstGuest = 100;  // the first id of connections
-// The first port that Open MPI tries: btl_tcp_port_min_v4
+// The first port that Open MPI tries: btl_tcp_port_min_v4.
 constexpr std::uint16_t kOpenMpisFirstPort = 1'024;
 // How many ports are tried, like Open MPI does: some are in use or in TIME_WAIT
 constexpr int kOpenMpisTries = 2'048;

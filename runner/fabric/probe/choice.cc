@@ -27,7 +27,7 @@ std::optional<PathTrouble> trouble_of(PathState state) {
 // The results for one address of a peer.
 struct Leg {
   const PathFinding* test = nullptr;  // null: the test is missing or did not finish
-  // A port that could not be reached; the port of the test comes first
+  // A port that could not be reached; the port of the test comes first.
   const PathFinding* closed = nullptr;
 
   bool is_broken() const { return closed != nullptr; }

@@ -90,7 +90,7 @@ std::vector<ProcessUse> processes_in(const std::string& proc) {
 
 // Whether the process holds an RDMA device. Subtracts the number of files that it looks at from
 // `most`.
-// Unseen: not permitted; too_many: more files than `most`
+// `unseen`: not permitted; `too_many`: more files than `most`.
 enum class Holds { yes, no, unseen, too_many };
 Holds holds_device(const std::string& proc, int pid, int& most) {
   const OpenFolder folder(::opendir(fmt::format("{}/{}/fd", proc, pid).c_str()));

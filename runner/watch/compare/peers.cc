@@ -15,7 +15,7 @@ namespace {
 std::string_view host_of(std::string_view end) {
   if (end.starts_with('[')) return end.substr(1, end.find(']') - 1);
   const std::size_t colon = end.find(':');
-  // More than one colon: an IPv6 address without a port
+  // More than one colon: an IPv6 address without a port.
   return colon == end.rfind(':') ? end.substr(0, colon) : end;
 }
 
