@@ -10,13 +10,12 @@
 #include "common/base/quoted_name.h"
 #include "common/domain/messages/bulk_protocol.h"
 #include "common/domain/messages/client_limits.h"
-#include "common/domain/messages/join_protocol.h"
-#include "common/grammar/key_word.h"
 #include "common/io/clock.h"
 #include "common/io/net/link_state.h"
 #include "common/io/net/reach.h"
 #include "common/wire/messages/bulk.h"
 #include "common/wire/messages/control.h"
+#include "launcher/cli/link/refused_key.h"
 #include "launcher/cli/terminal/output.h"
 
 namespace lockstep::cli {
@@ -24,7 +23,6 @@ namespace lockstep::cli {
 namespace {
 
 constexpr int kBulkPerTurn = 16;
-constexpr Duration kStandingTimeout = seconds(3);
 // How long the bulk socket may take to answer, if the control socket does.
 constexpr Duration kAnswersWithin = seconds(7);
 constexpr Duration kLook = seconds(1);
@@ -108,8 +106,6 @@ struct Connection::Impl {
   Status dial_bulk();
   Error explained(Error error);
   std::string why_no_bulk();
-  KeyStanding standing_of_key();
-  Error why_refused(Error error);
 
   Endpoint endpoint;
   bool is_reached = false;  // a request was sent over this connection
@@ -221,73 +217,6 @@ std::string Connection::Impl::why_no_bulk() {
       endpoint.control, endpoint.bulk, trouble);
 }
 
-// At its port for joining, the launcher tells every key's owner the key's standing. Unknown if it
-// does not answer.
-KeyStanding Connection::Impl::standing_of_key() {
-  KeyStanding standing;
-  if (endpoint.join.empty()) return standing;
-  io::SocketLimits limits;
-  limits.max_message_bytes = static_cast<std::int64_t>(kMaxJoinMessageBytes);
-  auto socket =
-      io::ClientSocket::connect(transport, endpoint.join, endpoint.public_key, keys, limits);
-  Envelope<JoinMessage> question;
-  question.sequence = ++sequence;
-  question.body = AskAboutKey{};
-  if (!socket || !socket->send_within(wire::encode(question), kStandingTimeout)) return standing;
-  bool is_answered = false;
-  io::EventLoop waiting;
-  waiting.watch_socket(socket->handle(), [&] {
-    while (const auto bytes = socket->receive()) {
-      const auto reply = wire::decode_envelope<JoinReply>(*bytes);
-      is_answered = true;
-      if (!reply) continue;
-      if (const auto* said = std::get_if<KeyStanding>(&reply->body)) standing = *said;
-    }
-  });
-  const Instant end = clock.now() + kStandingTimeout;
-  while (!is_answered && clock.now() < end) waiting.turn(end - clock.now());
-  waiting.unwatch_socket(socket->handle());
-  return standing;
-}
-
-// Says what the person can do. A revoked key never works again, so a new one must replace it.
-Error Connection::Impl::why_refused(Error error) {
-  const KeyStanding standing = standing_of_key();
-  const std::string file = keys.path.empty() ? "the key file" : keys.path;
-  const std::string anew = fmt::format(
-      "It is never accepted again: move the file away (mv {0} {0}.revoked), make a new key with "
-      "`lockstep user key show`, and ask an admin for `lockstep user ",
-      file);
-  const std::string fact = to_string(standing);
-  switch (standing.kind) {
-    case KeyStanding::Kind::unknown:
-    case KeyStanding::Kind::valid: break;
-    case KeyStanding::Kind::revoked:
-      error.message = fmt::format("{} ({}). {}key add {} NEWKEY`", printable(fact), file, anew,
-                                  printable(standing.user.empty() ? "NAME" : standing.user));
-      return error;
-    case KeyStanding::Kind::user_removed:
-      error.message = fmt::format(
-          "{} ({}). {}add NAME --key NEWKEY`; who is added again is another user, without what the "
-          "first one had",
-          printable(fact), file, anew);
-      return error;
-    case KeyStanding::Kind::line_removed:
-      error.message =
-          fmt::format("{}; ask an admin for `lockstep user key add {} {}`", printable(fact),
-                      printable(standing.user), key_word(keys.public_key));
-      return error;
-  }
-  const auto user = io::current_user();
-  const std::string name = user ? user->name : "NAME";
-  error.message += fmt::format(
-      "; ask an admin of the launcher to add you with `lockstep user add {0} --key {1}`; if the "
-      "launcher has no admin yet, add this line to keys/authorized_users in the launcher's home: "
-      "{0} {1}",
-      name, key_word(keys.public_key));
-  return error;
-}
-
 // The reader may be the person who can act, so the error says what to do.
 Error Connection::Impl::explained(Error error) {
   if (error.code == ErrorCode::unavailable && !when_down.empty()) error.message += "; " + when_down;
@@ -298,7 +227,8 @@ Error Connection::Impl::explained(Error error) {
         printable(of_attempt));
     return error;
   }
-  return why_refused(std::move(error));
+  return why_refused(std::move(error), standing_of_key(transport, endpoint, keys, ++sequence),
+                     keys);
 }
 
 void Connection::on_data_wait(std::function<void(const std::string&)> tell) {
