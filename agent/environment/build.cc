@@ -20,11 +20,9 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kLookEvery = milliseconds(50);
-// How often the log and the progress are passed on to the attempts that wait.
-constexpr Duration kShareEvery = milliseconds(100);
+constexpr Duration kShareEvery = milliseconds(100);  // between updates to waiting attempts
 constexpr std::size_t kMaxProgressBytes = 200;
-// With less free space than this, a failure is not remembered.
-constexpr Bytes kFullDisk = mebibytes(16);
+constexpr Bytes kFullDisk = mebibytes(16);  // with less, a failure is not remembered
 constexpr std::size_t kCopyBytes = 256 << 10;
 constexpr std::size_t kTagBytes = 16;  // bytes of the key that a tag shows
 
@@ -181,8 +179,7 @@ void Build::work() {
           [&](const auto& subscriber) { tell_reused(parts_, subscriber, target_, *built); });
   }
   const auto failure = EnvironmentCache::find_failure(entry_);
-  // Earlier versions of the agent remembered such failures, too.
-  if (failure && !may_be_mended(failure->error)) {
+  if (failure && !may_be_mended(failure->error)) {  // earlier versions remembered those, too
     for (const auto& subscription : subscriptions())
       subscription->subscriber->say(
           fmt::format("the {} failed before; this is the log of {}, by job {}:", described(target_),
@@ -216,8 +213,7 @@ envs::ImageSite Build::image_site() const {
 Result<envs::EnvironmentOrder> Build::order_for(envs::Order::What what,
                                                 std::optional<envs::Lock> lock,
                                                 const EntryLock& held) {
-  // The agent calls container engines itself; its tools then work in a folder that no user can
-  // change.
+  // The agent calls engines itself, so tools of an image work in a folder that no user can change.
   const bool is_image = std::holds_alternative<DockerEnvironment>(target_.definition);
   io::User user = target_.user;
   if (is_image) {
@@ -237,8 +233,7 @@ Result<envs::EnvironmentOrder> Build::order_for(envs::Order::What what,
                   {}}};
   if (std::holds_alternative<CondaEnvironment>(target_.definition))
     order.order.site.shared = {entry_.archives(), entry_.wanted(), entry_.scratch() + "/fetched"};
-  // The engine's client is not moved into the cgroup: what it starts may serve other images of its
-  // user.
+  // Not the engine's client: programs that it starts may serve other images of its user.
   if (cgroup_ && !is_image) order.cgroup_procs = cgroup_->procs_files();
   order.lock = held.fd();
   return order;

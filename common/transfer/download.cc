@@ -47,8 +47,7 @@ class Downloader {
   Progress progress_;
   std::unordered_set<Digest> absent_;
   std::unordered_set<Digest> damaged_;  // blobs whose bytes did not match the digest
-  // Further parts of blobs of unknown size.
-  std::deque<std::pair<BlobWanted, std::uint64_t>> later_;
+  std::deque<std::pair<BlobWanted, std::uint64_t>> later_;  // parts of blobs of unknown size
 };
 
 Status Downloader::run(const std::vector<BlobWanted>& wanted) {

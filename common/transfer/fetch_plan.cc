@@ -167,8 +167,7 @@ bool FetchPlan::is_ready(NodeId id, std::size_t most, Instant now) const {
   return found->second.open.size() < most && now >= found->second.busy_until;
 }
 
-// The peer with the fewest open requests; among equals, a different one for each pair of node and
-// unit.
+// The peer with the fewest open requests; among equals, it depends on the node and the unit.
 NodeId FetchPlan::peer_with(std::size_t unit, Instant now) const {
   NodeId best = kLauncher;
   std::pair<std::size_t, std::uint64_t> least;
@@ -192,8 +191,7 @@ bool FetchPlan::is_hope() const {
   });
 }
 
-// Rendezvous hashing over the nodes of the core that fetch: when a node leaves, only its own units
-// move.
+// Rendezvous hashing over the core's nodes that fetch: if one leaves, only its own units move.
 NodeId FetchPlan::home_of(std::size_t unit) const {
   NodeId home = self_;
   std::uint64_t highest = mix(unit, self_.value);

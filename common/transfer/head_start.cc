@@ -22,8 +22,7 @@ namespace {
 // Below this size an upload after the capture is as fast, with fewer messages.
 constexpr std::uint64_t kWorthwhileBytes = 1u << 20;
 constexpr std::size_t kWorthwhileFiles = 64;
-// Bytes of contents per question; fewer at the end.
-constexpr std::uint64_t kBytesPerQuestion = 4u << 20;
+constexpr std::uint64_t kBytesPerQuestion = 4u << 20;  // of contents; fewer at the end
 constexpr std::size_t kProbeFactor = 16;
 // After this silence the capture continues alone, and the submission reports the error.
 constexpr Duration kSilence = seconds(15);
@@ -79,8 +78,7 @@ class HeadStart {
   const OnProgress& on_progress_;
   Progress progress_;
   std::unordered_set<Digest> seen_;
-  // Contents that are kept until they are sent or not needed.
-  std::unordered_map<Digest, snapshot::Content> held_;
+  std::unordered_map<Digest, snapshot::Content> held_;  // until they are sent or not needed
   std::vector<Digest> unasked_, lacking_;
   std::uint64_t unasked_bytes_ = 0;
   std::size_t taken_ = 0, probe_at_ = 0;

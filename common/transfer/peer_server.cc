@@ -23,8 +23,7 @@ constexpr std::size_t kMaxAllowed = 100'000;  // the most allowed pairs of key a
 constexpr std::size_t kMaxReachableBytes = 64u << 20;
 constexpr std::size_t kMaxLooks = 1'000;
 constexpr std::size_t kMaxOwed = 1'000;
-// Small, so that eight streams take turns often.
-constexpr std::size_t kBytesPerMessage = 256u << 10;
+constexpr std::size_t kBytesPerMessage = 256u << 10;  // so that eight streams take turns often
 constexpr int kQueuedMessages = 4;  // the most messages that are queued for one asker
 constexpr Duration kLookAgainAfter = seconds(5);
 constexpr Duration kRefusalCounts = milliseconds(300);
@@ -79,9 +78,8 @@ struct PeerServer::Impl {
   const PeerServerLimits limits;
   std::string endpoint;
   std::mutex mutex;
-  std::set<PublicKey> revoked;  // guarded by the mutex
-  // Time until which each is allowed; guarded by the mutex.
-  std::map<std::pair<PublicKey, Digest>, Instant> allowed;
+  std::set<PublicKey> revoked;                              // guarded by the mutex
+  std::map<std::pair<PublicKey, Digest>, Instant> allowed;  // until then; guarded by the mutex
 
   // The members below belong to the thread.
   snapshot::ReachableTrees trees;
@@ -156,8 +154,7 @@ void PeerServer::forbid(const std::vector<PublicKey>& keys) {
   if (keys.empty()) return;
   {
     std::lock_guard guard(impl_->mutex);
-    // A revoked key is not used again, and its transfers have long ended, so the list may be
-    // cleared.
+    // Revoked keys are not used again, and their transfers have long ended.
     if (impl_->revoked.size() + keys.size() > kMaxAllowed) impl_->revoked.clear();
     for (const PublicKey& key : keys) {
       impl_->revoked.insert(key);

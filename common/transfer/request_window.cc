@@ -30,8 +30,7 @@ std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch
 
 }  // namespace
 
-// Starts with a random number, so that late answers to an earlier transfer on this socket match no
-// request.
+// Starts at a random number, so that late answers to an earlier transfer match no request.
 RequestWindow::RequestWindow(io::ClientSocket& socket, const TransferOptions& options)
     : socket_(socket),
       options_(options),

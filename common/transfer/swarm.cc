@@ -13,8 +13,7 @@ namespace lockstep::transfer {
 
 namespace {
 
-// Bytes of a large blob per request; further requests follow.
-constexpr std::uint64_t kBytesPerAsk = 4u << 20;
+constexpr std::uint64_t kBytesPerAsk = 4u << 20;  // of a large blob; more requests follow
 constexpr Duration kTick = milliseconds(50);
 constexpr Duration kFindEvery = milliseconds(500);
 // A unit that is begun at the launcher is fetched from it to the end. So large units are not begun
@@ -159,8 +158,7 @@ Status Swarm::receive_from(NodeId id) {
 
 Status Swarm::take(NodeId from, std::uint64_t sequence, BulkMessage& answer) {
   const auto found = requests_.find(sequence);
-  // The reply came twice or late.
-  if (found == requests_.end() || found->second.to != from) return {};
+  if (found == requests_.end() || found->second.to != from) return {};  // late or repeated
   if (auto* data = std::get_if<BlobData>(&answer)) return take_data(from, sequence, *data);
   if (const auto* refusal = std::get_if<BulkRefused>(&answer))
     return refused(from, sequence, *refusal);
@@ -260,8 +258,7 @@ Status Swarm::refused(NodeId from, std::uint64_t sequence, const BulkRefused& re
   }
   if (!refusal.for_now && request.unit)
     return make_error(ErrorCode::conflict, "the launcher refused: " + refusal.message);
-  // A part is here: the rest is requested from the same source.
-  if (request.unit && request.offset > 0) {
+  if (request.unit && request.offset > 0) {  // the rest is requested from the same source
     plan_->arrived(from, 0, now);
     request.is_sent = false;
     request.send_at = now + 2 * kTick;

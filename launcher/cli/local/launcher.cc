@@ -21,9 +21,8 @@ namespace {
 constexpr Duration kNodesTimeout = seconds(20);
 constexpr Duration kRestartTimeout = seconds(3);  // short, because others wait meanwhile
 constexpr Duration kShutdownTimeout = minutes(5);
-constexpr Duration kLeaveTimeout = seconds(3);  // for a runner to leave after its final report
-// The journal, the endpoint and the logs need about this much.
-constexpr Bytes kTooLittleToStart = mebibytes(1);
+constexpr Duration kLeaveTimeout = seconds(3);     // for a runner to leave after its final report
+constexpr Bytes kTooLittleToStart = mebibytes(1);  // for the journal, the endpoint and logs
 
 int active_jobs(const LauncherStatus& status) {
   int active = 0;
@@ -161,7 +160,6 @@ Result<LocalLauncher::Started> LocalLauncher::start_missing(Connection& connecti
     const bool is_alive = !living_agents(home_, name).empty();
     if (is_alive && !belongs_to_other_launcher(home_, name, known)) continue;
     if (is_alive) {
-      // The node may just have joined.
       TRY_ASSIGN(known, known_nodes(connection, endpoint, timeout));
       if (!belongs_to_other_launcher(home_, name, known)) continue;
       TRY(end_foreign_agents(name));
