@@ -19,15 +19,8 @@ namespace {
 
 constexpr Bytes kLeastLogSpool = mebibytes(1);
 
-}  // namespace
-
-std::string default_home() {
-  if (::geteuid() == 0) return "/var/lib/lockstep/agent";
-  const auto user = io::current_user();
-  return (user ? user->home : std::string()) + "/.lockstep/agent";
-}
-
-void add_options(CLI::App& app, Options& options) {
+// The launcher that this node joins, and the node's name there.
+void add_membership(CLI::App& app, Options& options) {
   app.add_option("--launcher", options.launcher,
                  "tcp://HOST:PORT where this node reaches the launcher; remembered; needed only if "
                  "the token's address is not reachable from this node");
@@ -35,6 +28,10 @@ void add_options(CLI::App& app, Options& options) {
                  "file with the join token, or - for standard input; needed once");
   app.add_option("--home", options.home, "where attempts, caches and the identity are kept");
   app.add_option("--name", options.name, "the node's name (default: the host name)");
+}
+
+// The part of the machine that this node offers, and its address.
+void add_offer(CLI::App& app, Options& options) {
   app.add_option("--advertise", options.offer.advertise,
                  "address for other nodes (default: of the route to the launcher)");
   app.add_option("--share", options.offer.share,
@@ -47,6 +44,10 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--memory", options.offer.memory, "offer only so much (16g), or all");
   app.add_option("--gpus", options.offer.gpus,
                  "offer only these: none, a count, a list, or a share I/N; or all");
+}
+
+// How much disk space the agent's caches and spools may take.
+void add_space(CLI::App& app, Options& options) {
   app.add_option(
          "--log-spool", options.log_spool,
          "how much output of one attempt this node stores until the launcher has taken it; when it "
@@ -64,6 +65,10 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--low-space", options.low_space,
                  "this node takes no new work while the disk of --home has less free space than "
                  "this (default: 2 % of the disk, at least 1g; a tenth of a small disk)");
+}
+
+// The most that jobs may request.
+void add_caps(CLI::App& app, Options& options) {
   app.add_option(
          "--max-pids-limit", options.max_pids_limit,
          "the most processes and threads that a job may request for each rank (default: 65536)")
@@ -73,6 +78,30 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--max-disk-limit", options.max_disk_limit,
                  "the most that a job's folders on this node may hold, also for a job that "
                  "requests no limit (default: none)");
+}
+
+void add_doctor(CLI::App& app, Options& options) {
+  auto* doctor =
+      app.add_subcommand("doctor", "check what this machine can do as a node; starts no agent");
+  doctor->add_option("--home", options.home, "of the agent");
+  doctor->add_option("-o,--output", options.format, "table (default) or json")
+      ->check(CLI::IsMember({"table", "json"}));
+}
+
+}  // namespace
+
+std::string default_home() {
+  if (::geteuid() == 0) return "/var/lib/lockstep/agent";
+  const auto user = io::current_user();
+  return (user ? user->home : std::string()) + "/.lockstep/agent";
+}
+
+void add_options(CLI::App& app, Options& options) {
+  // `--help` lists the options in this order.
+  add_membership(app, options);
+  add_offer(app, options);
+  add_space(app, options);
+  add_caps(app, options);
   app.add_option("--sample-every", options.sample_every,
                  "how often this node reports what it and its ranks use, for `lockstep top`: 1s to "
                  "10m, 0 = never (default: 5s)")
@@ -87,11 +116,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--log-level", options.log_level, "debug, info, warn or error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
   app.set_version_flag("--version", std::string("lockstep-agent ") + LOCKSTEP_VERSION);
-  auto* doctor =
-      app.add_subcommand("doctor", "check what this machine can do as a node; starts no agent");
-  doctor->add_option("--home", options.home, "of the agent");
-  doctor->add_option("-o,--output", options.format, "table (default) or json")
-      ->check(CLI::IsMember({"table", "json"}));
+  add_doctor(app, options);
 }
 
 void add_moved(CLI::App& app, Options& options) {

@@ -1,7 +1,7 @@
-// lockstep-agent: one per node. Joins a launcher once, with a token; from then on runs what the
+// lockstep-agent: one per node. Joins a launcher once, with a token; after that it runs what the
 // launcher wants here. SIGTERM ends the agent; the jobs' runners stay, and the next agent attaches
-// to them. Where SIGTERM announces that the machine is taken away (--taken-on-sigterm), the
-// launcher is told so, and the agent ends when its jobs have.
+// to them. With --taken-on-sigterm, SIGTERM announces that the machine is taken away: the agent
+// tells the launcher, and ends when its jobs have ended.
 
 #include <malloc.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kJoinTimeout = seconds(30);
-constexpr int kUsage = 2;  // the exit code for a command line that is wrong, as of all our programs
+constexpr int kUsage = 2;  // exit code of all our programs for a wrong command line
 
 Status give_notice(const Options& options) {
   const AgentHome home(options.home.empty() ? default_home() : options.home);
@@ -73,7 +73,7 @@ Result<wire::JoinToken> read_token(const std::string& file) {
   return token;
 }
 
-// The launcher keeps its key when it moves, so the agent itself finds out whether it is there.
+// The launcher keeps its key when it moves, so the agent recognises it at the new address.
 Status note_moved(const Options& options) {
   const AgentHome home(options.home.empty() ? default_home() : options.home);
   TRY_ASSIGN(const std::optional<Identity> known, load_identity(home.identity()));
@@ -100,7 +100,8 @@ Status note_moved(const Options& options) {
   } else {
     TRY_ASSIGN(address, address_after(options.launcher));
   }
-  // Without a secret: the agent's account may be another one, and must read it.
+  // The text holds no secret. The agent may run under another account, which must be able to read
+  // it.
   const std::string text = wire::encode(token_for(known->launcher_key, address)) + "\n";
   TRY(io::write_file_atomically(home.moved(), text, 0644));
   std::printf("the agent of %s will look for its launcher at %s\n", home.path().c_str(),
@@ -126,8 +127,8 @@ Status prepare_home(const AgentHome& home) {
   return {};
 }
 
-// Held by an agent that ends until the last of its threads has gone, a moment longer than it can be
-// seen in /proc.
+// An agent that ends holds the lock until its last thread has gone. That is a moment longer than
+// the process is visible in /proc.
 constexpr auto kLongestEnd = std::chrono::seconds(2);
 
 Result<std::optional<io::FileLock>> wait_for_lock(const std::string& path) {
@@ -153,7 +154,7 @@ Result<io::FileLock> lock_home(const AgentHome& home) {
   return *std::move(lock);
 }
 
-// True when what ran here before may still run.
+// True if processes that were started before may still run: the machine was not rebooted.
 Result<bool> record_boot(const AgentHome& home, const BootId& boot) {
   const auto before = io::read_file(home.boot());
   if (before && *before == boot.value) return true;
@@ -161,10 +162,10 @@ Result<bool> record_boot(const AgentHome& home, const BootId& boot) {
   return !before.has_value();
 }
 
-// What this node knows of its launcher before it says a word to it.
+// What this node knows of its launcher before it contacts it.
 struct Membership {
   std::optional<Identity> known;
-  std::optional<wire::JoinToken> token;  // needed to join; later it tells where the launcher is now
+  std::optional<wire::JoinToken> token;  // needed to join; later it says where the launcher is now
   Endpoints dialled;
 };
 
@@ -183,10 +184,10 @@ Result<Membership> find_launcher(const Options& options, const AgentHome& home) 
     told = endpoints_of(*found.token);
   } else {
     told = endpoints_of(*found.known);
-    // The file may be long gone, and standard input is nobody's then.
+    // The token file may be gone, and standard input cannot be read again.
     const bool readable = !options.token_file.empty() && options.token_file != "-";
     const auto token = readable ? read_token(options.token_file) : Result<wire::JoinToken>(Error{});
-    // One that was made before the launcher moved says nothing.
+    // A token from before the launcher moved is ignored.
     if (token && token->launcher_key == found.known->launcher_key &&
         is_dialable({token->control_endpoint, token->bulk_endpoint}) &&
         !knows(*found.known, *token))
@@ -215,7 +216,7 @@ Result<Identity> become_member(const Options& options, const AgentHome& home, Me
           identity->name, name);
     }
   }
-  // Where it was last stays an address to try.
+  // The last address stays one to try.
   KnownAddresses known({identity->control_endpoint, identity->bulk_endpoint}, identity->others);
   known.moved({member.dialled.control, member.dialled.bulk});
   identity->control_endpoint = known.known().front().control;
@@ -235,9 +236,81 @@ Result<Inventory> measure(const Offer& offer, const AgentHome& home, const Endpo
   return take_inventory(request);
 }
 
+// The part of the configuration that follows from the options alone.
+Result<AgentConfig> config_of(const Options& options, const AgentHome& home) {
+  AgentConfig config;
+  config.home = home;
+  TRY_ASSIGN(config.log_spool, log_spool(options));
+  TRY_ASSIGN(config.low_space, low_space(options));
+  TRY_ASSIGN(config.caps, caps(options));
+  TRY_ASSIGN(config.sample_every, sample_every(options));
+  TRY_ASSIGN(config.environments.limit, environments_size(options));
+  if (!options.packages.empty())
+    config.environments.packages = std::filesystem::absolute(options.packages).lexically_normal();
+  if (!options.token_file.empty() && options.token_file != "-")
+    config.token_file = std::filesystem::absolute(options.token_file);
+  return config;
+}
+
+// Measures the machine, and joins the launcher unless this node belongs to it already.
+Status become_node(const Options& options, const Offer& offer, AgentConfig& config,
+                   io::EventLoop& loop, io::Transport& transport) {
+  const AgentHome& home = config.home;
+  TRY_ASSIGN(const Share share, share_of(offer));
+  TRY_ASSIGN(Membership member, find_launcher(options, home));
+  TRY_ASSIGN(config.inventory, measure(offer, home, member.dialled));
+  config.machine = probe_machine(share);
+  TRY(keep_offer(home.offer(), offer));
+  config.inventory.caps = config.caps;
+  TRY_ASSIGN(config.identity, become_member(options, home, std::move(member), config.keys,
+                                            config.machine, loop, transport));
+  return {};
+}
+
+Status begin_session(AgentConfig& config) {
+  const auto up = std::chrono::duration_cast<milliseconds>(io::since_boot());
+  config.session = session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());
+  config.boot = io::current_boot();
+  TRY_ASSIGN(config.same_boot, record_boot(config.home, config.boot));
+  return {};
+}
+
+void use(WorkspaceFunctions functions, AgentConfig& config) {
+  config.stage = std::move(functions.stage);
+  config.outputs = std::move(functions.outputs);
+  config.environments.locks = std::move(functions.locks);
+  config.allow_peers = std::move(functions.allow_peers);
+  config.serve_peers = std::move(functions.serve_peers);
+  config.moved = std::move(functions.moved);
+  config.settled = std::move(functions.settled);
+}
+
+// Signals are handled before the agent exists; `agent` is null until then.
+Status watch_signals(io::EventLoop& loop, Duration notice, Agent*& agent) {
+  return loop.watch_signals({SIGTERM, SIGINT, SIGHUP}, [&agent, notice](int number) {
+    // Slurm and the script of its job both signal the agent, so SIGTERM may come twice.
+    if (agent && number == SIGTERM && notice > Duration::zero()) {
+      spdlog::info("SIGTERM: this machine is taken away in {}", format_duration(notice));
+      return agent->machine_taken({notice, "its agent got SIGTERM", true});
+    }
+    spdlog::info("signal {}: the agent ends; its jobs keep running", number);
+    if (!agent) std::_Exit(0);  // while joining there are no jobs to leave running
+    agent->leave();
+  });
+}
+
+void log_start(const AgentConfig& config, const Offer& offer) {
+  spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,
+               config.identity.name, config.identity.node.value, config.home.path(), ::getpid());
+  if (const std::string share = describe(offer); !share.empty())
+    spdlog::info(
+        "offers {} (saved in {}; to reset one of these flags, pass it with the value `all`)", share,
+        config.home.offer());
+}
+
 Status run(const Options& options) {
   if (!options.name.empty()) TRY(check_node_name(options.name));
-  TRY(as_dialled({}, options.launcher));  // before it is looked for where the node belongs
+  TRY(as_dialled({}, options.launcher));  // checked before the launcher is looked for
   const AgentHome home(options.home.empty() ? default_home() : options.home);
   io::forbid_core_dumps();
   TRY_ASSIGN(const Duration notice, taken_on_sigterm(options));
@@ -248,70 +321,30 @@ Status run(const Options& options) {
   io::SleeplessClock clock;
   io::EventLoop loop;
   Agent* agent = nullptr;
-  TRY(loop.watch_signals({SIGTERM, SIGINT, SIGHUP}, [&](int number) {
-    // Slurm and the script of its job both signal the agent.
-    if (agent && number == SIGTERM && notice > Duration::zero()) {
-      spdlog::info("SIGTERM: this machine is taken away in {}", format_duration(notice));
-      return agent->machine_taken({notice, "its agent got SIGTERM", true});
-    }
-    spdlog::info("signal {}: the agent ends; its jobs keep running", number);
-    if (!agent) std::_Exit(0);  // while joining there is nothing to leave behind
-    agent->leave();
-  }));
+  TRY(watch_signals(loop, notice, agent));
   io::Transport transport(loop, [](const std::string&, const PublicKey&) { return false; });
-  AgentConfig config;
-  config.home = home;
-  TRY_ASSIGN(config.log_spool, log_spool(options));
-  TRY_ASSIGN(config.low_space, low_space(options));
-  TRY_ASSIGN(config.caps, caps(options));
-  TRY_ASSIGN(config.sample_every, sample_every(options));
-  TRY_ASSIGN(config.environments.limit, environments_size(options));
-  if (!options.packages.empty())
-    config.environments.packages = std::filesystem::absolute(options.packages).lexically_normal();
+  TRY_ASSIGN(AgentConfig config, config_of(options, home));
   TRY_ASSIGN(config.keys, io::load_or_create_key_pair(home.keys()));
-  // Before it joins: a wrong flag shall not cost the token.
+  // Flags are checked before joining, so that a wrong flag does not use up the token.
   TRY_ASSIGN(const Bytes cache_limit, cache_size(options, home));
   TRY_ASSIGN(const Offer offer, offer_of(home.offer(), options.offer));
-  TRY_ASSIGN(const Share share, share_of(offer));
-  TRY_ASSIGN(Membership member, find_launcher(options, home));
-  TRY_ASSIGN(config.inventory, measure(offer, home, member.dialled));
-  config.machine = probe_machine(share);
-  TRY(keep_offer(home.offer(), offer));
-  config.inventory.caps = config.caps;
-  TRY_ASSIGN(config.identity, become_member(options, home, std::move(member), config.keys,
-                                            config.machine, loop, transport));
+  TRY(become_node(options, offer, config, loop, transport));
   config.runner_program = runner;
-  const auto up = std::chrono::duration_cast<milliseconds>(io::since_boot());
-  config.session = session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());
-  config.boot = io::current_boot();
-  TRY_ASSIGN(config.same_boot, record_boot(home, config.boot));
+  TRY(begin_session(config));
   TRY_ASSIGN(WorkspaceFunctions functions,
              workspace_functions(home, config.identity, config.keys, config.inventory, transport,
                                  cache_limit, config.low_space));
-  config.stage = std::move(functions.stage);
-  config.outputs = std::move(functions.outputs);
+  use(std::move(functions), config);
   config.environments.program = environment_program;
   TRY_ASSIGN(config.environments.spawn, io::find_program("lockstep-spawn"));
-  config.environments.locks = std::move(functions.locks);
-  config.allow_peers = std::move(functions.allow_peers);
-  config.serve_peers = std::move(functions.serve_peers);
-  config.moved = std::move(functions.moved);
-  config.settled = std::move(functions.settled);
   config.advertise = offer.advertise;
-  if (!options.token_file.empty() && options.token_file != "-")
-    config.token_file = std::filesystem::absolute(options.token_file);
-  spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,
-               config.identity.name, config.identity.node.value, home.path(), ::getpid());
-  if (const std::string share = describe(offer); !share.empty())
-    spdlog::info(
-        "offers {} (saved in {}; to reset one of these flags, pass it with the value `all`)", share,
-        home.offer());
+  log_start(config, offer);
   Agent running(loop, transport, clock, std::move(config));
   agent = &running;
   const Status status = running.run();
   if (!status) spdlog::error("{}", status.error().message);
   spdlog::shutdown();
-  // Not by way of the destructors: a worker may sit in a download for a minute.
+  // Destructors would wait for a worker, which may be in a download for a minute.
   std::_Exit(status ? 0 : 1);
 }
 
@@ -321,7 +354,7 @@ Status run(const Options& options) {
 
 int main(int argc, char** argv) {
   namespace agent = lockstep::agent;
-  ::mallopt(M_ARENA_MAX, 2);  // a few threads that seldom allocate
+  ::mallopt(M_ARENA_MAX, 2);  // few threads allocate, and seldom
   ::signal(SIGPIPE, SIG_IGN);
   CLI::App app("Runs the jobs of a Lockstep launcher on this node.", "lockstep-agent");
   agent::Options options;

@@ -54,14 +54,14 @@ json as_json(const EnvironmentDefinition& definition) {
           {"constraints", venv.constraints}};
 }
 
-// These throw json::exception.
+// The functions below throw json::exception.
 CondaEnvironment conda_from(const json& from) {
   return {from.at("channels"),    from.at("strict_priority"), from.at("dependencies"),
           from.at("locked"),      from.at("options"),         from.at("requirements"),
           from.at("constraints"), from.at("variables")};
 }
 
-// A digest that is none becomes one that nothing has.
+// A malformed digest becomes one that no image has.
 DockerEnvironment docker_from(const json& from) {
   DockerEnvironment docker{from.at("image"), {}, {}};
   if (from.contains("context"))
@@ -89,7 +89,7 @@ Container container_from(const json& from) {
           from.at("unlimited_memlock"),
           from.at("gpus"),
           from.at("variables"),
-          from.value("memlock_is_unlimited", false)};  // older entries lack it
+          from.value("memlock_is_unlimited", false)};  // entries of earlier versions lack it
 }
 
 json as_json(const Container& container) {
@@ -151,7 +151,7 @@ std::string_view word_of(Order::What what) {
   return "";
 }
 
-// Of another version's: to build, which is refused where a lock missing.
+// A word of another version means build, which is refused because a lock is missing.
 Order::What what_from(const std::string& word) {
   for (const auto& [what, known] : kWhats)
     if (known == word) return what;

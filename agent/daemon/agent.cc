@@ -21,7 +21,7 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kAnswersWithin = seconds(2);
-constexpr int kWorkers = 4;  // staging, starts and removals at once
+constexpr int kWorkers = 4;  // how many stagings, starts and removals run at once
 
 Config core_config(const AgentConfig& config) {
   Config core;
@@ -31,13 +31,13 @@ Config core_config(const AgentConfig& config) {
   return core;
 }
 
-// As an agent before this one wrote it; long over when it did not.
+// The lease that an earlier agent wrote. Without such a file, the lease is over.
 Instant lease_of(const io::AttemptDir& directory, Instant now) {
   const auto until = io::read_lease(directory);
   return until ? now + (*until - io::since_boot()) : Instant{};
 }
 
-// Ranks run as this user; a node that cannot do that is no node for the job.
+// Ranks run as this user. A node that cannot run processes as this user cannot run the job.
 Status check_account(const std::string& run_as) {
   if (run_as.empty()) return {};
   TRY_ASSIGN(const io::User user, io::find_user(run_as));
@@ -50,7 +50,7 @@ Status check_account(const std::string& run_as) {
 Result<WorkspacePlan> stage_into(const AgentConfig& config, const Assignment& assignment,
                                  const io::AttemptDir& directory,
                                  const std::function<void(const std::string&)>& progress) {
-  // The assignment first: whoever finds this directory later knows whose it is.
+  // The assignment is written first, so that whoever finds this directory later knows its job.
   TRY(io::make_directories(directory.logs()));
   TRY(io::write_file_atomically(directory.assignment(), wire::encode(assignment), 0600, false));
   TRY_ASSIGN(WorkspacePlan plan, config.stage(assignment, directory, progress));
@@ -175,7 +175,7 @@ void Agent::handle_inputs() {
   send_observed();
 }
 
-// The route to another address of the launcher may begin at another of ours.
+// The route to another address of the launcher may begin at another address of this node.
 void Agent::measure_address() {
   const std::string& endpoint = config_.identity.control_endpoint;
   if (endpoint == measured_at_ || !config_.advertise.empty()) return;
@@ -189,7 +189,7 @@ void Agent::measure_address() {
   if (config_.moved) config_.moved(config_.identity, inventory);
 }
 
-// On disk too: the next agent of this home begins with them.
+// The addresses are kept on disk, so that the next agent of this home begins with them.
 void Agent::keep_addresses() {
   Identity& identity = config_.identity;
   const std::vector<LauncherAddress>& known = addresses_.known();
@@ -238,7 +238,7 @@ void Agent::send(AgentMessage body) {
   Envelope<AgentMessage> envelope;
   envelope.sequence = ++sequence_;
   envelope.body = std::move(body);
-  // What does not leave is said again: the core repeats until it is acknowledged.
+  // A message that cannot be sent is not queued: the core repeats it until it is acknowledged.
   const Status sent = control_.send(wire::encode(envelope));
   if (!sent) spdlog::debug("{}", sent.error().message);
 }
@@ -254,7 +254,7 @@ void Agent::perform(SendSession& action) {
   send(std::move(action.open));
 }
 
-// Staging waits for files, and does not know why none come.
+// Staging waits for files, and cannot know why none come: the bulk connection tells it here.
 void Agent::tell_trouble() {
   if (bulk_.trouble() == told_trouble_) return;
   told_trouble_ = bulk_.trouble();
@@ -263,7 +263,7 @@ void Agent::tell_trouble() {
     emit(StagingProgress{attempt, "its node waits for files: " + told_trouble_});
 }
 
-// It stays the same while it lasts.
+// The reason stays the same while it lasts, so it is reported once.
 Why Agent::low_disk() const {
   if (!bulk_.trouble().empty()) return told(bulk_.trouble());
   const auto space = io::disk_space(config_.home.attempts());
@@ -301,7 +301,7 @@ void Agent::look_for_notice() {
 }
 
 void Agent::perform(StageWorkspace& action) {
-  bulk_.open();  // the connection is there when the first line is
+  bulk_.open();  // the connection is open before the first log line comes
   staging_.insert(action.assignment.attempt);
   told_trouble_.clear();
   workers_.submit([this, alive = alive_, assignment = std::move(action.assignment)] {
@@ -322,7 +322,7 @@ void Agent::perform(StageWorkspace& action) {
   });
 }
 
-// Workers end before we do, but what they posted may run when we are gone.
+// Workers end before this object does, but inputs that they posted may run after it is gone.
 void Agent::emit_from_worker(const std::shared_ptr<bool>& alive, Input input) {
   loop_.post([this, alive, input = std::move(input)] {
     if (!*alive) return;
@@ -331,7 +331,8 @@ void Agent::emit_from_worker(const std::shared_ptr<bool>& alive, Input input) {
   });
 }
 
-// In time since boot, which the runner shares. Should it not get there, the runner ends too soon.
+// The lease is sent in time since boot, which the runner shares. If the message is lost, the runner
+// ends too soon, never too late.
 void Agent::perform(RenewLease& action) {
   const Duration until = io::since_boot() + (action.until - clock_.now());
   const std::string path = config_.home.attempt(action.attempt).lease();

@@ -18,9 +18,9 @@ namespace {
 
 constexpr Duration kFirstUsageAfter = seconds(1);
 constexpr Duration kLookWhereEvery = seconds(2);
-constexpr Duration kLook = milliseconds(500);  // the loop waits for it
+constexpr Duration kLook = milliseconds(500);  // the loop blocks for this time
 
-// ", for 5m now"; nothing the first time.
+// ", for 5m now"; "" for less than a second.
 std::string said_for(Duration time) {
   return time < seconds(1) ? ""
                            : ", for " + format_duration(std::chrono::floor<seconds>(time)) + " now";
@@ -28,7 +28,8 @@ std::string said_for(Duration time) {
 
 }  // namespace
 
-// An address that cannot be dialled is one where nobody answers: the next follows after a while.
+// If an address cannot be dialled, the link treats it like one where nobody answers, and tries the
+// next after a while.
 void Agent::leave_if_failed(const Status& dialled) {
   if (dialled) return;
   if (addresses_.has_others())
@@ -143,7 +144,7 @@ void Agent::receive(const std::string& bytes) {
   emit(FromLauncher{std::move(envelope->body)});
 }
 
-// The first report soon, for people who look at a node that has just come.
+// The first report is sent soon, for people who look at a node that has just joined.
 void Agent::note_session(const AgentReply& reply) {
   if (std::holds_alternative<SessionLost>(reply)) in_session_ = false;
   const auto* accepted = std::get_if<SessionAccepted>(&reply);
@@ -159,11 +160,11 @@ void Agent::note_session(const AgentReply& reply) {
   if (in_session_) return;
   in_session_ = true;
   if (config_.sample_every == Duration::zero()) return;
-  (void)node_sampler_.sample(clock_.now());  // rates count from here
+  (void)node_sampler_.sample(clock_.now());  // the first sample: rates are measured from here
   report_usage_at_ = clock_.now() + std::min(config_.sample_every, kFirstUsageAfter);
 }
 
-// The launcher compares the two clocks by it; another launcher has another clock.
+// The launcher's answers give the offset of the two clocks. A new launcher has another clock.
 void Agent::note_time(const AgentReply& reply) {
   if (std::holds_alternative<SessionAccepted>(reply)) acked_ = acked_at_ = {};
   const auto* ack = std::get_if<HeartbeatAck>(&reply);

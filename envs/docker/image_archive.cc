@@ -22,13 +22,13 @@ namespace lockstep::envs {
 
 namespace {
 
-constexpr std::size_t kMaxTextBytes = 4u << 20;  // of a manifest
-constexpr std::size_t kMaxNameBytes = 4096;      // of a long name
+constexpr std::size_t kMaxTextBytes = 4u << 20;  // the most bytes of a manifest
+constexpr std::size_t kMaxNameBytes = 4096;      // the most bytes of a long name
 constexpr std::size_t kMaxFiles = 10'000;
 constexpr std::size_t kPieceBytes = 256u << 10;
 constexpr std::string_view kLayoutText = "{\"imageLayoutVersion\":\"1.0.0\"}";
 
-// "a/b/../c" -> "a/c"; nullopt: it leads out, or is absolute.
+// Resolves "a/b/../c" to "a/c"; nullopt: the path leads out of the archive or is absolute.
 std::optional<std::string> resolved(std::string_view folder, std::string_view link) {
   if (link.starts_with('/')) return std::nullopt;
   std::vector<std::string_view> parts;
@@ -52,7 +52,7 @@ std::string_view folder_of(std::string_view name) {
   return slash == name.npos ? std::string_view() : name.substr(0, slash);
 }
 
-// The file that a layer's link stands for: engines write layers that are alike once.
+// The file that a layer's link refers to: engines store equal layers once.
 std::optional<std::string> target_of(std::string_view name, std::string_view link) {
   auto target = resolved(folder_of(name), link);
   if (!target || !is_content(*target)) return std::nullopt;
@@ -84,7 +84,7 @@ Status write_text(const io::Folder& folder, std::string_view name, std::string_v
   return io::write_all(file.get(), text);
 }
 
-// A regular file; nullopt: there is none, or something else.
+// Opens a regular file; nullopt: it is missing, or is not a regular file.
 std::optional<io::Fd> open_file(const io::Folder& folder, const std::string& name,
                                 std::uint64_t& size) {
   io::Fd file = io::open_beneath(folder.fd(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -94,7 +94,7 @@ std::optional<io::Fd> open_file(const io::Folder& folder, const std::string& nam
   return file;
 }
 
-// nullopt: there is none.
+// nullopt: no such file.
 Result<std::optional<std::string>> read_text(const io::Folder& folder, std::string_view name) {
   std::uint64_t size = 0;
   const auto file = open_file(folder, std::string(name), size);
@@ -153,7 +153,7 @@ Status ImageUnpacker::take(std::string_view bytes) {
 }
 
 Status ImageUnpacker::take_header(std::string_view block) {
-  if (block.find_first_not_of('\0') == block.npos) return {};  // its end
+  if (block.find_first_not_of('\0') == block.npos) return {};  // a block of zeros ends the archive
   const auto sum = number(block.substr(148, 8));
   const auto size = number(block.substr(124, 12));
   if (!sum || *sum != sum_of(block) || !size) return broken("a header of it is damaged");
@@ -204,7 +204,7 @@ Status ImageUnpacker::end_content() {
   if (entry_.type == '0' && entry_.name == kManifest) manifest_ = text_;
   if (entry_.type == '0' && entry_.name == kIndex) index_ = text_;
   if (entry_.type != 'x') return {};
-  // "LENGTH KEY=VALUE\n", one after the other; LENGTH counts all of it.
+  // Records "LENGTH KEY=VALUE\n"; LENGTH counts the whole record.
   for (std::string_view rest = text_; !rest.empty();) {
     std::size_t length = 0;
     const auto [end, failed] = std::from_chars(rest.data(), rest.data() + rest.size(), length);
@@ -232,7 +232,7 @@ Status ImageUnpacker::finish() {
   if (left_ > 0 || padding_ > 0 || !header_.empty()) return broken("it is cut off");
   TRY_ASSIGN(Manifest manifest, manifest_from(manifest_));
   for (std::string& layer : manifest.layers) {
-    // A link may stand for another one's file; engines make no longer chains.
+    // A link may refer to a link. Engines write no longer chains.
     for (int hops = 0; hops < 2; ++hops)
       if (const auto link = links_.find(layer); link != links_.end()) layer = link->second;
     std::uint64_t size = 0;
@@ -247,7 +247,7 @@ Status ImageUnpacker::finish() {
 
 // ---- what an engine loads -----------------------------------------------------------------------
 
-// A tree of an earlier version may have a link in a layer's place.
+// A tree that an earlier version stored may have a link instead of a layer.
 Status ImagePacker::add_file(const std::string& name) {
   const bool is_known = std::any_of(items_.begin(), items_.end(),
                                     [&](const Item& item) { return item.name == name; });
@@ -262,7 +262,7 @@ Status ImagePacker::add_file(const std::string& name) {
   return {};
 }
 
-// The layout that engines use whose images' ids are digests of manifests.
+// Writes the layout that engines read whose image ids are digests of manifests.
 Status ImagePacker::add_index() {
   TRY_ASSIGN(const auto index, read_text(folder_, kIndex));
   if (!index) return {};

@@ -62,7 +62,7 @@ std::string text_of(const Manifest& manifest) {
 
 namespace {
 
-// What of a descriptor says which image it is. Annotations name it.
+// The fields of a descriptor that identify the image. Annotations only name it, and are left out.
 Result<json> descriptor_from(const json& from) {
   const auto digest = from.at("digest").get<std::string>();
   constexpr std::string_view kSha256 = "sha256:";

@@ -23,12 +23,13 @@ void Service::create_asset(const Asker& asker, CreateAsset create) {
   });
 }
 
-// Its tree is whole, and the asker's to register.
+// The tree is complete, and the asker may register it.
 void Service::register_asset(const Asker& asker, CreateAsset create) {
   const Digest tree = *create.asset.tree;
   ports_.blobs.measure(asker.caller, tree,
                        [this, asker, create = std::move(create)](Result<Bytes> size) {
-                         if (asker.deadline < ports_.clock.now()) return;  // its client asks again
+                         // Too late: its client asks again.
+                         if (asker.deadline < ports_.clock.now()) return;
                          if (!size)
                            return refuse(asker, size.error().code, "path: " + size.error().message);
                          ports_.core.feed(CreateAssetInput{expect_reply(asker), create.asset,
@@ -51,7 +52,7 @@ void Service::create_from(const Asker& asker, CreateAsset create, const DataRefe
   ports_.blobs.find(
       asker.caller, *question,
       [this, asker, fail, create = std::move(create)](Result<snapshot::Subtree> found) mutable {
-        if (asker.deadline < ports_.clock.now()) return;  // its client asks again
+        if (asker.deadline < ports_.clock.now()) return;  // too late: its client asks again
         if (!found) return fail(found.error());
         RegisteredAsset& asset = create.asset;
         if (const Status taken = take_found(*found, asset.type, asset.tree, asset.file); !taken)
@@ -60,7 +61,7 @@ void Service::create_from(const Asker& asker, CreateAsset create, const DataRefe
       });
 }
 
-// Files of a directory could change, and a version never does.
+// The files are copied, because files of a directory may change and a version never does.
 void Service::fetch_asset(const Asker& asker, CreateAsset create,
                           const DatastoreReference& reference) {
   const auto fail = [this, path = create.asset.path](const Asker& to, const Error& error) {

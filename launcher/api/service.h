@@ -101,8 +101,12 @@ class Service {
   Duration until_next_view(const JobId& id);
   void tell_next_rounds();
   void submit(const Asker& asker, Submit submit);
+  Status check_submission(const Asker& asker, const Submit& submit);
   void resolve_inputs(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
                       std::size_t index);
+  void refuse_input(const Asker& asker, const NamedInput& named, const Error& error);
+  void find_input(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
+                  std::size_t index, const TreeQuestion& question);
   Result<spec::Datastore> datastore_for(const Caller& caller, const std::string& project,
                                         const std::string& name) const;
   Status place_outputs(const Caller& caller, JobSpec& spec) const;

@@ -1,4 +1,4 @@
-// `lockstep completion SHELL`: the script that makes a shell complete our words.
+// `lockstep completion SHELL`: prints the script that makes a shell complete our words.
 
 #include <CLI/CLI.hpp>
 

@@ -85,7 +85,7 @@ Result<Endpoints> endpoints_of(const json& object, const std::string& where) {
   return endpoints;
 }
 
-// A name becomes a line of a container's /etc/passwd.
+// A name becomes a line of a container's /etc/passwd, so its form is checked.
 Result<std::vector<std::string>> accounts_of(const json& object) {
   std::vector<std::string> accounts;
   const auto it = object.find("accounts");
@@ -102,7 +102,7 @@ Result<std::vector<std::string>> accounts_of(const json& object) {
   return accounts;
 }
 
-// As in the launcher's endpoint.json: without `local`, all machines use the same addresses.
+// Like the launcher's endpoint.json: without `local`, all machines use the same addresses.
 Status read_endpoints(const json& object, Request& request) {
   const auto it = object.find("endpoints");
   if (it == object.end()) return {};
@@ -177,11 +177,11 @@ void Events::error(const std::string& machine, const Failed& failed) {
 }
 
 void Events::write(const ordered_json& event) {
-  // A host's words may be anything, also no UTF-8.
+  // Output of a host may be anything, even text that is not UTF-8.
   const std::string line =
       event.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   const std::lock_guard lock(mutex_);
-  // A launcher that is gone reads nothing; `list` tells the next one what is there.
+  // A launcher that has ended reads nothing; `list` tells the next one what exists.
   (void)io::write_all(fd_, line);
 }
 

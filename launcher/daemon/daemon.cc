@@ -44,9 +44,9 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr Duration kStalledRetry = milliseconds(5);  // only while a peer's queue is full
+constexpr Duration kStalledRetry = milliseconds(5);  // used only while a peer's queue is full
 constexpr Duration kLookAgain =
-    seconds(1);  // at the disk's space, and at who may use this launcher
+    seconds(1);  // how often the disk's space and the list of users are checked
 constexpr Duration kTellWaitingEvery = seconds(1);
 
 }  // namespace
@@ -62,7 +62,7 @@ void Daemon::stop_without_journal(const Error& error) {
       "cannot write the journal: {}. The launcher stops; running jobs go on. Free space or "
       "repair the disk, then start lockstepd again",
       error.message);
-  // For the one that is started next; this one cannot tell any more what was written.
+  // The space is for the next launcher; this one no longer knows what was written.
   if (error.code == ErrorCode::resource_exhausted) space.give_all();
   code = ExitCode::commit_failed;
 }
@@ -75,7 +75,7 @@ void Daemon::tell_of_nodes() {
   node_alarms->remind(now, [&state](NodeId node) { return state.node(node) != nullptr; });
 }
 
-// Users whose requests wait for a slow disk hear so about once a second.
+// Users whose requests wait for a slow disk are told about once a second.
 void Daemon::tell_waiting() {
   const Duration slow_for = durable.writes().slow_for;
   const Instant now = durable.now();
@@ -111,7 +111,7 @@ void Daemon::look_at_space() {
 }
 
 bool Daemon::settle() {
-  bool is_over = false;  // everything that was begun is done, and it leaves
+  bool is_over = false;  // everything that was begun is done, and the launcher ends
   do {
     look_at_space();
     if (auto lines = key_registry.file().look()) take_keys(*std::move(lines));
@@ -230,7 +230,7 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
     return report(ExitCode::internal, done.error());
   if (const auto done = daemon.open(); !done)
     return report(daemon.auditor ? ExitCode::cannot_listen : ExitCode::store_refused, done.error());
-  // The recovered state is whole before anybody is told where to find us.
+  // The recovered state is complete before the launcher's address is published.
   if (!daemon.settle_until_durable()) return daemon.code;
   if (const auto done = daemon.announce(); !done)
     return report(ExitCode::store_refused, done.error());
@@ -255,7 +255,8 @@ Result<bool> leave_word(const LauncherHome& home, const Listen& there) {
 
 ExitCode run_daemon(const Options& options) {
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not our death
+  // Exceeding a file size limit then fails the write, instead of killing the process.
+  signal(SIGXFSZ, SIG_IGN);
   io::raise_open_files_limit();
   io::forbid_core_dumps();
   const LauncherHome home(options.home);

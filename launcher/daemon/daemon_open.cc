@@ -31,7 +31,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr int kMessagesPerTurn = 256;  // of one socket, then the others have their turn
+constexpr int kMessagesPerTurn = 256;  // messages of one socket, before the others get their turn
 
 template <typename Server>
 void drain(io::ServerSocket& socket, Server& server,
@@ -89,7 +89,7 @@ Status Daemon::open_service() {
                           home.path(), durable.started()};
   TRY_ASSIGN(const io::User user, io::current_user());
   owner = user.name;
-  wire::JoinToken token;  // what all have in common
+  wire::JoinToken token;  // the fields that all tokens share
   token.launcher_key = keys.public_key;
   token.control_endpoint = advertised(sockets->control.endpoint(), options.advertise);
   token.bulk_endpoint = advertised(sockets->bulk.endpoint(), options.advertise);
@@ -164,7 +164,7 @@ Status Daemon::open_audit() {
   return {};
 }
 
-// Ranks that run already have keys: these are accepted from the first message on.
+// Running ranks already have keys, which are accepted from the first message on.
 Status Daemon::open_attempt_keys() {
   TRY_ASSIGN(std::string secret, load_or_create_attempts_secret(home.attempts_key()));
   const State& state = durable.core().state();
@@ -191,7 +191,7 @@ Status Daemon::announce() {
   EndpointFile file = endpoints();
   file.pid = self->pid;
   file.start_ticks = self->start_ticks;
-  // Without the file, a backup may have brought this home from another machine.
+  // If the file is missing, a backup may have brought this home from another machine.
   const auto before = read_endpoint_file(home.endpoint());
   if (!before || before->control != file.control || before->bulk != file.bulk)
     durable.feed(LauncherMovedInput{});

@@ -27,8 +27,9 @@ namespace lockstep::runner {
 namespace {
 
 constexpr char kZapDomain[] = "gang";
-constexpr Duration kBusyTick = milliseconds(2);     // while dialling, or while a queue is full
-constexpr Duration kAwayFor = milliseconds(2'500);  // a tick this late: we ourselves were stopped
+constexpr Duration kBusyTick = milliseconds(2);  // while dialling, or while a queue is full
+// A tick that is this late shows that this process itself was stopped.
+constexpr Duration kAwayFor = milliseconds(2'500);
 constexpr Duration kLastRedial = milliseconds(1'000);
 constexpr Duration kByeAgainAfter = milliseconds(50);
 
@@ -61,10 +62,10 @@ bool TreeLink::settled() {
          std::none_of(down_.begin(), down_.end(), [&](const auto& c) { return awaited(c.second); });
 }
 
-// What was said last (GangDrained) must arrive although we leave, and so must the bye: a connection
-// that is closed while something unread comes in is reset, and what was sent last may be lost with
-// it. So wait a moment for the answers, but for neighbours that are silent or leave as well. The
-// loop has ended by then: nobody waits for it, and we wait no longer than kFlushTimeout.
+// The last message (GangDrained) and the bye must arrive although this runner leaves. A connection
+// that is closed while unread data comes in is reset, and the last messages may be lost with it. So
+// the destructor waits for the answers for a moment, and for neighbours that are silent or leave as
+// well. The loop has ended by then, so nobody waits for it, and the wait is at most kFlushTimeout.
 TreeLink::~TreeLink() {
   *alive_ = false;
   events_ = Events{};
@@ -111,7 +112,7 @@ void TreeLink::connect(const AttemptId& attempt, int node_rank, SharedGang gang,
     dial();
   }
   arm(kBusyTick);
-  // Not from within this call: the caller may not have finished its own turn.
+  // Posted, because the caller may not have finished its own turn.
   loop_.post([this, alive = alive_] {
     if (*alive) start_when_all_are_ready();
   });
@@ -127,8 +128,8 @@ void TreeLink::admit(const std::vector<PublicKey>& keys) {
   }
 }
 
-// A parent that does not know its children yet refuses the handshake, and libzmq does not try again
-// after a refusal: so each dial is a new socket.
+// A parent that does not know its children yet refuses the handshake, and libzmq does not retry
+// after a refusal. So each dial makes a new socket.
 void TreeLink::dial() {
   if (client_) loop_.unwatch_socket(client_->handle());
   client_.reset();
@@ -141,7 +142,7 @@ void TreeLink::dial() {
                                 {static_cast<std::int64_t>(kMaxGangMessageBytes), 10'000});
   next_dial_ = clock_.now() + redial_delay_;
   redial_delay_ = std::min(redial_delay_ * 2, Duration(kLastRedial));
-  if (!client) return;  // out of descriptors, perhaps: the next dial tries again
+  if (!client) return;  // descriptors may have run out; the next dial tries again
   client_.emplace(std::move(*client));
   up_->stream.rewind();
   loop_.watch_socket(client_->handle(), [this] { on_client(); });
@@ -157,7 +158,7 @@ void TreeLink::on_server() {
     const auto child = child_of_key_.find(incoming->key);
     if (child == child_of_key_.end()) continue;
     Neighbour& from = down_.at(child->second);
-    if (from.peer != incoming->peer) {  // its first connection, or a new one
+    if (from.peer != incoming->peer) {  // the first connection of the node, or a new one
       from.peer = incoming->peer;
       from.stream.rewind();
       transmit(from, from.stream.control(LinkFrame::Kind::resend, tree_->node_rank()));
@@ -176,7 +177,7 @@ void TreeLink::on_client() {
   if (up_) pump(*up_);
 }
 
-// Puts on the wire what the socket takes now; the rest waits for the next tick.
+// Sends what the socket takes now; the rest waits for the next tick.
 void TreeLink::pump(Neighbour& to) {
   while (auto frame = to.stream.next()) {
     if (!transmit(to, *frame)) {
@@ -219,7 +220,8 @@ void TreeLink::check_silence(Instant now) {
   last_tick_ = now;
   std::vector<int> lost;
   for_neighbours([&](Neighbour& n) {
-    if (we_were_away && n.heard.ns != 0) n.heard = now;  // count only time in which we listened
+    // Only time in which this process ran counts.
+    if (we_were_away && n.heard.ns != 0) n.heard = now;
     if (is_reported_lost(n.standing)) return;
     const bool joined = n.heard.ns != 0;
     const Duration silent = now - (joined ? n.heard : connecting_since_);

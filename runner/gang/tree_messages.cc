@@ -37,8 +37,8 @@ void TreeLink::deliver(Neighbour& via, LinkFrame frame) {
   }
   if (frame.to == kToEveryone) relay(via.node, frame.from, kToEveryone, frame.payload);
   auto message = wire::decode_gang(frame.payload);
-  // Without this message a fence could wait for ever: a neighbour whose words we cannot read is
-  // lost.
+  // Without this message a fence could wait for ever, so a neighbour whose message cannot be
+  // decoded counts as lost.
   if (!message) {
     via.standing = after_refusal(via.standing);
     return;
@@ -46,7 +46,7 @@ void TreeLink::deliver(Neighbour& via, LinkFrame frame) {
   consume(via, frame.from, frame.to == kToNeighbour, std::move(*message));
 }
 
-// Passes on what is not for us alone: to the next hop of one node, or to all neighbours but
+// Forwards messages for other nodes: to the next hop of one node, or to all neighbours but
 // `except`.
 void TreeLink::relay(int except, int from, int to, const std::string& payload) {
   const int hop = to >= 0 ? tree_->next_hop(to) : -1;
@@ -77,7 +77,7 @@ void TreeLink::consume(Neighbour& via, int from, bool is_of_neighbour, GangMessa
 }
 
 void TreeLink::hear_hello(Neighbour& child, const GangHello& hello) {
-  // Keys are per attempt, so another attempt's hello is our own bug or a forged one.
+  // Keys differ between attempts, so a hello of another attempt is forged or a bug.
   if (hello.attempt != attempt_ || hello.node_rank != child.node) {
     child.standing = after_refusal(child.standing);
     return;
@@ -112,7 +112,7 @@ void TreeLink::pass_table_on() {
 
 // ---- the start ----------------------------------------------------------------------------------
 
-// So no rank of the gang starts before each node has the launcher's table.
+// No rank of the gang starts before each node has the launcher's table.
 void TreeLink::start_when_all_are_ready() {
   if (!unready_.empty() || !table_->whole()) return;
   if (tree_->parent() < 0) {

@@ -23,13 +23,17 @@ namespace lockstep::runner {
 namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
-constexpr std::size_t kSyncOneByOne = 64;  // more dirty files than this: one syncfs
+// Above this number of files, syncfs is called once instead.
+constexpr std::size_t kSyncOneByOne = 64;
 constexpr std::uint64_t kFreeStep = 1 << 20;
-constexpr std::uint64_t kKeptTail = 64 << 10;          // of each log, for failure reports
-constexpr std::size_t kQuoted = kStderrTailBytes + 3;  // with the beginning of a first character
-constexpr std::uint64_t kWorthwhile = 64 << 10;        // room, before a paused stream goes on
+// Bytes of each log that are kept for failure reports.
+constexpr std::uint64_t kKeptTail = 64 << 10;
+// Plus the bytes before the first whole character.
+constexpr std::size_t kQuoted = kStderrTailBytes + 3;
+// A paused stream continues when it has this much room.
+constexpr std::uint64_t kWorthwhile = 64 << 10;
 
-// The last bytes of a file of this size, `most` at most.
+// Reads the last bytes of a file of this size, at most `most`.
 std::string end_of(int file, std::uint64_t size, std::uint64_t most) {
   const std::uint64_t wanted = std::min(size, most);
   std::string text(wanted, '\0');
@@ -64,7 +68,8 @@ Result<LogCapture::Writers> LogCapture::open(int rank, std::uint32_t uid) {
     io::Fd& writer = which == LogStream::out ? writers.out : writers.err;
     writer.reset(fds[1]);
     fcntl(fds[0], F_SETFL, O_NONBLOCK);
-    fcntl(fds[0], F_SETPIPE_SZ, static_cast<int>(kReadBytes));  // a smaller one serves too
+    // If it fails, a smaller pipe is used.
+    fcntl(fds[0], F_SETPIPE_SZ, static_cast<int>(kReadBytes));
     if (uid != geteuid() && fchown(fds[1], uid, static_cast<gid_t>(-1)) != 0)
       return errno_error(errno, fmt::format("the output pipe of rank {} for uid {}", rank, uid));
     by_key_[{rank, which}] = stream.get();
@@ -83,14 +88,15 @@ void LogCapture::watch(Stream& stream) {
 
 std::uint64_t LogCapture::share() const { return spool_bytes_ / 2 / streams_.size(); }
 
-// Half of the spool is common; the shares are the other half, so all together never exceed it.
+// Half of the spool is common, and the streams share the other half, so all together never exceed
+// it.
 std::uint64_t LogCapture::room(const Stream& stream) const {
   const std::uint64_t common = spool_bytes_ / 2 - std::min(spool_bytes_ / 2, spooled_);
   const std::uint64_t own = share() - std::min(share(), stream.spooled());
   return std::max(common, own);
 }
 
-// In the same way, so that one loud rank does not cost the others their last lines.
+// Shared in the same way, so that a loud rank does not cost the others their last lines.
 std::uint64_t LogCapture::left_to_keep(const Stream& stream) const {
   const std::uint64_t half = limit_bytes_ / 2;
   const std::uint64_t common = half - std::min(half, kept_);
@@ -101,7 +107,7 @@ std::uint64_t LogCapture::left_to_keep(const Stream& stream) const {
 void LogCapture::pause(Stream& stream) {
   loop_.unwatch(stream.pipe.get(), io::EventLoop::Interest::read);
   stream.paused = true;
-  retry_at_ = {};  // at once; retry() knows the time
+  retry_at_ = {};  // tried at once; retry() sets the next time
 }
 
 void LogCapture::resume_paused() {
@@ -133,7 +139,7 @@ void LogCapture::taken(const std::vector<LogSize>& durable) {
   resume_paused();
 }
 
-// Where the file system cannot, the space comes back with the attempt's directory.
+// If the file system cannot do this, the space is freed with the attempt's directory.
 void LogCapture::free_taken(Stream& stream, std::uint64_t at_least) {
   const std::uint64_t kept = stream.bytes - std::min(stream.bytes, kKeptTail);
   const std::uint64_t end = std::min(stream.taken, kept) / kBlock * kBlock;
@@ -145,7 +151,7 @@ void LogCapture::free_taken(Stream& stream, std::uint64_t at_least) {
   stream.stamps.free_before(end);
 }
 
-// "output of rank 3 is paused: …"; "" while no rank has written what is not read.
+// "output of rank 3 is paused: …"; "" while all output of the ranks is read.
 std::string LogCapture::spool_reason() const {
   std::vector<int> ranks;
   for (const auto& stream : streams_) {
@@ -171,7 +177,7 @@ void LogCapture::take_some(Stream& stream) {
   read_some(stream, room(stream));
 }
 
-// > 0: so much is in the buffer; else nothing is there now, or the stream was closed.
+// > 0: the number of bytes in the buffer; else nothing is available now, or the stream was closed.
 ssize_t LogCapture::read_pipe(Stream& stream, std::uint64_t most) {
   ssize_t length = 0;
   do {
@@ -196,8 +202,8 @@ LogCapture::Written LogCapture::written(int rank) const {
   return all;
 }
 
-// Before the bytes are written: whoever ships them looks for the note then. A reading that is
-// interrupted comes out too small.
+// Written before the bytes, because whoever ships them looks for the note then. If the reading of
+// the clocks is interrupted, the difference comes out too small.
 void LogCapture::note_clock() {
   const auto set_by = [this] {
     const Instant wall = io::wall_clock();
@@ -207,7 +213,7 @@ void LogCapture::note_clock() {
   clock_note_.measured(std::max(first, set_by()));
 }
 
-// How much was read, kept or not.
+// Returns how much was read, whether it was kept or not.
 std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
   if (!stream.cut && left_to_keep(stream) == 0) stream.cut = Stream::Cut{};
   if (stream.cut) return drop_some(stream);
@@ -219,7 +225,7 @@ std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
   kept_ += stream.stamps.read_at(stream.bytes, clock_.now(), is_alone).count;
   const std::string_view bytes(buffer_.get(), static_cast<std::size_t>(length));
   stream.pending = bytes;
-  // What is kept ends between characters.
+  // The kept part ends with a whole character.
   if (const std::size_t whole = whole_characters(bytes); bytes.size() == left && whole < left) {
     stream.cut = Stream::Cut{0, std::string(bytes.substr(whole)), left - whole};
     stream.pending.resize(whole);
@@ -228,7 +234,7 @@ std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
   return static_cast<std::uint64_t>(length);
 }
 
-// Once something comes that is not kept, so that a log that just fits says nothing.
+// The note is written when the first byte is dropped, so a log that just fits has none.
 std::uint64_t LogCapture::drop_some(Stream& stream) {
   const ssize_t length = stream.pipe ? read_pipe(stream, kReadBytes) : 0;
   if (length <= 0) return 0;
@@ -284,8 +290,8 @@ bool LogCapture::take_now(int rank) {
 bool LogCapture::drain() {
   std::vector<Stream*> dirty;
   for (auto& stream : streams_) {
-    // Whatever the spool holds: no more than a pipe does. A descriptor that a process beyond our
-    // reach still holds gives EAGAIN, or goes on writing: it had its time.
+    // Reads what the pipe holds, whatever the spool's limit. A process that we cannot end may still
+    // hold the descriptor and write: it had its time.
     const int capacity = stream->pipe ? fcntl(stream->pipe.get(), F_GETPIPE_SZ) : 0;
     auto left = static_cast<std::uint64_t>(std::max(capacity, static_cast<int>(kBlock)));
     while (stream->pipe && stream->pending.empty()) {
@@ -300,8 +306,8 @@ bool LogCapture::drain() {
   return true;
 }
 
-// Once: a sync that failed and is repeated would say yes of bytes that the kernel has dropped. As
-// long as the machine lives they are read from memory, and the launcher may well have them.
+// Synced once: a second sync after a failed one would succeed although the kernel has dropped the
+// bytes. While the machine runs they are read from memory, and the launcher probably has them.
 void LogCapture::make_durable(const std::vector<Stream*>& dirty) {
   const auto say = [](const std::string& what) {
     spdlog::error("{} could not be made durable: {}; a power failure may lose its last lines", what,
@@ -339,7 +345,8 @@ std::string LogCapture::stderr_tail(int rank) const {
   const auto file = io::open_file(stream.path, O_RDONLY);
   if (!file) return "";
   std::string text = end_of(file->get(), stream.bytes, kQuoted);
-  // Of a progress bar one state says all, and what stands before the bar may say more.
+  // One state of a progress bar is enough, so more of the file is read: the text before the bar may
+  // say more.
   if (text.find('\r') != std::string::npos) text = end_of(file->get(), stream.bytes, kKeptTail);
   if (stream.cut) text += stream.cut->tail;
   return std::string(tail(last_states(text), kStderrTailBytes));

@@ -16,11 +16,11 @@ namespace lockstep::runner {
 namespace {
 
 constexpr Duration kRetryEvery = milliseconds(500);
-constexpr Duration kShowAfter = seconds(1);  // a shorter wait is not worth a word
+constexpr Duration kShowAfter = seconds(1);  // shorter waits are not shown
 
 }  // namespace
 
-// False, with a reason and a time to retry, when something is left.
+// False: some bytes are left. Then a reason and a time to retry are set.
 bool LogCapture::flush(Stream& stream) {
   while (!stream.pending.empty()) {
     const ssize_t written =
@@ -34,7 +34,8 @@ bool LogCapture::flush(Stream& stream) {
     if (written <= 0) {
       reason_ = fmt::format("ranks wait: their output cannot be written to {}: {}", stream.path,
                             std::strerror(errno));
-      if (retry_at_ == Instant::never()) retry_at_ = Instant{};  // at once; retry() knows the time
+      // Tried at once; retry() sets the next time.
+      if (retry_at_ == Instant::never()) retry_at_ = Instant{};
       return false;
     }
     stream.bytes += static_cast<std::uint64_t>(written);

@@ -21,7 +21,7 @@ namespace {
 
 using snapshot::LowerTree;
 
-constexpr Duration kAtRest = seconds(1);  // a checkpoint without a change for so long
+constexpr Duration kAtRest = seconds(1);  // how long a checkpoint must be unchanged
 
 std::int64_t wall_clock_ns() {
   timespec time{};
@@ -43,7 +43,7 @@ Result<std::vector<CollectedOutput>> Collector::capture_so_far(SoFarMemory& memo
       continue;
     }
     failed = captured.error();
-    if (failed->code == ErrorCode::unavailable) break;  // nor would the others arrive
+    if (failed->code == ErrorCode::unavailable) break;  // the others would fail, too
   }
   if (changed.empty() && failed) return *std::move(failed);
   return changed;
@@ -62,7 +62,7 @@ Result<std::optional<CollectedOutput>> Collector::capture_so_far(const Place& pl
     out.problems.push_back(problem);
     return std::optional<CollectedOutput>(std::move(out));
   }
-  // The checkpoint has its own rules for when it is captured.
+  // Checkpoints have rules of their own for when they are captured.
   if (found.opened.what != Opened::What::folder || place.kind == OutputKind::checkpoint)
     return std::optional<CollectedOutput>();
   if (memory.folder != found.folder) {
@@ -102,7 +102,8 @@ Result<std::optional<CollectedOutput>> Collector::capture_live(const Place& plac
   }
 }
 
-// At rest: no file was touched for a moment before it was read, and none while it was.
+// A checkpoint is at rest if no file was changed for a moment before the capture, and none during
+// it.
 Result<CapturedCheckpoint> Collector::capture_checkpoint(CheckpointMemory& memory, bool insist) {
   const Place place = {OutputKind::checkpoint, "", std::string(kCheckpointFolder)};
   const io::Fd base = open_base(written_below(plan_, parts_.directory));
@@ -131,7 +132,8 @@ Result<CapturedCheckpoint> Collector::capture_checkpoint(CheckpointMemory& memor
   return captured;
 }
 
-// What this agent captured before; else what the ranks began with; else nothing.
+// The base for comparing: the last capture of this agent, or the checkpoint that the ranks began
+// with, or nothing.
 Result<LowerTree> Collector::previous_of(const CheckpointMemory& memory) {
   if (memory.tree) return *memory.tree;
   LowerTree tree;

@@ -59,7 +59,7 @@ Result<Collected> Collector::run() {
   }
   CollectedOutput kept;
   kept.kind = OutputKind::kept;
-  // Ours, so it is opened before the thread acts as the job's user.
+  // The folder is the agent's, so it is opened before the thread acts as the job's user.
   io::Fd staged = plan_.tree.empty() ? io::Fd() : open_base(plan_.tree);
   const auto not_kept = collect_made(std::move(base), std::move(staged), kept);
   TRY(take(not_kept ? Status() : Status(not_kept.error()), std::move(kept), collected));
@@ -68,7 +68,7 @@ Result<Collected> Collector::run() {
   return collected;
 }
 
-// The launcher has the output already, so a failure loses nothing.
+// The launcher already has the output, so a failure here loses nothing.
 void Collector::write_to_datastore(const Place& place, const io::Fd& base, CollectedOutput& out) {
   const JobSpec& spec = parts_.assignment.spec;
   for (const OutputSpec& output : spec.outputs) {
@@ -129,7 +129,7 @@ Status Collector::collect(const Place& place, const io::Fd& base, CollectedOutpu
   TRY_ASSIGN(OutputFolder found, open(base, place.folder));
   Opened& opened = found.opened;
   if (found.is_link && !found.folder.empty()) followed_.push_back(found.folder);
-  // Our own cache, so before the thread acts as the job's user.
+  // The lower tree is in the agent's cache, so it is read before the thread acts as the job's user.
   TRY_ASSIGN(std::optional<LowerTree> lower, lower_of(found.folder));
   TRY_ASSIGN(const io::ActAs user, io::ActAs::begin(user_));
   switch (opened.what) {
@@ -168,7 +168,8 @@ Result<LowerTree> tree_of(const snapshot::Snapshot& captured) {
   return tree;
 }
 
-// A uri_file is one file, which has the output's name. What is there instead is kept as it is.
+// A uri_file is one file with the output's name. If the job wrote something else, it is kept as it
+// is.
 Status check_type(const Place& place, const snapshot::Snapshot& tree, const Digest& captured,
                   CollectedOutput& out) {
   if (place.type != OutputType::uri_file) return {};
@@ -199,7 +200,35 @@ Status check_type(const Place& place, const snapshot::Snapshot& tree, const Dige
   return {};
 }
 
+// Files that were torn keep an earlier, whole version in a tree beside the captured one.
+Status set_aside_whole(const std::vector<snapshot::TornFile>& torn, snapshot::Snapshot& tree,
+                       CollectedOutput& out) {
+  std::vector<snapshot::TornFile> aside;
+  std::copy_if(torn.begin(), torn.end(), std::back_inserter(aside),
+               [](const snapshot::TornFile& file) { return file.whole != nullptr; });
+  if (!aside.empty()) {
+    TRY_ASSIGN(out.pieces, snapshot::set_aside(aside, tree));
+  }
+  return {};
+}
+
 }  // namespace
+
+// Records a tree that the launcher has. `captured`: its root before any file was set aside.
+Status Collector::take_tree(const Place& place, const snapshot::Snapshot& tree,
+                            const Digest& captured, const std::vector<snapshot::TornFile>& torn,
+                            CollectedOutput& out) {
+  out.tree = tree.root;
+  out.files = tree.files.size() + tree.lower_files;
+  out.size.count = tree.total.count + tree.lower_total.count;
+  list_problems(tree, out);
+  list_torn(torn, out);
+  TRY(check_type(place, tree, captured, out));
+  if (memory_ != nullptr) {
+    TRY_ASSIGN(memory_->tree, tree_of(tree));
+  }
+  return {};
+}
 
 Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_upper,
                                    std::optional<LowerTree> lower, CollectedOutput& out,
@@ -221,12 +250,7 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_up
                snapshot::capture_tree(std::move(again), place.folder,
                                       {is_upper, lower, false, previous_, {}, selection_}));
     const Digest captured = tree.root;
-    std::vector<snapshot::TornFile> aside;
-    std::copy_if(torn.begin(), torn.end(), std::back_inserter(aside),
-                 [](const snapshot::TornFile& file) { return file.whole != nullptr; });
-    if (!aside.empty()) {
-      TRY_ASSIGN(out.pieces, snapshot::set_aside(aside, tree));
-    }
+    TRY(set_aside_whole(torn, tree, out));
     const bool is_empty_selection =
         selection_ != nullptr && tree.files.empty() && tree.symlinks == 0 && tree.folders == 0;
     if (is_empty_selection) {
@@ -237,20 +261,11 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_up
     const bool changed = !pushed && pushed.error().code == ErrorCode::conflict;
     if (changed && captures < kMaxCaptures) continue;
     if (!pushed) return pushed.error();
-    out.tree = tree.root;
-    out.files = tree.files.size() + tree.lower_files;
-    out.size.count = tree.total.count + tree.lower_total.count;
-    list_problems(tree, out);
-    list_torn(torn, out);
-    TRY(check_type(place, tree, captured, out));
-    if (memory_ != nullptr) {
-      TRY_ASSIGN(memory_->tree, tree_of(tree));
-    }
-    return {};
+    return take_tree(place, tree, captured, torn, out);
   }
 }
 
-// Nobody touched the folder: it is as the snapshot has it, and the launcher has that.
+// The job did not touch the folder: it is as in the snapshot, which the launcher has.
 void Collector::take_lower_alone(const LowerTree& lower, CollectedOutput& out) {
   const auto count = [&](const auto& self, const Digest& digest) -> void {
     for (const snapshot::Entry& entry : lower.directories.at(digest).entries) {
@@ -278,7 +293,7 @@ Result<std::optional<LowerTree>> Collector::lower_of(const std::string& folder) 
 }
 
 Result<std::optional<Digest>> Collector::find_lower(const std::string& folder) {
-  // One stat instead of reading objects, as most source trees have no such folder.
+  // Most source trees have no such folder; one stat saves reading the objects.
   if (!io::exists(plan_.tree + "/" + folder)) return std::optional<Digest>();
   Digest at = *parts_.assignment.spec.snapshot;
   for (std::size_t from = 0; from <= folder.size();) {
@@ -320,7 +335,7 @@ Result<std::vector<CollectedOutput>> capture_so_far(const CollectParts& parts,
                                                     SoFarMemory& memory) {
   auto plan = plan_of(parts.directory);
   if (!plan) return std::vector<CollectedOutput>();
-  // A directory of users on the network is not asked each second.
+  // User databases on the network are not asked every second.
   if (!memory.user || io::since_boot() - memory.user_since > kUserIsFresh) {
     TRY_ASSIGN(memory.user, user_of(parts.assignment.spec.run_as));
     memory.user_since = io::since_boot();

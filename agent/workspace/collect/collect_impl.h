@@ -50,6 +50,8 @@ class Collector {
   Status capture_and_push(const Place& place, io::Fd folder, bool is_upper,
                           std::optional<snapshot::LowerTree> lower, CollectedOutput& out,
                           const std::vector<snapshot::TornFile>& torn = {});
+  Status take_tree(const Place& place, const snapshot::Snapshot& tree, const Digest& captured,
+                   const std::vector<snapshot::TornFile>& torn, CollectedOutput& out);
   static void take_lower_alone(const snapshot::LowerTree& lower, CollectedOutput& out);
 
   const CollectParts& parts_;

@@ -24,7 +24,7 @@ std::optional<int> number_from(std::string_view text) {
                                                           : std::nullopt;
 }
 
-// "7", "0-19", "0-100:5".
+// Forms of the text: "7", "0-19", "0-100:5".
 Status add_range(std::string_view text, std::set<int>& indices) {
   const auto colon = text.find(':');
   const auto dash = text.find('-');

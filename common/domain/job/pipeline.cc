@@ -13,9 +13,10 @@ Error invalid(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
 }
 
-using Steps = std::map<std::string, const PipelineStep*>;  // those before the one that is checked
+// The steps before the one that is checked.
+using Steps = std::map<std::string, const PipelineStep*>;
 
-// "prepare", "outer.prepare".
+// A name such as "prepare" or "outer.prepare".
 bool is_step_name(const std::string& name) {
   if (name.empty() || name.size() > kMaxStepNameBytes) return false;
   for (std::size_t begin = 0; begin <= name.size();) {
@@ -75,7 +76,7 @@ Status check_step(const PipelineStep& step, const Steps& before, bool is_array) 
   TRY(check_name(step, is_array));
   if (before.count(step.name) != 0) return invalid("is named twice");
   if (step.spec.is_pipeline()) return invalid("the step of a pipeline must be a command job");
-  // The tasks of an array wait as the one job would.
+  // The tasks of an array wait for the same jobs as a single job would.
   const QueueSettings& queue = step.spec.queue;
   if (!is_array && (!queue.after.empty() || queue.delay != Duration{0} || queue.not_before.ns != 0))
     return invalid("a step begins when its inputs are there; it has no lockstep.after and no time");

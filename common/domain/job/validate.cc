@@ -1,4 +1,4 @@
-// The checks of spec.h.
+// The checks that spec.h declares.
 
 #include <algorithm>
 #include <cctype>
@@ -113,7 +113,8 @@ Status validate_inputs(const JobSpec& spec) {
   return {};
 }
 
-// Fewer it may have; more are asked for by the key that a node's operator bounds.
+// docker_args may ask for fewer processes only. A job asks for more by limits.pids, which the
+// operator of a node bounds.
 Status validate_pids_of_container(const JobSpec& spec) {
   const int pids = spec.limits.pids.value_or(kDefaultPidsLimit);
   const int ranks = spec.distribution.processes_per_node;

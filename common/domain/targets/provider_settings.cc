@@ -79,7 +79,7 @@ Status check_word(const SettingKey& key, const std::string& word) {
                                    kMaxSettingBytes));
   switch (key.kind) {
     case Kind::word:
-      // It becomes the value of an option of another program.
+      // The word becomes the value of another program's option.
       if (word[0] == '-')
         return bad_setting(fmt::format("{}: '{}' begins with '-'", key.name, word));
       return {};

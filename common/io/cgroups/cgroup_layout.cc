@@ -29,7 +29,7 @@ std::string unescape(const std::string& text) {
   return result;
 }
 
-// Controller -> path of our cgroup; "" stands for v2.
+// Controller -> path of our cgroup; "": v2.
 std::map<std::string, std::string> own_paths(const std::string& self_cgroup) {
   std::map<std::string, std::string> paths;
   for (const auto& line : split(self_cgroup, '\n')) {
@@ -43,7 +43,7 @@ std::map<std::string, std::string> own_paths(const std::string& self_cgroup) {
   return paths;
 }
 
-// The part of `path` below `root`, "" for equal; nullopt when it lies elsewhere.
+// The part of `path` below `root`, "" if both are equal; nullopt: it is elsewhere.
 std::optional<std::string> below(const std::string& root, const std::string& path) {
   if (root == "/") return path == "/" ? "" : path;
   if (path == root) return "";

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kTries = 20;
 
-// The cgroup that counts processes, of a process ("self": of this one).
+// The cgroup that counts the processes of a process ("self": this one).
 std::optional<std::string> cgroup_of(const std::string& pid) {
   const auto hierarchies =
       find_cgroup_hierarchies(read_file("/proc/self/mountinfo").value_or(""),
@@ -47,11 +47,11 @@ std::string enter_nursery() {
   const auto own = own_cgroup();
   if (!own || access(own->c_str(), W_OK) != 0) return "";
   const std::string folder = *own + kOfAttempts;
-  // When the last attempt ends, remove_empty_nurseries() removes the folder, and it removes empty
-  // nurseries: either may happen between two of these calls, so they are tried again.
+  // Another attempt that ends may remove the folder or the empty nursery between these calls
+  // (remove_empty_nurseries()), so they are retried.
   for (int i = 0; i < kTries; ++i) {
     if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return "";
-    (void)limit_pids_of_jobs(folder);  // the inventory says where it cannot be set
+    (void)limit_pids_of_jobs(folder);  // the inventory reports where this cannot be set
     const std::string nursery = fmt::format("{}/{}{:016x}", folder, kNurseryPrefix, random_u64());
     if (mkdir(nursery.c_str(), 0755) != 0) continue;
     if (enter(nursery)) return nursery;

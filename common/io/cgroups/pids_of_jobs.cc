@@ -16,7 +16,8 @@ namespace lockstep::io {
 namespace {
 
 constexpr long long kLeastReserve = 1024, kMostReserve = 16384;
-constexpr long long kNearly = 50;  // one part in so many may be free of what is used up
+// One part of this number may still be free when the limit counts as reached.
+constexpr long long kNearly = 50;
 constexpr long long kFew = 8;
 
 long long number_in(const std::string& file) {

@@ -14,7 +14,8 @@ Result<StatResult> stat_of(int fd, const std::string& path) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return errno_error(errno, "cannot stat " + path);
   const auto size = static_cast<std::uint64_t>(info.st_size);
-  const auto on_disk = static_cast<std::uint64_t>(info.st_blocks) * 512;  // stat(2): in any case
+  // The unit of st_blocks is always 512, see stat(2).
+  const auto on_disk = static_cast<std::uint64_t>(info.st_blocks) * 512;
   return StatResult{identity_of(info), info.st_mode, size > on_disk ? size - on_disk : 0};
 }
 

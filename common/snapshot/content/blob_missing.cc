@@ -1,4 +1,4 @@
-// What is missing of the trees in a BlobStore.
+// Finds blobs that are missing from trees in a BlobStore.
 
 #include <mutex>
 #include <optional>
@@ -64,60 +64,73 @@ std::optional<BlobWanted> BlobStore::Impl::known_missing(const BlobStore& store,
   return std::nullopt;
 }
 
+// A walk over a tree that collects the blobs missing from it.
+struct BlobStore::Impl::MissingWalk {
+  const BlobStore& store;
+  const Walk& how;
+  std::vector<BlobWanted>& missing;
+  WalkMeter meter{how};
+  std::vector<OpenDirectory> open = {};
+  std::unordered_set<Digest> seen_directories = {}, seen_files = {};
+  bool ends() const { return missing.size() >= how.most_missing; }
+};
+
+// Records the missing files of a directory, and queues the directories in it.
+Status BlobStore::Impl::read_entries(MissingWalk& walk, const OpenDirectory& directory,
+                                     const std::string& bytes) {
+  Status counted;
+  const Status decoded = each_entry(bytes, [&](const Entry& entry) {
+    counted = walk.meter.entry();
+    if (!counted || walk.ends()) return false;
+    if (entry.kind == EntryKind::symlink) return true;
+    const BlobWanted child{entry.digest, entry.size, entry.kind == EntryKind::directory};
+    if (child.directory && walk.seen_directories.insert(entry.digest).second)
+      walk.open.push_back({child, directory.depth + 1});
+    if (child.directory || !walk.seen_files.insert(entry.digest).second) return true;
+    if (walk.store.has(entry.digest)) return true;
+    walk.missing.push_back(child);
+    if (walk.how.most_missing != 1) return true;
+    std::lock_guard guard(complete_mutex);
+    if (incomplete.size() >= kMaxRememberedIncomplete) incomplete.clear();
+    incomplete.try_emplace(directory.blob.digest, child);
+    return true;
+  });
+  TRY(std::move(counted));
+  if (!decoded) return decoded.error().within("blob " + directory.blob.digest.hex());
+  return {};
+}
+
 Status BlobStore::Impl::walk(const BlobStore& store, const Digest& tree, const Walk& how,
                              std::vector<BlobWanted>& missing, std::vector<Digest>& visited) {
-  struct Open {
-    BlobWanted blob;
-    int depth = 0;
-  };
-  std::vector<Open> open{{{tree, 0, true}}};
-  std::unordered_set<Digest> seen_directories{tree}, seen_files;
-  WalkMeter meter(how);
-  const auto ends = [&] { return missing.size() >= how.most_missing; };
-  while (!open.empty() && !ends()) {
-    const BlobWanted next = open.back().blob;
-    const int depth = open.back().depth;
-    open.pop_back();
-    if (is_complete(next.digest)) continue;
-    if (is_condemned(next.digest)) {
-      missing.push_back(next);
+  MissingWalk walk{.store = store, .how = how, .missing = missing};
+  walk.open.push_back({{tree, 0, true}});
+  walk.seen_directories.insert(tree);
+  while (!walk.open.empty() && !walk.ends()) {
+    const OpenDirectory next = walk.open.back();
+    const Digest& digest = next.blob.digest;
+    walk.open.pop_back();
+    if (is_complete(digest)) continue;
+    if (is_condemned(digest)) {
+      missing.push_back(next.blob);
       continue;
     }
     if (how.most_missing == 1) {
-      if (const auto known = known_missing(store, next.digest)) {
+      if (const auto known = known_missing(store, digest)) {
         missing.push_back(*known);
         return {};
       }
     }
-    auto bytes = meter.read(store, next.digest, depth);
+    auto bytes = walk.meter.read(store, digest, next.depth);
     if (!bytes && bytes.error().code != ErrorCode::not_found &&
         bytes.error().code != ErrorCode::corrupt) {
       return bytes.error();
     }
     if (!bytes) {
-      missing.push_back(next);
+      missing.push_back(next.blob);
       continue;
     }
-    Status counted;
-    const Status decoded = each_entry(*bytes, [&](const Entry& entry) {
-      counted = meter.entry();
-      if (!counted || ends()) return false;
-      if (entry.kind == EntryKind::symlink) return true;
-      const BlobWanted child{entry.digest, entry.size, entry.kind == EntryKind::directory};
-      if (child.directory && seen_directories.insert(entry.digest).second)
-        open.push_back({child, depth + 1});
-      if (child.directory || !seen_files.insert(entry.digest).second) return true;
-      if (store.has(entry.digest)) return true;
-      missing.push_back(child);
-      if (how.most_missing != 1) return true;
-      std::lock_guard guard(complete_mutex);
-      if (incomplete.size() >= kMaxRememberedIncomplete) incomplete.clear();
-      incomplete.try_emplace(next.digest, child);
-      return true;
-    });
-    TRY(std::move(counted));
-    if (!decoded) return decoded.error().within("blob " + next.digest.hex());
-    if (!ends()) visited.push_back(next.digest);
+    TRY(read_entries(walk, next, *bytes));
+    if (!walk.ends()) visited.push_back(digest);
   }
   return {};
 }

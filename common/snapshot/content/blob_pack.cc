@@ -105,7 +105,7 @@ Status PackSet::load(const std::string& path, bool cut) {
   return {};
 }
 
-// A crash of the machine may leave any bytes behind the last commit mark.
+// After a crash of the machine, the bytes after the last commit mark may be anything.
 std::uint64_t PackSet::verified_end(int fd, const std::vector<std::pair<Digest, Location>>& records,
                                     std::uint64_t trusted, std::uint64_t end) const {
   std::string data;
@@ -180,7 +180,8 @@ Result<PackSet::Location> PackSet::write_record(const Digest& digest, std::uint3
                   compressed, offset};
 }
 
-// A full pack is made durable before the next one starts: synced_ is about the last one only.
+// A full pack is made durable before the next one starts, because synced_ covers the last pack
+// only.
 Status PackSet::start_pack() {
   if (!packs_.empty() && !sealed_ && io::disk::fdatasync(packs_.back().fd->get()) != 0)
     return cut_back(packs_.size() - 1, synced_, errno);
@@ -206,8 +207,8 @@ Status PackSet::start_pack() {
   return {};
 }
 
-// The caller holds append_mutex_. What is behind `from` was promised to nobody. The kernel may have
-// dropped it, and would say of a second sync that all is well.
+// The caller holds append_mutex_. Records after `from` were not reported as durable. The kernel may
+// have dropped them, and a second sync would still succeed.
 Status PackSet::cut_back(std::size_t number, std::uint64_t from, int error) {
   const Pack pack = packs_[number];
   const Status failed = errno_error(error, "cannot fdatasync " + pack.path);
@@ -232,7 +233,7 @@ Status PackSet::write_at_end(std::string_view record) {
   const Pack& pack = packs_.back();
   auto written = write_all_at(pack.fd->get(), end_, record, pack.path);
   if (!written) {
-    // Nothing half written stays: a later record must follow the last whole one.
+    // An incomplete record is removed: a later one must follow the last whole one.
     if (io::disk::ftruncate(pack.fd->get(), static_cast<off_t>(end_)) != 0) {
       return errno_error(errno, "cannot truncate the unfinished end of " + pack.path);
     }
@@ -264,9 +265,10 @@ Status PackSet::sync() {
   const int error = io::disk::fdatasync(file->get()) != 0 ? errno : 0;
   std::lock_guard lock(append_mutex_);
   if (error != 0) return cut_back(number, before, error);
-  if (cut_backs_ != cut_backs)  // the kernel told start_pack, and tells it once
+  // The kernel reported the error to start_pack, and reports it only once.
+  if (cut_backs_ != cut_backs)
     return make_error(ErrorCode::io, "cannot fdatasync " + packs_[number].path);
-  if (packs_.size() != number + 1) return {};  // start_pack has synced it
+  if (packs_.size() != number + 1) return {};  // start_pack has already synced it
   std::string mark;
   RecordHeader header;
   header.kind = kCommit;

@@ -74,7 +74,7 @@ Result<std::vector<Digest>> BlobStore::list() const {
   std::vector<Digest> all = impl_->packs->digests();
   TRY_ASSIGN(const std::vector<std::string> folders, io::list_directory(impl_->root));
   for (const std::string& folder : folders) {
-    if (folder.size() != 2) continue;  // packs, tmp, lock
+    if (folder.size() != 2) continue;  // skips packs, tmp and lock
     TRY_ASSIGN(const std::vector<std::string> names,
                io::list_directory(impl_->root + "/" + folder));
     for (const std::string& name : names)
@@ -129,8 +129,8 @@ std::string_view remedy(std::string_view cause) {
 
 }  // namespace
 
-// A disk that does not take a piece is told by the store and the cause: a file that was given up
-// has another name at the next try, and who waits shall hear the same until it does.
+// Errors of the disk name the store and the cause, not the file: each try uses another file name,
+// and the message for those who wait should stay the same.
 Error BlobStore::Impl::named(Error error) const {
   const bool is_of_disk =
       error.code == ErrorCode::resource_exhausted || error.code == ErrorCode::io ||
@@ -168,8 +168,8 @@ Result<bool> BlobStore::Impl::add_to_upload(const BlobPiece& piece, std::string_
   auto found = uploads.find(key);
   if (found == uploads.end()) {
     if (uploads.size() >= kMaxOpenUploads) {
-      // The one that has been silent for longest; its client finds out at its last question and
-      // sends the blob again.
+      // Drops the upload that was silent for longest. Its client notices with its last question,
+      // and sends the blob again.
       uploads.erase(std::min_element(uploads.begin(), uploads.end(), [](auto& a, auto& b) {
         return a.second.touched < b.second.touched;
       }));
@@ -185,7 +185,7 @@ Result<bool> BlobStore::Impl::add_to_upload(const BlobPiece& piece, std::string_
   if (added && !file.complete()) return false;
   if (added) added = file.finish();
   if (added) added = move_into_place(piece.digest, file);
-  // After an error too: a broken upload starts over.
+  // Erased after an error, too: a failed upload starts over.
   uploads.erase(found);
   if (!added) return added.error();
   has_come(piece.digest);
@@ -241,11 +241,11 @@ Status BlobStore::sync() {
     const Error failed =
         folder ? errno_error(errno, "cannot fsync " + *at) : impl_->named(folder.error());
     std::lock_guard guard(impl_->write_mutex);
-    if (!folder) {  // nothing was tried
+    if (!folder) {  // nothing was written
       impl_->unsynced_folders.insert(at, folders.end());
       return failed;
     }
-    // Another try would be believed, and prove nothing.
+    // A second sync would succeed although data was lost, so none is tried.
     impl_->broken =
         make_error(failed.code, failed.message + "; repair the disk and start this program again");
     return *impl_->broken;
@@ -255,7 +255,8 @@ Status BlobStore::sync() {
 
 std::uint64_t BlobStore::losses() const { return impl_->packs->cut_backs(); }
 
-// A blob that is not what it claims to be counts as missing, and nothing that needs it as whole.
+// A blob whose bytes do not match its digest counts as missing, and trees that need it count as
+// incomplete.
 void BlobStore::Impl::forget(const Digest& digest) {
   const auto linked = linked_file(digest);
   (void)remove(digest);
@@ -337,12 +338,15 @@ Result<std::vector<Digest>> BlobStore::missing(const std::vector<Digest>& digest
     std::vector<Digest> lacking;
     for (const Digest& digest : digests) {
       impl_->touch(digest, lease,
-                   asker);  // before the look: what is said to be here stays for a while
+                   // Touched before the check, so that blobs that are reported as present stay for
+                   // a while.
+                   asker);
       if (!has(digest)) lacking.push_back(digest);
     }
     return lacking;
   };
-  // Where nothing is here, nothing need be durable: an upload asks while its pieces come in.
+  // If no blob is here, nothing has to be made durable. This is common: an upload asks while its
+  // pieces arrive.
   std::vector<Digest> lacking = look();
   if (lacking.size() == digests.size()) return lacking;
   TRY(sync());

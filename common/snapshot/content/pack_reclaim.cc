@@ -14,7 +14,8 @@ namespace lockstep::snapshot {
 
 namespace {
 
-constexpr std::uint64_t kLeastReclaimed = 16u << 10;  // commit marks alone are no reason
+// Fewer bytes than this are not worth it; commit marks take some.
+constexpr std::uint64_t kLeastReclaimed = 16u << 10;
 
 }  // namespace
 
@@ -31,7 +32,7 @@ std::vector<PackSet::Sparse> PackSet::sparse_packs() const {
     const std::uint64_t useless = bytes - std::min(bytes, of_use[i]);
     if (useless >= kLeastReclaimed && useless >= bytes / 4) sparse.push_back({i, bytes});
   }
-  // Those that need least space first: on a full disk they make room for the others.
+  // Packs that need the least space come first: on a full disk they make room for the others.
   std::sort(sparse.begin(), sparse.end(),
             [&](const Sparse& a, const Sparse& b) { return of_use[a.pack] < of_use[b.pack]; });
   return sparse;
@@ -41,7 +42,7 @@ Result<std::uint64_t> PackSet::reclaim() {
   std::uint64_t freed = 0;
   for (const Sparse& sparse : sparse_packs()) {
     const auto moved = rewrite(sparse.pack);
-    if (!moved && freed > 0) break;  // the rest is tried again at the next collection
+    if (!moved && freed > 0) break;  // the rest is retried at the next collection
     if (!moved) return moved.error();
     freed += sparse.bytes - std::min(sparse.bytes, *moved);
   }
@@ -72,7 +73,7 @@ Result<std::uint64_t> PackSet::rewrite(std::size_t number) {
   }
   Moved moved;
   Status done = move_out(number, &moved);
-  if (done) done = sync();  // before the only other copy goes
+  if (done) done = sync();  // synced before the only other copy is removed
   {
     std::lock_guard lock(append_mutex_);
     if (done && cut_backs_ != cut_backs)
@@ -93,7 +94,7 @@ Result<std::uint64_t> PackSet::rewrite(std::size_t number) {
   return bytes;
 }
 
-// A pack that stays where it is has them still, whatever became of their copies.
+// A pack that stays still has these blobs, whatever happened to their copies.
 void PackSet::put_back(const Moved& moved) {
   std::unique_lock lock(index_mutex_);
   for (const auto& [digest, location] : moved) index_[digest] = location;
@@ -108,7 +109,8 @@ Status PackSet::move_out(std::size_t pack, Moved* moved) {
   }
   for (const auto& [digest, location] : of_use) {
     const auto blob = read(digest);
-    if (!blob && blob.error().code == ErrorCode::not_found) continue;  // dropped meanwhile
+    // The blob was dropped meanwhile.
+    if (!blob && blob.error().code == ErrorCode::not_found) continue;
     if (!blob) return blob.error();
     std::lock_guard lock(append_mutex_);
     TRY_ASSIGN(const Location copy,

@@ -60,7 +60,7 @@ void add_format(CLI::App& verb, Format& format, const char* what,
             "format, as for -o")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  // CLI11 calls an option's function after those of the options that were added before.
+  // CLI11 calls the functions of options in the order in which the options were added.
   verb.add_option_function<std::string>(
           kQueryOption,
           [&format, typed](const std::string& text) {

@@ -20,14 +20,18 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kLastAnswer = milliseconds(300);  // to a cancel, when a second Ctrl-C leaves
-constexpr Duration kBulkWithin = seconds(7);   // of the port for logs, while the other answers
-constexpr Duration kStatesEvery = seconds(1);  // of a line that is redrawn, off a terminal
-constexpr Duration kHoldAtMost = seconds(2);   // lines that wait for older ones of other logs
-constexpr Duration kShowPartialOfOne = milliseconds(100);  // no other log's line can come between
-constexpr Duration kBesideAfterEnd = seconds(5);           // of the job
-// The launcher drops a follow whose connection takes nothing more: then more chunks than these are
-// on their way.
+// How long a second Ctrl-C waits for the answer to a cancel.
+constexpr Duration kLastAnswer = milliseconds(300);
+constexpr Duration kBulkWithin = seconds(7);  // for the port for logs, while the other port answers
+// How often a redrawn line is written if the output is no terminal.
+constexpr Duration kStatesEvery = seconds(1);
+// The longest wait of a line for older lines of other logs.
+constexpr Duration kHoldAtMost = seconds(2);
+// Shorter: with one log no other line can come between.
+constexpr Duration kShowPartialOfOne = milliseconds(100);
+constexpr Duration kBesideAfterEnd = seconds(5);  // how long it may continue after the job's end
+// If a connection does not read, the launcher drops its follow; then more chunks than these are
+// under way.
 constexpr std::uint32_t kBurst = 8;
 
 }  // namespace
@@ -86,8 +90,8 @@ void Follower::Impl::subscribe() {
   follow_logs();
 }
 
-// For the job and for the launcher itself: it tells us of the job from now on, and we learn whether
-// it is another process that knows nothing of our follow.
+// Asks for the job, from now on, and for the launcher's identity: a new process knows nothing of
+// our follow.
 void Follower::Impl::ask() {
   connection.send(WatchJob{options.job});
   connection.send(GetStatus{});
@@ -105,7 +109,7 @@ void Follower::Impl::tick(Instant now) {
   if (options.keep_nodes && !lost_said && !is_over) options.keep_nodes();
 }
 
-// A firewall may let the launcher's port pass, and not the next one.
+// A firewall may pass the launcher's port but not the next one.
 void Follower::Impl::tell_bulk_trouble(Instant now) {
   const auto bulk = connection.bulk();
   if (!bulk || io::is_connected(**bulk) || is_control_down) {
@@ -121,7 +125,7 @@ void Follower::Impl::tell_bulk_trouble(Instant now) {
       printable(endpoint), io::why_not_connected(endpoint, seconds(1))));
 }
 
-// While the job runs, silence is ordinary; after its end, LogEnd may be lost.
+// While the job runs, silence is normal. After its end, the LogEnd may be lost.
 bool Follower::Impl::must_resume_logs() const {
   if (log_end || options.without_logs) return false;
   if (listening.since(logged_at) <= options.logs_quiet) return false;
@@ -154,7 +158,7 @@ void Follower::Impl::on_signal(int signal) {
 void Follower::Impl::on_interrupt() {
   if (++interrupts > 1 || !options.cancel_on_interrupt) return;
   if (lost_said && !find_endpoint()) {
-    ++interrupts;  // nobody is there to cancel it, so the first Ctrl-C leaves
+    ++interrupts;  // without a launcher nobody can cancel the job, so the first Ctrl-C leaves
     terminal.print_line("cannot cancel " + options.job.value + ": no launcher is running");
     return;
   }
@@ -183,7 +187,7 @@ bool Follower::Impl::finished() {
   return true;
 }
 
-// The last bytes may be on their way; what comes late is in the log.
+// The last bytes may be under way. What comes too late is in the log.
 bool Follower::Impl::beside_goes_on() const {
   return options.beside != nullptr && options.beside->state() == Beside::State::goes_on &&
          listening.since(ended_at) < kBesideAfterEnd;
@@ -202,7 +206,7 @@ Follower::Follower(Connection& connection, Terminal& terminal, FindEndpoint find
 Follower::~Follower() { impl_->connection.stop_listening(); }
 
 Status Follower::Impl::listen() {
-  // A blocked signal is queued even when it is ignored: nohup's SIGHUP must not be asked for.
+  // A blocked signal is queued even if it is ignored, so with nohup SIGHUP is not watched.
   struct sigaction hangup {};
   std::vector<int> signals{SIGINT, SIGTERM};
   if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
@@ -226,7 +230,7 @@ Status Follower::Impl::listen() {
   return connection.listen(std::move(listener));
 }
 
-// The launcher's answer to the cancel may be under way: what is said last should be true.
+// Waits for the launcher's answer to the cancel, so that the last message is true.
 void Follower::Impl::await_answer(Instant until) {
   for (Instant now = clock.now(); cancel == FollowEnd::Cancel::unanswered && now < until;
        now = clock.now())
@@ -240,7 +244,7 @@ FollowEnd Follower::Impl::end(FollowEnd::How how) {
   return {how, job, interrupts > 0, cancel, in_vain, has_logs};
 }
 
-// Whoever has left a terminal does not come back to it.
+// A user who has left the terminal does not return to it.
 FollowEnd Follower::Impl::left_end(FollowEnd::How how, Instant now) {
   if (options.cancel_on_hang_up && !is_over) {
     ask_to_cancel();

@@ -31,16 +31,16 @@ void Follower::Impl::on_control(const Envelope<ClientReply>& envelope) {
   if (const auto* reply = std::get_if<StatusReply>(&envelope.body))
     return on_launcher(reply->status.started);
   if (std::holds_alternative<Done>(envelope.body)) {
-    cancel = FollowEnd::Cancel::agreed;  // nothing else is answered so
+    cancel = FollowEnd::Cancel::agreed;  // only a cancel has this answer
     return;
   }
   const auto* refused = std::get_if<Refused>(&envelope.body);
   if (refused == nullptr) return;
   if (cancel == FollowEnd::Cancel::unanswered && envelope.reply_to == cancel_sequence) {
-    cancel = FollowEnd::Cancel::agreed;  // it ended meanwhile
+    cancel = FollowEnd::Cancel::agreed;  // the job ended meanwhile
     return;
   }
-  lease.renewed(listening.total());  // asked again no sooner than a watch that is taken
+  lease.renewed(listening.total());  // renewed, so that it is not sent again at once
   if (!job) failure = make_error(refused->code, refused->message);
 }
 
@@ -55,7 +55,7 @@ void Follower::Impl::on_launcher(Instant started) {
   launcher_started = started;
 }
 
-// Once each, however many nodes say the same.
+// Each note is shown once, even if several nodes report it.
 void Follower::Impl::say_notes() {
   if (job->attempts.empty()) return;
   for (const PartView& part : job->attempts.back().parts)
@@ -71,7 +71,7 @@ void Follower::Impl::say_found() {
 void Follower::Impl::on_job(const JobView& view) {
   if (view.spec.name != options.job.value) return;
   lease.renewed(listening.total());
-  if (job && is_final(job->status)) return;  // an answer that was on its way
+  if (job && is_final(job->status)) return;  // an answer that was under way
   job = view;
   if (cancel == FollowEnd::Cancel::unanswered && view.status == JobStatus::cancel_requested)
     cancel = FollowEnd::Cancel::agreed;
@@ -84,14 +84,14 @@ void Follower::Impl::on_job(const JobView& view) {
     tell_of_lost();
     show_state(now);
   }
-  const bool is_new = view.attempts.empty();  // of one that ran, somebody may replace the nodes
+  const bool is_new = view.attempts.empty();  // for a job that ran, somebody may replace the nodes
   if (view.in_vain && is_new && options.leave_in_vain && !in_vain) leave_in_vain();
   if (!is_final(view.status) || is_over) return;
   is_over = true;
   ended_at = listening.total();
 }
 
-// Said whole, also with --quiet: the reason ends with what would help.
+// Shows the whole reason, also with --quiet: it ends with the remedy.
 void Follower::Impl::leave_in_vain() {
   in_vain = true;
   terminal.clear_status();
@@ -101,7 +101,7 @@ void Follower::Impl::leave_in_vain() {
   ask_to_cancel();
 }
 
-// While its ranks run, so that something can be done about it.
+// Shown while the ranks run, when something can still be done.
 void Follower::Impl::tell_of_lost() {
   if (is_final(job->status) || job->attempts.empty()) return;
   for (const PartView& part : job->attempts.back().parts)
@@ -114,8 +114,9 @@ void Follower::Impl::tell_of_lost() {
     }
 }
 
-// On a terminal always, in one line that is replaced, and whole in a line of its own when it is too
-// long for that: a reason ends with the remedy. Elsewhere only what is worth a line.
+// On a terminal the state is always shown in one line that is replaced; if it is too long, it is
+// also printed in full, because a reason ends with the remedy. Elsewhere only important states are
+// printed.
 void Follower::Impl::show_state(Instant now) {
   const auto line = lines.take(now);
   const bool is_cut = job->status == JobStatus::queued && terminal.has_status_line() &&
@@ -131,7 +132,7 @@ void Follower::Impl::show_state(Instant now) {
   terminal.progress(with_bars(text));
 }
 
-// Not each time that they change: a reader sees no more than a few states a second.
+// Not shown at each change: a person can read only a few states a second.
 void Follower::Impl::show_live(Instant now) {
   if (now < live_due) return;
   live_due = Instant::never();

@@ -31,7 +31,7 @@ void PipelineFollower::Impl::on_control(const Envelope<ClientReply>& envelope) {
   if (const auto* still = std::get_if<StillWatching>(&envelope.body))
     return on_launcher(still->launcher_started);
   if (std::holds_alternative<Done>(envelope.body)) {
-    cancel = FollowEnd::Cancel::agreed;  // nothing else is answered so
+    cancel = FollowEnd::Cancel::agreed;  // only a cancel has this answer
     return;
   }
   if (const auto* refused = std::get_if<Refused>(&envelope.body))
@@ -40,7 +40,7 @@ void PipelineFollower::Impl::on_control(const Envelope<ClientReply>& envelope) {
 
 void PipelineFollower::Impl::on_refused(const Refused& refused, std::uint64_t reply_to) {
   if (cancel == FollowEnd::Cancel::unanswered && reply_to == cancel_sequence) {
-    cancel = FollowEnd::Cancel::agreed;  // it ended meanwhile
+    cancel = FollowEnd::Cancel::agreed;  // the job ended meanwhile
     return;
   }
   lease.renewed(listening.total());
@@ -55,7 +55,7 @@ void PipelineFollower::Impl::on_launcher(Instant started) {
 void PipelineFollower::Impl::on_job(const JobView& view) {
   if (view.spec.name != options.job.value) return on_step(view);
   lease.renewed(listening.total());
-  if (job && is_final(job->status)) return;  // an answer that was on its way
+  if (job && is_final(job->status)) return;  // an answer that was under way
   const Instant now = clock.now();
   job = view;
   for (std::size_t i = 0; i < view.steps.size(); ++i) {
@@ -64,7 +64,8 @@ void PipelineFollower::Impl::on_job(const JobView& view) {
     const bool is_reused = step.phase == StepPhase::reused;
     if ((is_reused && !options.reused_logs) || step.job.value.empty()) continue;
     step_of.emplace(step.job, i);
-    const bool is_told = !is_reused || options.show_state;  // by a line about the step's state
+    // A line about the step's state names the step.
+    const bool is_told = !is_reused || options.show_state;
     if (!is_told && told.insert(step.name).second)
       terminal.print_line(reused_text(step, "log this is"));
   }
@@ -90,7 +91,7 @@ void PipelineFollower::Impl::on_step(const JobView& view) {
   for (const std::string& line : found[step].on_job(view)) terminal.print_line(line);
 }
 
-// Said whole, also with --quiet: the reason ends with what would help.
+// Shows the whole reason, also with --quiet: it ends with the remedy.
 void PipelineFollower::Impl::leave_in_vain() {
   if (!options.leave_in_vain || in_vain || is_final(job->status)) return;
   const auto line = in_vain_line(job->steps);
@@ -103,7 +104,7 @@ void PipelineFollower::Impl::leave_in_vain() {
   ask_to_cancel();
 }
 
-// The clock of a node that is new may not have been measured when its first lines came.
+// For a new node, the offset of the clock may not be known yet when its first lines come.
 void PipelineFollower::Impl::expect_lines() {
   for (const StepView& step : job->steps)
     if (!logs.is_past_read(step.job))
@@ -111,7 +112,7 @@ void PipelineFollower::Impl::expect_lines() {
 }
 
 void PipelineFollower::Impl::on_bulk(const BulkEnvelope& envelope) {
-  if (!turn || envelope.reply_to != turn->sequence) return;  // of an earlier question
+  if (!turn || envelope.reply_to != turn->sequence) return;  // the answer to an earlier question
   turn->heard = listening.total();
   if (const auto* chunk = std::get_if<LogChunk>(&envelope.body)) return on_chunk(*chunk);
   if (const auto* end = std::get_if<LogEnd>(&envelope.body)) {
@@ -134,7 +135,7 @@ void PipelineFollower::Impl::on_chunk(const LogChunk& chunk) {
   if (++turn->chunks >= chunks_of_turn()) end_turn({true, true, false});
 }
 
-// One that is refused for now is asked again when its silence is noticed.
+// A log that was refused for now is requested again when its silence is noticed.
 void PipelineFollower::Impl::on_logs_refused(const BulkRefused& refused) {
   if (refused.for_now) return;
   terminal.print_line(fmt::format("no logs of job {}: {}", turn->job.value, refused.message));

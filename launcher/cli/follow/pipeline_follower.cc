@@ -20,13 +20,14 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kLogsAfterEnd = seconds(30);  // the rest of the logs of a final pipeline
+// How long the rest of a finished pipeline's logs may take.
+constexpr Duration kLogsAfterEnd = seconds(30);
 constexpr std::size_t kMostLiveLines = 10;
 constexpr Duration kAskStepsEvery = seconds(5);
-constexpr int kMostStepsAsked = 16;  // at a time
+constexpr int kMostStepsAsked = 16;  // how many steps are asked at a time
 
-// The launcher says nothing of a step that goes from one state to another, so it is asked. The
-// answer names all steps.
+// The launcher does not report each change of a step, so it is asked regularly. The answer has all
+// steps.
 Duration ask_every(std::size_t steps) { return steps <= 200 ? seconds(1) : seconds(5); }
 
 }  // namespace
@@ -47,7 +48,7 @@ MergeOptions PipelineFollower::Impl::looks() {
   return looks;
 }
 
-// "train", "train:3", "train environment on n1", as wide as the widest step's name.
+// "train", "train:3" or "train environment on n1", padded to the widest step's name.
 MergeOptions::Name PipelineFollower::Impl::name_of(const LogChunk& chunk) const {
   const auto found = step_of.find(chunk.key.attempt.job);
   const std::size_t index = found == step_of.end() ? 0 : found->second;
@@ -63,7 +64,7 @@ void PipelineFollower::Impl::write(LogStream stream, std::string_view bytes) {
   output_open = write_log(terminal, options, stream, bytes) && output_open;
 }
 
-// A step's end is said behind its last line, and what follows from it behind that.
+// The end of a step is shown after its last line, and the consequences after that.
 void PipelineFollower::Impl::say_lines() {
   bool any_waits = false;
   std::erase_if(held, [&](const StepLine& line) {
@@ -86,7 +87,7 @@ void PipelineFollower::Impl::show_live(Instant now) {
 
 // ---- questions ----------------------------------------------------------------------------------
 
-// For the pipeline and for the launcher itself; see Follower.
+// Asks about the pipeline and the launcher; see Follower.
 void PipelineFollower::Impl::ask() {
   next_ask = clock.now() + ask_every(job ? job->steps.size() : 0);
   connection.send(WatchJob{options.job});
@@ -94,7 +95,7 @@ void PipelineFollower::Impl::ask() {
   lease.expect_answer(listening.total());
 }
 
-// What the ranks of a step hang for is not in the pipeline's own answer.
+// A pipeline's own answer does not say why ranks of a step hang, so the steps are asked.
 void PipelineFollower::Impl::ask_steps(Instant now) {
   next_ask_steps = now + kAskStepsEvery;
   if (!job || !options.show_state) return;
@@ -116,8 +117,8 @@ void PipelineFollower::Impl::ask_logs(const JobId& step) {
     follow.tail_lines = -1;
     follow.since.reset();
   }
-  // Without a position the launcher begins with the newest attempt, and an earlier one may have
-  // come and gone since we asked.
+  // Without a position the launcher begins with the newest attempt; an earlier attempt may have
+  // come and gone since the last question.
   const LogKey first{{step, 1}, 0, LogStream::out};
   const bool is_known = std::any_of(follow.resume.begin(), follow.resume.end(),
                                     [&](const auto& position) { return position.key == first; });
@@ -184,7 +185,7 @@ void PipelineFollower::Impl::reconnect() {
 void PipelineFollower::Impl::on_interrupt() {
   if (++interrupts > 1 || !options.cancel_on_interrupt) return;
   if (lost_said && !find_endpoint()) {
-    ++interrupts;  // nobody is there to cancel it, so the first Ctrl-C leaves
+    ++interrupts;  // without a launcher nobody can cancel the job, so the first Ctrl-C leaves
     terminal.print_line("cannot cancel " + options.job.value + ": no launcher is running");
     return;
   }
@@ -218,7 +219,7 @@ Instant PipelineFollower::Impl::next_deadline() const {
 }
 
 Status PipelineFollower::Impl::listen() {
-  // A blocked signal is queued even when it is ignored: nohup's SIGHUP must not be asked for.
+  // A blocked signal is queued even if it is ignored, so with nohup SIGHUP is not watched.
   struct sigaction hangup {};
   std::vector<int> signals{SIGINT, SIGTERM};
   if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)

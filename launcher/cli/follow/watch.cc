@@ -17,7 +17,7 @@ namespace lockstep::cli {
 
 namespace {
 
-// The name of a job that was over at once is said nowhere else.
+// If a job ended at once, no other line names it.
 void say_how_it_ended(Context& context, const JobView& job, bool quiet) {
   if (job.status != JobStatus::completed) {
     context.terminal.err(failure_report(job));
@@ -81,18 +81,8 @@ std::string how_we_left(const std::string& name, FollowEnd::Cancel cancel) {
   return "";
 }
 
-}  // namespace
-
-int watch_to_end(Context& context, Connection& connection, const JobId& job,
-                 const WatchOptions& options) {
-  int world_size = options.world_size;
-  bool is_pipeline = false;
-  if (world_size == 0) {
-    const auto known = connection.ask_for<JobReply>(ShowJob{job});
-    if (!known) return fail(context.terminal, known.error(), kExitLockstepFailed);
-    world_size = known->job.spec.world_size();
-    is_pipeline = known->job.spec.is_pipeline();
-  }
+FollowOptions follow_options(Context& context, const JobId& job, const WatchOptions& options,
+                             int world_size) {
   FollowOptions follow;
   follow.how_to_start = [&context] { return how_to_start(context.home); };
   follow.job = job;
@@ -105,6 +95,22 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
   if ((options.quiet || !options.environment_log) && !follow.filter.stream)
     follow.filter.ranks_only = true;
   follow.all_to_stderr = options.format != Format::table;
+  return follow;
+}
+
+}  // namespace
+
+int watch_to_end(Context& context, Connection& connection, const JobId& job,
+                 const WatchOptions& options) {
+  int world_size = options.world_size;
+  bool is_pipeline = false;
+  if (world_size == 0) {
+    const auto known = connection.ask_for<JobReply>(ShowJob{job});
+    if (!known) return fail(context.terminal, known.error(), kExitLockstepFailed);
+    world_size = known->job.spec.world_size();
+    is_pipeline = known->job.spec.is_pipeline();
+  }
+  FollowOptions follow = follow_options(context, job, options, world_size);
   LocalNodeRestarter restarter(context.home, context.terminal);
   if (context.launcher.empty())
     follow.keep_nodes = [&restarter] { restarter.check(io::SystemClock().now()); };

@@ -26,7 +26,7 @@ Error wrong(std::string message) {
   return make_error(ErrorCode::invalid_argument, "run: " + std::move(message));
 }
 
-// Of tensorflow, all ranks are workers: a job file may ask for parameter servers.
+// With tensorflow all ranks are workers; only a job file can ask for parameter servers.
 Status read_ranks(const RunArguments& arguments, JobSpec& spec) {
   const auto kind = distribution_kind_from(arguments.distribution);
   if (!kind)
@@ -54,7 +54,24 @@ Status check_text(std::string_view option, const std::string& text) {
   return wrong(fmt::format("{}: is not UTF-8 text, or holds control characters", option));
 }
 
-// Which of them contradict each other.
+// Options that mean nothing without an environment, or without a container. `other`: an option
+// that makes the environment, or "".
+Status check_needs(const RunArguments& a, std::string_view other) {
+  if (a.rebuild && a.environment.empty() && other.empty())
+    return wrong(
+        "--rebuild needs an environment; name one with --environment, --requirements, --pip, "
+        "--conda-file or --image");
+  const std::string_view container = !a.shm_size.empty()      ? "--shm-size"
+                                     : !a.docker_args.empty() ? "--docker-args"
+                                                              : "";
+  if (!container.empty() && a.image.empty() && a.environment.empty())
+    return wrong(fmt::format(
+        "{} needs a container; name an image with --image, or an environment with --environment",
+        container));
+  return {};
+}
+
+// Reports options that contradict each other.
 Status check_choice(const RunArguments& a) {
   const std::string_view packages = !a.requirements.empty() ? "--requirements"
                                     : !a.pip.empty()        ? "--pip"
@@ -90,18 +107,7 @@ Status check_choice(const RunArguments& a) {
         fmt::format("--conda-file already names a whole environment; leave {} out, or put its "
                     "packages among the dependencies in the conda file: - pip: [six]",
                     packages));
-  if (a.rebuild && a.environment.empty() && other.empty())
-    return wrong(
-        "--rebuild needs an environment; name one with --environment, --requirements, --pip, "
-        "--conda-file or --image");
-  const std::string_view container = !a.shm_size.empty()      ? "--shm-size"
-                                     : !a.docker_args.empty() ? "--docker-args"
-                                                              : "";
-  if (!container.empty() && a.image.empty() && a.environment.empty())
-    return wrong(fmt::format(
-        "{} needs a container; name an image with --image, or an environment with --environment",
-        container));
-  return {};
+  return check_needs(a, other);
 }
 
 Result<VenvEnvironment> packages_of(const RunArguments& arguments, spec::Notes& notes) {
@@ -175,7 +181,7 @@ Status read_limits(const RunArguments& arguments, LimitRequest& limits) {
   return read("--disk-limit", arguments.disk_limit, limits.disk);
 }
 
-// Which nodes may run the job. As for Slurm: -w without -N means all nodes that are named.
+// The nodes that may run the job. As in Slurm, -w without -N means all named nodes.
 Status read_placement(const RunArguments& arguments, ResourceRequest& resources) {
   resources.instance_type = arguments.instance_type;
   resources.isolated = arguments.isolated;
@@ -269,7 +275,7 @@ Status read_troubles(const RunArguments& arguments, JobSpec& spec) {
   return {};
 }
 
-// An error that is of no line of the file is the option's.
+// An error without a line in the file gets the option's name.
 Result<spec::ReadEnvironment> conda_of(const std::string& path, spec::Notes& notes) {
   bool opened = false;
   const spec::ReadText noticing = [&](const std::string& file) {
@@ -282,7 +288,7 @@ Result<spec::ReadEnvironment> conda_of(const std::string& path, spec::Notes& not
   return environment.error().within("run: --conda-file");
 }
 
-// What was read of a conda file, if any, becomes its packages.
+// Packages of the conda file, if there is one, are installed on the image.
 void put_on_image(const std::string& image, EnvironmentDefinition& definition) {
   DockerEnvironment docker{image, std::nullopt, std::nullopt};
   if (auto* conda = std::get_if<CondaEnvironment>(&definition)) docker.conda = std::move(*conda);

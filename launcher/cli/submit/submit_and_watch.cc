@@ -7,7 +7,8 @@
 namespace lockstep::cli {
 namespace {
 
-// A job that is not waited for: its name, or all of it. `otherwise`: the exit code when it fails.
+// For a job that is not followed: prints its name, or its record. `otherwise`: the exit code if
+// this fails.
 int print_created(Context& context, Connection& connection, const JobId& job, Format format,
                   int otherwise) {
   if (format == Format::table) {
@@ -19,7 +20,7 @@ int print_created(Context& context, Connection& connection, const JobId& job, Fo
   return print(context, format, api::to_json(reply->job), "");
 }
 
-// Says how to wait all the same, if the job would wait in vain for nodes.
+// If the job would wait in vain for nodes, says how to wait all the same.
 int after_refusal(Context& context, const Error& error, int otherwise) {
   if (error.code != ErrorCode::unsatisfiable) return otherwise;
   context.terminal.print_line(

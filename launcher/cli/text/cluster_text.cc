@@ -48,7 +48,7 @@ std::string in_words(const ClockOffset& offset) {
 }
 
 std::string clock_trouble(const NodeView& node) {
-  constexpr Duration kAllowed = seconds(5);  // of an agent whose clock is not measured
+  constexpr Duration kAllowed = seconds(5);  // for agents whose clock offset is not measured
   const Duration ahead = node.clock_ahead;
   if (node.clock_uncertainty) {
     const ClockOffset offset{ahead, *node.clock_uncertainty};
@@ -72,7 +72,7 @@ std::string agent_version(const NodeView& node) {
 
 std::string node_table(const std::vector<NodeView>& nodes) {
   if (nodes.empty()) return "no nodes; try: lockstep up --nodes 2\n";
-  // Where all nodes are of target local, a column that says so would tell nothing.
+  // The column is left out if all nodes belong to target local.
   const bool has_targets = std::any_of(nodes.begin(), nodes.end(), [](const NodeView& node) {
     return !node.compute.empty() && node.compute != kLocalCompute;
   });
@@ -110,7 +110,7 @@ std::string rdma_port_text(const RdmaPort& port) {
   return text;
 }
 
-// ", but the launcher has 0.6.0; …" and what to do; "" if both have the same version. A node with a
+// ", but the launcher has 0.6.0; …" and what to do; "" if the versions are equal. A node with a
 // reason may take no jobs.
 std::string version_difference(const NodeView& node, const std::string& launcher_version) {
   if (!node.other_version) return "";
@@ -124,11 +124,8 @@ std::string version_difference(const NodeView& node, const std::string& launcher
                      is_known ? launcher_version : "the launcher's version");
 }
 
-}  // namespace
-
-std::string node_text(const NodeView& node, Instant now, const std::string& launcher_version) {
-  const Inventory& have = node.inventory;
-  Lines lines;
+void add_standing(Lines& lines, const NodeView& node, Instant now,
+                  const std::string& launcher_version) {
   lines.add("name", node.name);
   lines.add("node id", std::to_string(node.id.value));
   lines.add("compute", node.compute);
@@ -140,6 +137,9 @@ std::string node_text(const NodeView& node, Instant now, const std::string& laun
   if (!node.agent_version.empty())
     lines.add("agent", fmt::format("lockstep-agent {}{}", node.agent_version,
                                    version_difference(node, launcher_version)));
+}
+
+void add_machine(Lines& lines, const Inventory& have) {
   lines.add("host",
             fmt::format("{} ({}, {}, {})", have.hostname, have.os, have.kernel, have.architecture));
   lines.add("glibc", have.glibc);
@@ -151,6 +151,9 @@ std::string node_text(const NodeView& node, Instant now, const std::string& laun
                                 ranges_of(have.cpus), have.sockets, have.numa_nodes));
   lines.add("memory", to_string(have.memory));
   lines.add("disk free", to_string(have.disk_free));
+}
+
+void add_use_now(Lines& lines, const NodeView& node) {
   const NodeUseLines use = node_use_lines(node);
   lines.add("uses now", use.cpu);
   lines.add("memory used", use.memory);
@@ -158,6 +161,9 @@ std::string node_text(const NodeView& node, Instant now, const std::string& laun
   lines.add("disk used", use.disk);
   lines.add("traffic", use.network);
   lines.add("measured", use.age);
+}
+
+void add_devices(Lines& lines, const Inventory& have) {
   for (const auto& gpu : have.gpus)
     lines.add(fmt::format("gpu {}", gpu.index),
               fmt::format("{}, {}, {}", gpu.name, to_string(gpu.memory), gpu.pci_bus_id));
@@ -165,13 +171,9 @@ std::string node_text(const NodeView& node, Instant now, const std::string& laun
     lines.add("interface", fmt::format("{} {} {}", nic.name, nic.up ? "up" : "down",
                                        fmt::join(nic.addresses, ", ")));
   for (const auto& port : have.rdma_ports) lines.add("rdma", rdma_port_text(port));
-  lines.add("address", have.address);
-  lines.add("network", have.network);
-  lines.add("user", have.user);
-  lines.add("isolation", have.isolation);
-  lines.add("workdir", have.workdir_mode);
-  lines.add("allows a job", caps_of(have.caps));
-  for (const auto& limitation : have.limitations) lines.add("cannot", limitation);
+}
+
+void add_blob_traffic(Lines& lines, const NodeView& node) {
   if (!(node.blobs == BlobTraffic{}))
     lines.add("fetched",
               fmt::format("{} from the launcher, {} from other nodes; sent {} to other nodes",
@@ -181,6 +183,25 @@ std::string node_text(const NodeView& node, Instant now, const std::string& laun
   if (node.blobs.lies > 0)
     lines.add("sent wrong data",
               fmt::format("{} times, the last: {}", node.blobs.lies, node.blobs.last_lie));
+}
+
+}  // namespace
+
+std::string node_text(const NodeView& node, Instant now, const std::string& launcher_version) {
+  const Inventory& have = node.inventory;
+  Lines lines;
+  add_standing(lines, node, now, launcher_version);
+  add_machine(lines, have);
+  add_use_now(lines, node);
+  add_devices(lines, have);
+  lines.add("address", have.address);
+  lines.add("network", have.network);
+  lines.add("user", have.user);
+  lines.add("isolation", have.isolation);
+  lines.add("workdir", have.workdir_mode);
+  lines.add("allows a job", caps_of(have.caps));
+  for (const auto& limitation : have.limitations) lines.add("cannot", limitation);
+  add_blob_traffic(lines, node);
   for (const auto& attempt : node.attempts) lines.add("runs", to_string(attempt));
   for (const NodeEvent& event : node.history)
     lines.add("event", fmt::format("{}  {}{}{}", to_string(event.at), event.what,

@@ -11,6 +11,7 @@
 #include "common/domain/job/image_replacement.h"
 #include "common/domain/why/jobs/ends.h"
 #include "launcher/cli/terminal/output.h"
+#include "launcher/cli/text/attempt_text.h"
 #include "launcher/cli/text/environment_view.h"
 #include "launcher/cli/text/found_lines.h"
 #include "launcher/cli/text/in_vain_lines.h"
@@ -27,7 +28,7 @@ namespace lockstep::cli {
 
 namespace {
 
-// How long it ran (or has run) in its last attempt.
+// How long its last attempt ran, or has run so far.
 std::string running_time(const JobView& job, Instant now) {
   if (job.attempts.empty() || job.attempts.back().started.ns == 0) return "-";
   const AttemptView& last = job.attempts.back();
@@ -35,7 +36,7 @@ std::string running_time(const JobView& job, Instant now) {
   return format_duration(std::max(end - last.started, Duration::zero()));
 }
 
-// "1.6s"; of several attempts "1.6s in attempt 2, 7.1s in all".
+// "1.6s"; with several attempts "1.6s in attempt 2, 7.1s in all".
 std::string all_running_times(const JobView& job, Instant now) {
   const std::string last = running_time(job, now);
   if (job.attempts.size() < 2) return last;
@@ -58,7 +59,7 @@ std::string shape_of(const JobView& job) {
   return fmt::format("{}x{}", nodes, ranks);
 }
 
-// "2 nodes x 2 ranks (mpi)"; of nodes that differ, "3 ranks on 2 nodes (tensorflow)".
+// "2 nodes x 2 ranks (mpi)"; if nodes differ, "3 ranks on 2 nodes (tensorflow)".
 std::string ranks_and_nodes(const JobSpec& spec) {
   const auto plural = [](int count) { return count == 1 ? "" : "s"; };
   const int nodes = spec.resources.instance_count, ranks = spec.distribution.processes_per_node;
@@ -84,7 +85,7 @@ std::string pairs_of(const std::map<std::string, std::string>& map) {
   return text;
 }
 
-// Of the variables that a job sets: those that decide how its ranks find and reach each other.
+// The job's variables that decide how its ranks find and reach each other.
 std::string network_variables(const std::map<std::string, std::string>& variables) {
   constexpr std::array<std::string_view, 9> kPrefixes{
       "NCCL_", "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "UCX_", "GLOO_", "FI_", "TP_", "MASTER_"};
@@ -106,7 +107,7 @@ std::string asked_of(const ResourceRequest& asked) {
                      asked.isolate_gpus ? " (one for each rank)" : "");
 }
 
-// "/dev/shm 8.0 GiB; --ulimit memlock=-1": what it says of its container beside the image.
+// "/dev/shm 8.0 GiB; --ulimit memlock=-1": the job's settings for its container, beside the image.
 std::string container_of(const JobSpec& spec) {
   if (!spec.in_container()) return "";
   const ResourceRequest& asked = spec.resources;
@@ -116,27 +117,7 @@ std::string container_of(const JobSpec& spec) {
   return in_one_line(text);
 }
 
-std::string part_line(const PartView& part) {
-  std::string line = fmt::format(
-      "    {}: node rank {}, ranks {}, {}", part.node_name, part.node_rank,
-      part.ranks == 1 ? std::to_string(part.first_rank)
-                      : fmt::format("{}–{}", part.first_rank, part.first_rank + part.ranks - 1),
-      to_string(part.state));
-  if (!part.progress.empty()) line += " (" + in_one_line(part.progress) + ")";
-  line += fmt::format("; cpus {}, memory {}", ranges_of(part.allotment.cpus),
-                      to_string(part.allotment.memory));
-  if (!part.allotment.gpus.empty()) line += ", gpus " + ranges_of(part.allotment.gpus);
-  return line + "\n";
-}
-
-std::string limit_lines(const PartView& part) {
-  std::string text;
-  for (const auto& line : part.notes) text += "      note: " + in_one_line(line) + "\n";
-  for (const auto& line : part.limits) text += "      limit: " + in_one_line(line) + "\n";
-  return text;
-}
-
-// "4,096 processes a rank; 1.0 GiB of logs": what the job's file says of them.
+// "4,096 processes a rank; 1.0 GiB of logs": the limits in the job's file.
 std::string limits_of(const LimitRequest& asked) {
   std::vector<std::string> all;
   if (asked.pids) all.push_back(with_commas(*asked.pids) + " processes a rank");
@@ -144,68 +125,6 @@ std::string limits_of(const LimitRequest& asked) {
   if (asked.disk) all.push_back(to_string(*asked.disk) + " of disk");
   if (asked.required) all.emplace_back("only where they can be enforced");
   return fmt::format("{}", fmt::join(all, "; "));
-}
-
-std::string counted_files(std::uint64_t files, Bytes size) {
-  return fmt::format("{} file{}, {}", files, files == 1 ? "" : "s", to_string(size));
-}
-
-// "      left ./outputs: 3 files, 1.2 MiB".
-std::string output_lines(const PartView& part) {
-  std::string text;
-  for (const auto& output : part.outputs) {
-    const std::string what = describe(output.kind, output.name);
-    if (has_files(output))
-      text += fmt::format(
-          "      {} {}: {}{}\n", part.state == PartState::finished ? "left" : "so far", what,
-          counted_files(output.files, output.size),
-          output.partial == 0
-              ? ""
-              : fmt::format(", {} of them partial: still being written when sent", output.partial));
-    for (const auto& problem : output.problems)
-      text += fmt::format("      {}: {}\n", what, in_one_line(problem));
-  }
-  return text;
-}
-
-std::string begins_with(const CheckpointView& checkpoint) {
-  const std::string what =
-      checkpoint.tree ? counted_files(checkpoint.files, checkpoint.size) : "not there yet";
-  const std::string of = checkpoint.job.value.empty() ? "" : " of job " + checkpoint.job.value;
-  return fmt::format("    begins with the checkpoint of attempt {}{}, saved {}: {}\n",
-                     checkpoint.attempt, of, to_string(checkpoint.saved), what);
-}
-
-// How it ended and why another followed; what the attempt before ended with is not said again.
-std::string end_of(const AttemptView& attempt, const AttemptView* before) {
-  const bool failed = attempt.report && attempt.report->cause != Cause::completed;
-  const auto* again = attempt.why.as<RetriedAfter>();
-  std::string text = !attempt.retried.empty() ? attempt.retried  // it opens with the message
-                     : failed                 ? attempt.report->message
-                                              : "";
-  const bool same = failed && before != nullptr && before->report && attempt.report->why &&
-                    before->report->why == attempt.report->why &&
-                    (again != nullptr || attempt.retried.empty());
-  if (same)
-    text = fmt::format("like attempt {}{}", before->number,
-                       again == nullptr ? "" : "; " + words::text_of(again->then));
-  return text.empty() ? "" : "    ended: " + in_lines(text, 6) + "\n";
-}
-
-std::string attempt_text(const std::string& job, const AttemptView& attempt,
-                         const AttemptView* before) {
-  std::string text = fmt::format("attempt {}: ", attempt.number);
-  text += attempt.started.ns != 0 ? "started " + to_string(attempt.started)
-                                  : "placed " + to_string(attempt.placed);
-  if (attempt.ended.ns != 0) text += ", ended " + to_string(attempt.ended);
-  if (attempt.report) text += fmt::format(" ({})", to_string(attempt.report->cause));
-  text += "\n";
-  if (attempt.checkpoint) text += begins_with(*attempt.checkpoint);
-  text += network_lines(job, attempt);
-  for (const auto& part : attempt.parts)
-    text += part_line(part) + environment_line(part) + limit_lines(part) + rank_state_lines(part) +
-            rank_use_lines(part) + output_lines(part);
-  return text + end_of(attempt, before);
 }
 
 // "data: ./data (uri_folder, ro_mount)".
@@ -236,7 +155,7 @@ std::string names_of_outputs(const JobView& job) {
   return text;
 }
 
-// What became of an output whose path is in a remote datastore.
+// The state of an output whose path is in a remote datastore.
 std::string write_text(const OutputWrite& write, Instant now) {
   const std::string what = fmt::format("output '{}' ", write.output);
   const std::string tries =
@@ -267,7 +186,7 @@ std::string jobs_before(const QueueSettings& queue) {
   return text;
 }
 
-// Of a job that waits for nothing.
+// What is wrong with a job that does not wait.
 std::string trouble_of(const JobView& job) {
   std::string alarm = alarm_text(job);
   return alarm.empty() ? silence_text(job.silent) : alarm;
@@ -282,6 +201,78 @@ std::string children_text(const JobView& job) {
 
 std::string help_while_queued(const JobView& job) {
   return job.status == JobStatus::queued ? words::help_where_held(job.why) : "";
+}
+
+void add_state_and_reason(Lines& lines, const JobView& job) {
+  const JobSpec& spec = job.spec;
+  lines.add("name", spec.name);
+  if (!spec.step.empty())
+    lines.add("step", fmt::format("{} of pipeline {}", spec.step, spec.parent.value));
+  if (spec.is_child()) lines.add("child of", spec.parent.value);
+  lines.add("status", to_string(job.status));
+  lines.add("reason", in_one_line(job.reason));
+  lines.add("what to do", help_while_queued(job));
+  for (const FoundText& found : found_texts(job)) lines.add(found.label, found.text);
+  lines.add("note", silence_text(job.silent));
+  if (job.queue_position > 0) lines.add("queue", fmt::format("position {}", job.queue_position));
+}
+
+void add_descriptions(Lines& lines, const JobView& job) {
+  const JobSpec& spec = job.spec;
+  lines.add("display name", spec.display_name);
+  lines.add("experiment", spec.experiment_name);
+  lines.add("description", spec.description);
+  lines.add("tags", pairs_of(spec.tags));
+  lines.add("inputs", pairs_of(spec.inputs));
+  lines.add("data", names_of(spec.data));
+  lines.add("outputs", names_of_outputs(job));
+  lines.add("keeps", shell_words(spec.keep));
+}
+
+// The command, its environment, and what it holds.
+void add_command(Lines& lines, const JobSpec& spec) {
+  lines.add("command", command_text(spec.command));
+  lines.add("shape", ranks_and_nodes(spec));
+  if (spec.environment) {
+    lines.add("environment", summary(*spec.environment));
+    lines.add("made of", contents(*spec.environment));
+  }
+  for (const auto& line : image_replacement_lines(spec)) lines.add("note", line);
+  lines.add("container", container_of(spec));
+  lines.add("network", network_variables(spec.environment_variables));
+  lines.add("holds", asked_of(spec.resources));
+}
+
+// When it may start, and what it may use.
+void add_bounds(Lines& lines, const JobSpec& spec) {
+  if (spec.queue.priority != Priority::medium)
+    lines.add("priority", to_string(spec.queue.priority));
+  lines.add("after", jobs_before(spec.queue));
+  if (spec.queue.not_before.ns != 0) lines.add("not before", to_string(spec.queue.not_before));
+  if (spec.timeout) lines.add("timeout", format_duration(*spec.timeout));
+  lines.add("limits", limits_of(spec.limits));
+}
+
+void add_times_of_job(Lines& lines, const JobView& job, Instant now) {
+  const JobSpec& spec = job.spec;
+  lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),
+                                     ago(job.submitted, now), spec.submitter));
+  if (job.shared)
+    lines.add("shared", "with project " +
+                            (spec.project.empty() ? std::string(kDefaultProject) : spec.project));
+  if (job.ended.ns != 0) lines.add("ended", to_string(job.ended));
+  lines.add("ran", all_running_times(job, now));
+  lines.add("children", children_text(job));
+  lines.add("archived", archived_text(job));
+}
+
+// What is left of the job: its exit code, its outputs, and files that were not kept.
+void add_remains(Lines& lines, const JobView& job, Instant now) {
+  if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
+  for (const auto& warning : api::unwritten_outputs(job)) lines.add("warning", warning);
+  for (const OutputWrite& write : job.writes) lines.add("written", write_text(write, now));
+  lines.add("not kept", not_kept_text(job));
+  lines.add("warning", lost_logs_text(job));
 }
 
 }  // namespace
@@ -299,7 +290,7 @@ std::string job_table(const std::vector<JobView>& jobs, Instant now,
                std::to_string(job.attempts.empty() ? 0 : job.attempts.size() - 1),
                job.reason.empty()
                    ? trouble_of(job)
-                   : job.reason.substr(0, job.reason.find('\n'))});  // the rest: `job show`
+                   : job.reason.substr(0, job.reason.find('\n'))});  // `job show` has the rest
   if (!columns) return table.text();
   const std::string text =
       table.text(*columns, {"REASON", "DISPLAY NAME", "EXPERIMENT"},
@@ -308,60 +299,17 @@ std::string job_table(const std::vector<JobView>& jobs, Instant now,
 }
 
 std::string job_text(const JobView& job, Instant now) {
-  const JobSpec& spec = job.spec;
   Lines lines;
-  lines.add("name", spec.name);
-  if (!spec.step.empty())
-    lines.add("step", fmt::format("{} of pipeline {}", spec.step, spec.parent.value));
-  if (spec.is_child()) lines.add("child of", spec.parent.value);
-  lines.add("status", to_string(job.status));
-  lines.add("reason", in_one_line(job.reason));
-  lines.add("what to do", help_while_queued(job));
-  for (const FoundText& found : found_texts(job)) lines.add(found.label, found.text);
-  lines.add("note", silence_text(job.silent));
-  if (job.queue_position > 0) lines.add("queue", fmt::format("position {}", job.queue_position));
-  lines.add("display name", spec.display_name);
-  lines.add("experiment", spec.experiment_name);
-  lines.add("description", spec.description);
-  lines.add("tags", pairs_of(spec.tags));
-  lines.add("inputs", pairs_of(spec.inputs));
-  lines.add("data", names_of(spec.data));
-  lines.add("outputs", names_of_outputs(job));
-  lines.add("keeps", shell_words(spec.keep));
-  lines.add("command", command_text(spec.command));
-  lines.add("shape", ranks_and_nodes(spec));
-  if (spec.environment) {
-    lines.add("environment", summary(*spec.environment));
-    lines.add("made of", contents(*spec.environment));
-  }
-  for (const auto& line : image_replacement_lines(spec)) lines.add("note", line);
-  lines.add("container", container_of(spec));
-  lines.add("network", network_variables(spec.environment_variables));
-  lines.add("holds", asked_of(spec.resources));
-  if (spec.queue.priority != Priority::medium)
-    lines.add("priority", to_string(spec.queue.priority));
-  lines.add("after", jobs_before(spec.queue));
-  if (spec.queue.not_before.ns != 0) lines.add("not before", to_string(spec.queue.not_before));
-  if (spec.timeout) lines.add("timeout", format_duration(*spec.timeout));
-  lines.add("limits", limits_of(spec.limits));
-  lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),
-                                     ago(job.submitted, now), spec.submitter));
-  if (job.shared)
-    lines.add("shared", "with project " +
-                            (spec.project.empty() ? std::string(kDefaultProject) : spec.project));
-  if (job.ended.ns != 0) lines.add("ended", to_string(job.ended));
-  lines.add("ran", all_running_times(job, now));
-  lines.add("children", children_text(job));
-  lines.add("archived", archived_text(job));
-  if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
-  for (const auto& warning : api::unwritten_outputs(job)) lines.add("warning", warning);
-  for (const OutputWrite& write : job.writes) lines.add("written", write_text(write, now));
-  lines.add("not kept", not_kept_text(job));
-  lines.add("warning", lost_logs_text(job));
+  add_state_and_reason(lines, job);
+  add_descriptions(lines, job);
+  add_command(lines, job.spec);
+  add_bounds(lines, job.spec);
+  add_times_of_job(lines, job, now);
+  add_remains(lines, job, now);
   std::string text = lines.text();
   const AttemptView* before = nullptr;
   for (const auto& attempt : job.attempts) {
-    text += attempt_text(spec.name, attempt, before);
+    text += attempt_text(job.spec.name, attempt, before);
     before = &attempt;
   }
   return printable(text);

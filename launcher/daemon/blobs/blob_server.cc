@@ -16,15 +16,15 @@ namespace lockstep::launcher {
 
 namespace {
 
-// The answer does not tell whether such a blob exists.
+// The answer does not reveal whether such a blob exists.
 constexpr const char* kNotBelow = "the requested blob is not part of the named tree";
 constexpr std::size_t kMaxAskedRemembered = 1'000'000, kMaxIntactRemembered = 100'000;
 constexpr std::uint64_t kMaxCheckedAtOnce = 64u << 20;
-constexpr Duration kIntactFor = minutes(1);  // a blob is not read again for so long
+constexpr Duration kIntactFor = minutes(1);  // a blob is not verified again for this time
 constexpr const char* kWithdrawn = "this key may not read this tree any more";
 
-// The requested digests that the owner has to send: those that are not stored, and those that are
-// stored but not reachable from the owner's trees. In the order of the request.
+// The requested digests that the owner has to send, in the order of the request: those that are not
+// stored, and those that are stored but not reachable from the owner's trees.
 BulkMessage answer_missing(snapshot::BlobStore& store, BlobRights& rights, const BlobOwner& owner,
                            const MissingBlobs& request, snapshot::Lease lease,
                            snapshot::Asker asker, const FairWorkers::Pause& pause) {
@@ -51,7 +51,7 @@ ShareBounds bounds_of_requests(std::uint64_t bytes_of_one) {
           kMaxQueuedBytes};
 }
 
-// A paused walk holds what it has gathered, so few are begun at a time.
+// A paused walk keeps its results in memory, so few are begun at a time.
 FairWorkers::Limits limits_of_walkers() {
   FairWorkers::Limits limits;
   limits.begun = 8;
@@ -66,7 +66,7 @@ FairWorkers::Limits limits_of_checkers() {
   return limits;
 }
 
-// What waits for these is bounded as requests in flight.
+// Their queue needs no limit: requests in flight are limited.
 FairWorkers::Limits limits_of_workers() {
   FairWorkers::Limits limits;
   limits.begun = 4;
@@ -181,7 +181,8 @@ void BlobService::store(const PutBlobs& pieces, const std::shared_ptr<Put>& put)
   syncer_.run([this] { sync_puts(); });
 }
 
-// One that came whole was verified; of one that is here already what is sent is compared.
+// A blob that arrived whole was verified. For one that was here before, the sent bytes are
+// compared.
 Status BlobService::take(Put& put, const BlobPiece& piece, bool was_here, bool is_here) {
   bool is_proven = is_here;
   if (was_here) {
@@ -197,7 +198,7 @@ void BlobService::sync_puts() {
     const std::lock_guard guard(puts_mutex_);
     puts.swap(puts_);
   }
-  if (puts.empty()) return;  // an earlier turn took them
+  if (puts.empty()) return;  // an earlier turn has handled them
   std::vector<transfer::PutAnswer*> answers;
   for (const auto& put : puts) answers.push_back(&put->answer);
   transfer::make_durable(store_, answers);
@@ -215,7 +216,7 @@ void BlobService::sync_puts() {
 }
 
 void BlobService::handle(From from, GetBlobs request) {
-  // Who has the first part of a blob may have the rest.
+  // A client that has the first part of a blob may have the rest.
   if (request.has_other_sources && request.offset == 0 &&
       refusable_streams_ >= kMaxRefusableStreams) {
     (void)send_(
@@ -251,7 +252,7 @@ bool BlobService::is_below(const Stream& stream, const FairWorkers::Pause& pause
                               [&](const Digest& one) { return (*below)->has(one); });
 }
 
-// Kept as hashes: if two are equal, a blob is checked once more.
+// Kept as hashes: if two are equal, only one blob more is verified.
 std::vector<Digest> BlobService::asked_again(const From& from, const GetBlobs& request) {
   std::vector<Digest> again;
   if (asked_.size() >= kMaxAskedRemembered) asked_.clear();
@@ -269,7 +270,7 @@ void BlobService::check_intact(const From& from, const std::vector<Digest>& dige
   for (const Digest& digest : digests) {
     if (store_.size(digest).value_or(0) <= kMaxCheckedAtOnce)
       check_intact(digest, pause);
-    else  // whoever has too many waiting asks again
+    else  // clients with too many waiting requests ask again
       (void)crew_of(from).checkers.run(
           from.principal,
           [this, digest](const FairWorkers::Pause& later) { check_intact(digest, later); });
@@ -291,7 +292,7 @@ void BlobService::check_intact(const Digest& digest, const FairWorkers::Pause& p
   if (read) intact_[digest] = now;
 }
 
-// One message is read ahead at a time; the next only when that one was sent.
+// Reads one message ahead; the next one only when that is sent.
 void BlobService::read_next(std::shared_ptr<Stream> stream) {
   const bool needs_walk = !stream->suspects.empty() ||
                           (!stream->unchecked.empty() && !rights_.trees().known(stream->root));
@@ -320,7 +321,7 @@ void BlobService::prepare_next(Stream& stream, const FairWorkers::Pause& pause) 
 void BlobService::send_next(const std::shared_ptr<Stream>& stream) {
   if (stream->next == nullptr) return finish(stream);
   if (is_let_in_ && !is_let_in_(stream->from.key)) return finish(stream);
-  if (stream->is_withdrawn && !stream->is_over) {  // told even if the queue is full just now
+  if (stream->is_withdrawn && !stream->is_over) {  // sent even if the queue is full now
     stream->is_over = true;
     stream->next = std::make_shared<const BulkMessage>(BulkRefused{kWithdrawn});
   }

@@ -55,7 +55,7 @@ void BlobService::check(const std::string& principal, BlobOwner owner, const Dig
     store_.lease(root, owner.is_node ? Why::reported : Why::asked);
     loop_.post([done, owns = rights_.owns_tree(owner, root, pause)] { done(owns); });
   };
-  // A node's reports are bounded before (ReportCheck), and what they name must not get lost.
+  // A node's reports are limited before (ReportCheck), and blobs that they name must not get lost.
   if (is_node) return nodes_.walkers.run_anyway(principal, std::move(work));
   const Status taken = users_.walkers.run(principal, std::move(work));
   if (!taken) loop_.post([done, error = taken.error()] { done(error); });
@@ -101,7 +101,7 @@ void BlobService::merge(const std::string& principal, MergeOutputs question,
 
 void BlobService::measure(const std::string& principal, const Digest& root,
                           std::function<void(Result<Bytes>)> then) {
-  // The same source is submitted again and again.
+  // The same source is often submitted again.
   if (const auto known = sizes_.find(root); known != sizes_.end())
     return loop_.post([then = std::move(then), size = known->second] { then(size); });
   walk<Bytes>(

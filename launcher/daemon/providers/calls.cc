@@ -21,7 +21,7 @@ const char* word_of(ProviderVerb verb) {
   return "?";
 }
 
-// True if it says how the call ended for its machine.
+// True if the event says how the call ended for its machine.
 bool is_result(ProviderEvent::Kind kind) {
   switch (kind) {
     case ProviderEvent::Kind::running:
@@ -55,7 +55,7 @@ void ProviderCalls::perform(const CallProvider& action) {
   Call& call = it->second;
   for (const std::string& machine : action.machines) call.tokens[machine];
   if (action.verb != ProviderVerb::create) return enqueue(action.call, call);
-  // Known before a token is made for nothing.
+  // Checked first, so that no token is made in vain.
   const ComputeSpec* spec = parts_.setup.spec(action.target);
   const bool lacks_bundle =
       spec != nullptr && installs_bundle(spec->source) && !parts_.setup.bundle();

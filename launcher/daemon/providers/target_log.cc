@@ -29,7 +29,7 @@ io::Fd open_log(const std::string& path) {
       io::disk::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
-// The last bytes of a file, `limit` at most; "" if there is none.
+// The last bytes of a file, at most `limit`; "" if there is no file.
 std::string end_of_file(const std::string& path, std::size_t limit) {
   const auto fd = io::open_file(path, O_RDONLY | O_NOFOLLOW);
   if (!fd) return "";
@@ -93,7 +93,7 @@ std::string ProviderLog::newest(const std::string& target, std::int64_t lines) c
   std::string text = end_of_file(home_.compute_log(target), kMaxComputeLogBytes);
   if (text.size() < kMaxComputeLogBytes)
     text.insert(0, end_of_file(home_.old_compute_log(target), kMaxComputeLogBytes - text.size()));
-  // Only whole lines: the first may have lost its beginning.
+  // Whole lines only: the first line may be incomplete.
   if (text.size() == kMaxComputeLogBytes) text.erase(0, text.find('\n') + 1);
   std::size_t begin = text.empty() ? 0 : text.size() - 1;
   for (std::int64_t left = lines; left > 0 && begin > 0; --left) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Duration kLookAtRightsEvery = milliseconds(500);
 
-// Also of one that was removed.
+// The key of a node, even if it was removed.
 std::optional<PublicKey> key_of_node(const State& state, NodeId id) {
   if (const Node* node = state.node(id)) return node->key;
   const auto removed = state.removed_nodes().find(id);
@@ -25,7 +25,8 @@ std::optional<PublicKey> key_of_node(const State& state, NodeId id) {
 
 }  // namespace
 
-// As the door would say it; of a job that is not there the followers say so.
+// The same decision as for requests on the control socket. Followers report a missing job
+// themselves.
 Decision BulkServer::may_read(const PublicKey& key, const JobId& id) {
   const State& state = durable_.core().state();
   const Job* job = state.job(id);
@@ -38,7 +39,8 @@ std::string BulkServer::why_not_read(const PublicKey& key, const JobId& job) {
   return may_read(key, job).why;
 }
 
-// Whoever follows a pipeline asks for each of its steps many times.
+// A user who follows a pipeline requests each of its steps many times, but the audit log needs one
+// entry.
 bool BulkServer::is_first_read(const PublicKey& key, const JobId& job) {
   constexpr Duration kSameRead = minutes(10);
   constexpr std::size_t kMaxRemembered = 10'000;
@@ -67,7 +69,8 @@ void BulkServer::audit(AuditOutcome outcome, std::string detail) {
   audit_.record(std::move(entry));
 }
 
-// Versions of what runs are held back at the owner's limit; of final outputs, what is beyond it.
+// Versions of a running job's outputs are refused at the owner's limit; final outputs are refused
+// above it.
 std::string BulkServer::why_no_more_outputs(const BlobService::From& from,
                                             const std::optional<NodeId>& node,
                                             const PutBlobs& blobs) {
@@ -116,7 +119,7 @@ bool BulkServer::may_read(const PublicKey& key, const Digest& root, const JobId&
   return std::find(trees.begin(), trees.end(), root) != trees.end();
 }
 
-// One answer for a tree that is not there and for one that is somebody else's.
+// The same answer for a missing tree and for one of another user.
 void BulkServer::get_blobs(const BlobService::From& from, GetBlobs request) {
   if (!request.root)
     return refuse(from.peer, from.sequence,
@@ -132,8 +135,8 @@ void BulkServer::get_blobs(const BlobService::From& from, GetBlobs request) {
   blob_service_.handle(from, std::move(request));
 }
 
-// Assignments, keys, roles and jobs end in many ways: what is being sent is held against them again
-// and again, so that none of these has to think of it.
+// Assignments, keys, roles and jobs end in many ways. Transfers are checked regularly, so that none
+// of those ways has to care about them.
 void BulkServer::look_at_rights() {
   const Instant now = durable_.now();
   if (now - rights_looked_at_ < kLookAtRightsEvery && now >= rights_looked_at_) return;

@@ -17,12 +17,13 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr int kMaxPiecesForKeys = 16;  // each may have the largest pieces
-// Messages of users that the loop has no time for yet.
+constexpr int kMaxPiecesForKeys = 16;  // each may have pieces of the largest size
+// Limits on users' messages that wait for the loop.
 ShareBounds bounds_of_bulk_messages() {
   return {"messages waiting", 4'096, 65'536, 64u << 20, 256u << 20};
 }
-// A frame has at most 64 KiB of data. Who types has a few waiting; who sends a file has a window.
+// A frame has at most 64 KiB of data. A user who types has a few frames waiting; one who sends a
+// file has a window of them.
 ShareBounds bounds_of_attach_frames() {
   return {"frames of attachments waiting", 4'096, 65'536, 16u << 20, 128u << 20};
 }
@@ -57,12 +58,12 @@ std::optional<LogDirectory::Place> BulkServer::Directory::place(const LogKey& lo
   return Place{part.node, node_rank, state.node_name(part.node), durable_.core().clock_ahead(part)};
 }
 
-// What came in, by kind, from a known key.
+// Handles each kind of message from a known key.
 struct BulkRequests {
   BulkServer& server;
   const BlobService::From& from;
   const Caller& caller;
-  std::optional<NodeId> node;  // absent: a user
+  std::optional<NodeId> node;  // absent: a user sent it
 
   void operator()(MissingBlobs& m) const {
     if (const auto why = why_not_write(); !why.empty()) return refuse(why);
@@ -71,9 +72,9 @@ struct BulkRequests {
     server.blob_service_.handle(std::move(asker), std::move(m));
   }
   void operator()(GetBlobs& m) const { server.get_blobs(from, std::move(m)); }
-  // Users send source trees, nodes what their jobs left.
+  // Users send source trees, nodes send outputs of jobs.
   void operator()(PutBlobs& m) const {
-    // In the words of a try that found none, so that whoever waits hears one thing.
+    // The same text as for a write that fails, so that waiting clients always read one reason.
     const auto low = server.space_.refusal();
     const bool is_full = node && server.space_.level() == DiskMonitor::Level::full;
     if (is_full || (!node && !low.empty())) server.blob_service_.give_up(from, m);
@@ -207,7 +208,7 @@ void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
   (void)sender_.send(peer, sequence, refusal);
 }
 
-// Who left without a word is only looked for when that makes room.
+// Followers that have gone are searched only if that makes room.
 Status BulkServer::follow(const BlobService::From& from, const LogFollow& request) {
   Status follows = followers_.follow(from.peer, from.sequence, request, from.user);
   if (follows || follows.error().code != ErrorCode::resource_exhausted) return follows;
@@ -226,8 +227,8 @@ void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
     refuse(peer, sequence, {taken.error().message, true});
 }
 
-// One of each queue in turn: whoever types waits for one frame of each other user and one other
-// message, and who floods with frames does not keep others from sending files.
+// Takes one message of each queue in turn: a user who types waits for one frame of each other user
+// and one other message, and a flood of frames does not block files.
 void BulkServer::serve_users() {
   const auto end = std::chrono::steady_clock::now() + kUsersServedFor;
   do {
@@ -263,13 +264,13 @@ void BulkServer::decode(io::ServerSocket::Incoming incoming) {
   });
 }
 
-// Of a key in keys/authorized_users whose facts are not durable yet (LauncherServer).
+// Whether the key is in keys/authorized_users and its facts are not durable yet (LauncherServer).
 bool BulkServer::waits_for_key(const PublicKey& key) const {
   return !keys_.node_of(key) && !keys_.client_of(key) && keys_.file().lists(key) &&
          !durable_.takes_now() && waiting_for_keys_ < kMaxPiecesForKeys;
 }
 
-// Its answer shows the state of a job, as facts have it that may not be durable yet.
+// Whether the answer shows a job's state, which may come from facts that are not durable yet.
 bool BulkServer::asks_about_jobs(const Taken& taken) const {
   if (!taken.envelope) return false;
   if (const auto* frame = std::get_if<AttachFrame>(&taken.envelope->body))
@@ -307,7 +308,7 @@ void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelop
   std::visit(BulkRequests{*this, from, *caller, node}, envelope->body);
 }
 
-// Ends what those follow who may not read it any more.
+// Ends follows of users who may no longer read the job.
 void BulkServer::check_followers() {
   attachments_.look_again(durable_.now());
   for (auto it = keys_of_followers_.begin(); it != keys_of_followers_.end();) {

@@ -22,7 +22,7 @@ using Kind = YamlNode::Kind;
 
 constexpr std::array<std::string_view, 7> kKeysOfAssets{"$schema", "name",        "version", "type",
                                                         "path",    "description", "tags"};
-// Azure's, with no meaning here yet.
+// Keys of Azure that have no meaning here yet.
 constexpr std::array<std::string_view, 6> kAssetKeysNotYet{
     "properties",          "stage",     "flavors",
     "auto_delete_setting", "datastore", "default_deployment_template"};
@@ -60,7 +60,7 @@ class AssetReader {
   }
 
  private:
-  // Without a file there is no line to name.
+  // Without a file, no line can be named.
   void fault(const Place& place, const std::string& message,
              ErrorCode code = ErrorCode::invalid_argument) {
     const bool has_place = !source_.name.empty() || place.override_text;
@@ -167,7 +167,7 @@ class AssetReader {
 
 void set_option(YamlNode& root, const std::string& key, const std::string& text) {
   YamlEntry entry{key, {}, {}};
-  entry.place.override_text = fmt::format("--{} {}", key, text);  // as it was typed
+  entry.place.override_text = fmt::format("--{} {}", key, text);  // the text as it was typed
   entry.value.kind = Kind::scalar;
   entry.value.text = text;
   entry.value.place = entry.place;

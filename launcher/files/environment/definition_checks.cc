@@ -14,7 +14,7 @@
 
 namespace lockstep::spec {
 
-// In a job file, conda's keys have a place of their own, as on Azure.
+// In a job file, conda's keys are in a section of their own, as on Azure.
 Status DefinitionReader::refuse_conda() const {
   for (const YamlEntry& entry : mapping_.entries)
     if (entry.key == "channels" || entry.key == "dependencies")
@@ -31,14 +31,14 @@ Error DefinitionReader::unknown_key(const YamlEntry& entry) const {
   std::string near = nearest_key(kTable, entry.key);
   const std::string ours = std::string(kTable) + ".";
   const bool is_ours = near.starts_with(ours);
-  // A key of a job file is of no use in a file that has none.
+  // A key of a job file is no useful suggestion for another kind of file.
   if (is_ours) near = shown(near.substr(ours.size()));
   if (!near.empty() && (is_ours || !section_.empty()))
     message += fmt::format("; did you mean '{}'?", near);
   return error(entry.place, message);
 }
 
-// What `environment show` says of a registered one beside its definition, of use to readers alone.
+// Keys that `environment show` prints beside the definition, for people only.
 bool DefinitionReader::is_of_show(const YamlEntry& entry) const {
   static constexpr std::array<std::string_view, 10> kInner{
       "created_at", "created_by",  "provider", "definition", "project",
@@ -84,7 +84,7 @@ Status DefinitionReader::check_value(const YamlEntry& entry, Shape shape) const 
                                               describe(inner.value.kind)));
     return {};
   }
-  if (shape == Shape::section) return {};  // its reader checks it
+  if (shape == Shape::section) return {};  // the section's reader checks it
   if (shape == Shape::conda_file) {
     if (node.kind == YamlNode::Kind::sequence)
       return error(node.place,

@@ -18,7 +18,7 @@
 namespace lockstep::spec {
 
 void JobReader::fill_command(JobSpec& spec) const {
-  // An input or output that is wrong is not called unknown as well.
+  // Names are not reported as unknown if inputs or outputs have errors.
   const bool names_are_known = !faults_.is_spoilt("inputs") && !faults_.is_spoilt("outputs");
   const ExpressionNames names{spec, step_ ? step_->unset : std::set<std::string>()};
   const YamlNode* command = at("command");
@@ -60,7 +60,7 @@ void JobReader::fill_compute(ReadJob& job) const {
   const std::string target(without_azureml(compute->text));
   if (target.empty())
     return fault("compute", compute->place, "'compute' is empty; name a target, or leave it out");
-  if (target == "serverless") return;  // as on Azure: no target is named
+  if (target == "serverless") return;  // like on Azure, this names no target
   if (const Status named = check_compute_name(target); !named)
     return fault("compute", compute->place, "'compute': " + named.error().message);
   job.spec.compute = target;
@@ -125,7 +125,7 @@ void JobReader::fill_limits(LimitRequest& limits) const {
   if (const YamlNode* disk = at("lockstep.limits.disk")) limits.disk = parse_bytes(disk->text);
 }
 
-// What was written to one attempt is not there for the next one.
+// Input to one attempt is not available to the next, so there are no retries.
 void JobReader::fill_terminal(JobSpec& spec) const {
   if (at("lockstep.terminal") == nullptr) return;
   const auto chosen = good("lockstep.terminal", word("lockstep.terminal"));
@@ -143,7 +143,7 @@ void JobReader::fill_terminal(JobSpec& spec) const {
             "was written to it is gone; leave it out, or write 0");
 }
 
-// What is looked for while ranks run, and after one has crashed.
+// What is watched while ranks run, and done after one has crashed.
 void JobReader::fill_troubles(JobSpec& spec) const {
   if (const YamlNode* after = at("lockstep.hang_after")) {
     if (const auto time = hang_after_from(after->text))

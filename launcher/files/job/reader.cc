@@ -140,7 +140,7 @@ void JobReader::fill_ports(ReadJob& job) {
     job.where[join("outputs", name)] = std::move(where);
 }
 
-// What an environment is that has a name alone, the launcher knows.
+// Only the launcher knows the definition of an environment that is only named.
 void JobReader::warn_of_unreplaced(ReadJob& job) const {
   const YamlNode* variables = at("environment_variables");
   if (variables == nullptr) return;
@@ -158,7 +158,7 @@ void JobReader::warn_of_ignored(ReadJob& job) const {
     job.notes.push_back(fmt::format("{}: {}", source_.where(at(key)->place), ignored(key)));
 }
 
-// Of a path that is absent, the place of what it would stand in.
+// For a missing path, the place of its parent.
 Place JobReader::place_of(std::string_view path) const {
   while (true) {
     if (const YamlNode* node = at(path)) return node->place;
@@ -168,8 +168,8 @@ Place JobReader::place_of(std::string_view path) const {
   }
 }
 
-// The domain's own checks name the field before a colon: its place is looked up again. Nothing is
-// said of a field that is wrong already.
+// Errors of the domain's checks name the field before a colon; the field's place is looked up.
+// Fields that have errors already are skipped.
 void JobReader::validate_whole(const JobSpec& spec) const {
   for (const Error& error : errors_of(spec)) {
     const std::string_view path =
@@ -180,7 +180,7 @@ void JobReader::validate_whole(const JobSpec& spec) const {
   }
 }
 
-// Of what the launcher may refuse.
+// Notes the places of keys that the launcher may refuse.
 void JobReader::note_places(ReadJob& job) const {
   for (const std::string_view key : kKeysOfTheLauncher)
     if (const YamlNode* node = at(key)) job.where[std::string(key)] = source_.where(node->place);

@@ -129,7 +129,7 @@ class SizeReader {
     return std::nullopt;
   }
 
-  // Which types of targets can have it.
+  // Reads which types of targets may have the size.
   template <typename Of>
   void read_support(const YamlNode& node, Of& to) {
     const YamlNode* types = list(node, "supported_by");

@@ -15,7 +15,7 @@ namespace lockstep::spec {
 
 namespace {
 
-// The first thing that is wrong, if anything is yet.
+// The first error so far, if any.
 std::optional<Error> first_problem(const Source& source, const TreeBuilder& builder) {
   const auto& duplicates = builder.duplicates();
   const auto* problem = !duplicates.empty() ? &duplicates.front()
@@ -25,7 +25,7 @@ std::optional<Error> first_problem(const Source& source, const TreeBuilder& buil
   return source.error(problem->place, problem->message);
 }
 
-// Without `faults`, a duplicate key is an error as any other.
+// Without `faults`, a duplicate key is an ordinary error.
 Result<YamlNode> parse_documents(const Source& source, Faults* faults = nullptr) {
   std::istringstream stream{std::string(source.text)};
   TreeBuilder builder(source);
@@ -107,7 +107,8 @@ Status apply_override(YamlNode& root, const std::string& assignment, const std::
   Place place;
   place.override_text = shown.empty() ? assignment : shown;
   const Source nowhere;
-  if (assignment.starts_with('-'))  // Source::where() takes such a text for an option of the verb
+  // Source::where() would read such a text as an option of the verb.
+  if (assignment.starts_with('-'))
     return make_error(
         ErrorCode::invalid_argument,
         "--set " + assignment +

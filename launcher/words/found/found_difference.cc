@@ -1,4 +1,4 @@
-// What a reader of earlier findings must be told of the new ones.
+// What readers of earlier findings must be told about the new ones.
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ bool is_about(const Found& found, int rank) {
                      [&](const FoundRank& one) { return one.rank == rank; });
 }
 
-// Whether its end is told as the end of a wait.
+// Whether the end of this finding is reported as the end of a wait.
 bool is_wait(FoundKind kind) {
   switch (kind) {
     case FoundKind::waits:
@@ -37,8 +37,8 @@ bool is_wait(FoundKind kind) {
   return false;
 }
 
-// Whether `before` is not over, since `now` holds. A wait goes on when another reason for it is
-// found: that nobody waits any more would be no truth.
+// Whether `before` still holds, given `now`. A wait continues if another reason for it is found; a
+// message that nobody waits any more would be wrong.
 bool goes_on(const Found& before, const Found& now) {
   const bool waits = is_wait(before.kind) && (is_wait(now.kind) || !now.waiting.empty());
   if (now.kind != before.kind && !waits) return false;

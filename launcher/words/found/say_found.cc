@@ -11,12 +11,12 @@ namespace lockstep::words {
 namespace {
 
 constexpr std::size_t kMostNodesNamed = 3;
-constexpr std::size_t kMostOfCycle = 3;  // ranks of which is said where they are
+constexpr std::size_t kMostOfCycle = 3;  // for so many ranks, the sentence says where each one is
 
 struct DoingWords {
   std::string_view doing, one, several;
 };
-// The words of common/domain/ranks/standing.h.
+// Sentences for the words of common/domain/ranks/standing.h.
 constexpr DoingWords kDoing[] = {
     {"starts", "is starting", "are starting"},
     {"computes", "computes", "compute"},
@@ -59,7 +59,7 @@ std::vector<int> numbers_of(const std::vector<FoundRank>& ranks) {
   return numbers;
 }
 
-// One finding: its parts in words, and a sentence for each kind.
+// Words one finding: its parts, and a sentence for each kind.
 class Finding {
  public:
   Finding(const Found& found, const About& about)
@@ -129,7 +129,7 @@ std::string Finding::who() const {
   return ranks + " on " + names;
 }
 
-// ", which computes in eval.py:88"; of several that do different things, the first one.
+// ", which computes in eval.py:88"; if the ranks do different things, that of the first one.
 std::string Finding::which() const {
   if (found_.ranks.empty() || first().doing.empty()) return "";
   const bool alike =
@@ -146,7 +146,7 @@ std::string Finding::while_others_wait() const {
                      several_ ? "them" : "it");
 }
 
-// "`lockstep job stacks train --rank 3`": of the first rank.
+// "`lockstep job stacks train --rank 3`", for the first rank.
 std::string Finding::command(std::string_view verb, std::string_view rest) const {
   const std::string rank = found_.ranks.empty() ? "" : fmt::format(" --rank {}", first().rank);
   return fmt::format("`lockstep job {} {}{}{}{}`", verb, shown(about_.job), rank,
@@ -181,7 +181,7 @@ Said Finding::not_started() const {
                             node(), shown(first().on), stacks())};
 }
 
-// With a fact: how often the first rank and those ahead of it have launched that collective.
+// If the fact is known, adds how often the first rank and those ahead have launched the collective.
 Said Finding::waits() const {
   std::string what =
       found_.waiting.empty()
@@ -196,7 +196,7 @@ Said Finding::waits() const {
                             look_at_writer())};
 }
 
-// Of a rank that reads what does not come.
+// For a rank that reads and gets no data.
 std::string Finding::look_at_writer() const {
   if (first().doing != "reads" || first().on.empty()) return "";
   const std::string on = shown(first().on);
@@ -215,8 +215,8 @@ std::string Finding::look_at_writer() const {
   return fmt::format("; {}; if that is only slow, wait; else {}", where, cancel());
 }
 
-// Either ranks that wait for each other, `waiting` being the rest of them; or one whose own threads
-// wait for a lock.
+// Ranks that wait for each other, with the rest in `waiting`; or a rank whose own threads wait for
+// a lock.
 Said Finding::cycle() const {
   if (found_.about == FoundAbout::lock) return dead_lock();
   std::vector<int> all = numbers_of(found_.ranks);
@@ -249,7 +249,7 @@ Said Finding::cycle() const {
   return {what, fix + look + how_it_ends()};
 }
 
-// Only a hang ends a job, and where it does so already nobody need be told how.
+// Only a hang ends a job. If it already ends this one, no remedy is needed.
 std::string Finding::how_it_ends() const {
   const bool may_end = found_.verdict == FoundVerdict::hangs && !about_.ends_on_hang;
   return may_end ? "; --on-hang fail (lockstep.on_hang) ends such a job" : "";
@@ -262,7 +262,7 @@ std::string Finding::node_of(int number) const {
 }
 
 // ": rank 1 on n1 is at train.py:8; ranks 0 and 2–3 are at train.py:7", the first rank first; "":
-// they are at one place, or some place is not known.
+// all are at one place, or a place is unknown.
 std::string Finding::differing_places() const {
   std::vector<std::pair<std::string, std::vector<int>>> places;
   for (const FoundRank& rank : found_.ranks) {

@@ -13,7 +13,7 @@ std::string end_text(const RankEnd& end) {
   return fmt::format("rank {} had exited with code {}", end.rank, end.exit_code);
 }
 
-// "10.93.0.4 is n3", "n3", "10.93.0.4"; "": nothing is known of it.
+// "10.93.0.4 is n3", "n3" or "10.93.0.4"; "": the peer is unknown.
 std::string peer_text(const LostPeer& peer, const About& about) {
   const std::string address = shown(peer.address);
   if (peer.node_rank < 0) return address;

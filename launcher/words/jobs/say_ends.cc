@@ -17,7 +17,7 @@ namespace lockstep::words {
 
 namespace {
 
-constexpr std::size_t kMostOfBefore = 300;  // bytes of what each node had said before
+constexpr std::size_t kMostOfBefore = 300;  // the most bytes of each node's earlier output
 
 constexpr std::string_view kNoFinalize = "exited with code 0 without calling MPI_Finalize";
 constexpr std::string_view kAlone = "ended without connecting to its MPI server";
@@ -34,7 +34,7 @@ std::string killed_by(int signal) {
   return fmt::format("was killed by signal {}{}", signal, name.empty() ? "" : " (" + name + ")");
 }
 
-// "node n1 and 2 more".
+// A text such as "node n1 and 2 more".
 std::string nodes_text(const std::string& first, int more) {
   return "node " + first + (more == 0 ? "" : fmt::format(" and {} more", more));
 }
@@ -43,7 +43,7 @@ std::string in_milliseconds(Duration time) {
   return fmt::format("{:.1f} ms", std::chrono::duration<double, std::milli>(time).count());
 }
 
-// What goes into brackets behind the end of a job; else it follows on a semicolon.
+// Whether the reason follows the end of a job in brackets; others follow after a semicolon.
 bool is_aside(const Why& why) { return why.is<NorOnNodes>() || why.is<GivenUpAfter>(); }
 
 }  // namespace
@@ -224,7 +224,7 @@ std::string say(const DependencyFailed& reason) {
                      job_text(reason.job), to_string(reason.status));
 }
 
-// Of a job that completed, what was lost is all there is to say.
+// For a completed job, only the losses are reported.
 std::string say(const EndedWith& reason) {
   std::string text = reason.end.is<AllRanksCompleted>() ? "" : text_of(reason.end);
   for (const Why& more : reason.more) {

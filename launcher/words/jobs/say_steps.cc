@@ -67,7 +67,7 @@ std::string say(const NeedsFailedStep& reason) {
   return fmt::format("step '{}' failed{}", reason.step, link_text(reason.link));
 }
 
-// The first failure further up is named too: it is the one to look at.
+// Also names the first failed step, since that is the one to examine.
 std::string say(const NeedsSkippedStep& reason) {
   const std::string not_run =
       fmt::format("step '{}' was not run{}", reason.step, link_text(reason.link));

@@ -14,11 +14,11 @@ namespace lockstep::words {
 
 namespace {
 
-// How an amount is asked for.
+// The names of a resource where a job requests it.
 struct AmountNames {
-  std::string_view flag;     // of `lockstep run`
-  std::string_view section;  // of a job file
-  std::string_view key;      // in it
+  std::string_view flag;     // option of `lockstep run`
+  std::string_view section;  // section of a job file
+  std::string_view key;      // key in the section
 };
 
 AmountNames names_of(AskedAmount amount) {
@@ -68,7 +68,7 @@ std::string remedy(const ShortOf& short_of, const std::string& or_more, std::str
   return text;
 }
 
-// Further nodes of a machine of ours are no larger than those that it has, and have no labels.
+// More nodes on the local machine would not be larger than those that it has, and have no labels.
 std::string remedy(const NodesNeverFit& reason) {
   const bool is_ours = reason.is_local;
   const std::string more =

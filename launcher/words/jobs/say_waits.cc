@@ -18,7 +18,7 @@ namespace lockstep::words {
 
 namespace {
 
-// The reasons whose sentence has the job as its subject: "waits for 2 nodes", "needs 5 nodes".
+// Reasons whose sentence has the job as its subject: "waits for 2 nodes", "needs 5 nodes".
 using OfTheJob = List<WaitsToBePlaced, WaitsForNodes, NodesWereRemoved, TargetHasNoNodes,
                       TargetHasNoNodesYet, NoMachineGivesThat, TooFewNodesFit>;
 
@@ -51,8 +51,8 @@ std::string standing_text(const std::optional<NodeStanding>& node) {
   return node ? standing_text(*node) : "its nodes";
 }
 
-// In at most about `limit` characters, its runs of blanks one each; a count ("120/340") stays
-// whole.
+// Cuts to about `limit` characters and makes each run of blanks one blank; a count ("120/340")
+// stays whole.
 std::string shortened(std::string_view words, std::size_t limit) {
   std::string text;
   for (const char c : words)
@@ -63,11 +63,11 @@ std::string shortened(std::string_view words, std::size_t limit) {
   };
   for (int more = 0; more < 12 && counts(limit - 1) && counts(limit); ++more) ++limit;
   if (limit < text.size() && std::string_view(" ),;:").find(text[limit]) != std::string_view::npos)
-    ++limit;  // so that "…" is no part of the word
+    ++limit;  // keeps "…" apart from the word
   return cut(std::move(text), limit);
 }
 
-// What one part says in full, several in one line of a terminal.
+// The whole text of one part; several parts share one line of a terminal.
 std::string progress_text(const WaitsForParts& reason, const PartProgress& part) {
   constexpr std::size_t kRoom = 60;
   std::string text = part.why ? text_of(part.why) : part.said;

@@ -14,14 +14,14 @@ namespace lockstep::words {
 
 namespace {
 
-// Of a job that names others of a node's resources, and this one not.
+// For a job that requests some resources of a node but not this one.
 constexpr std::string_view kAllOfIt = "all (the job gives no amount)";
 
 std::string requested(std::string_view allowed, std::string_view wanted, std::string_view flag) {
   return fmt::format("allows a job {}, {} requested (lockstep-agent {})", allowed, wanted, flag);
 }
 
-// " (a.1 runs there)", or that it holds all of something because it names none of that.
+// " (a.1 runs there)", or that the attempt holds all of a resource because it requests no amount.
 std::string who_holds(const AttemptId& attempt, bool holds_all, std::string_view what) {
   if (!holds_all) return fmt::format(" ({} runs there)", attempt_text(attempt));
   return fmt::format(

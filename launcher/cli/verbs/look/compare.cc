@@ -141,7 +141,7 @@ class ComparisonText {
   const std::optional<std::size_t> columns_;
   std::vector<std::vector<std::string>> rows_;
   std::string files_;
-  std::map<std::string, std::string> shown_;  // differences of files, and where they stand
+  std::map<std::string, std::string> shown_;  // differences of files, by their place
 };
 
 int compare(Context& context, const CompareOptions& options) {

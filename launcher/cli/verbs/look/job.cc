@@ -19,9 +19,9 @@ namespace {
 
 struct JobOptions {
   std::string name;
-  std::vector<std::string> names;  // of cancel
-  bool all_steps = false;          // of show
-  bool settings = false;           // of explain
+  std::vector<std::string> names;  // for cancel
+  bool all_steps = false;          // for show
+  bool settings = false;           // for explain
   int rank = 0;
   Format format = Format::table;
 };
@@ -67,7 +67,7 @@ int explain(Context& context, const JobOptions& options) {
       options.settings ? settings_text(id->value, *explain.settings) : explain_text(explain));
 }
 
-// Each of them is asked for, whatever becomes of the others.
+// Each job is canceled, even if another one fails.
 int cancel(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());

@@ -1,4 +1,4 @@
-// `lockstep datastore`: the storage that the launcher's operator has named, as az ml has it.
+// `lockstep datastore`: the storage that the launcher's operator has named, as in az ml.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

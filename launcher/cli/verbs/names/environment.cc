@@ -90,7 +90,7 @@ int list(Context& context, const EnvironmentOptions& options) {
                environment_table(reply->environments));
 }
 
-// NAME with --version or --label, as az has it, or all in one word.
+// NAME with --version or --label, as in az, or all in one word.
 Result<std::string> reference_of(const EnvironmentOptions& options) {
   constexpr std::string_view kScheme = "azureml:";
   std::string name = options.name;
@@ -138,7 +138,7 @@ int prune(Context& context, const EnvironmentOptions& options) {
   return print(context, options.format, api::to_json(*reply), "");
 }
 
-// That the job has a log of its environment, and one of the node rank that is asked for.
+// Checks that the job has a log of its environment, and one of the requested node rank.
 Status check_log(Connection& connection, const JobSpec& spec, const EnvironmentOptions& options) {
   if (spec.is_pipeline()) {
     const bool is_array = !spec.pipeline->array.empty();
@@ -148,7 +148,8 @@ Status check_log(Connection& connection, const JobSpec& spec, const EnvironmentO
                     spec.name, is_array ? "an array" : "a pipeline", is_array ? "task" : "step",
                     is_array ? "INDEX" : "STEP"));
   }
-  // One that may see the job but not read it is shown a job without its environment.
+  // A reader who may see the job but not read it gets a job without its environment. This request
+  // fails for such a reader.
   if (!spec.environment) {
     TRY(connection.ask_for<EventsReply>(ListEvents{JobId(spec.name), Instant::never()}));
     return wrong(fmt::format("log: {} has no environment; its ranks use each node's PATH as it is",

@@ -14,7 +14,8 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr Bytes kPrepareMemory = mebibytes(64);  // of the job that prepares: it runs `true`
+// For the job that prepares the environment; it runs `true`.
+constexpr Bytes kPrepareMemory = mebibytes(64);
 
 Result<int> usable_nodes(Connection& connection) {
   TRY_ASSIGN(const NodesReply reply, connection.ask_for<NodesReply>(ListNodes{}));
@@ -35,11 +36,11 @@ JobSpec preparing_job(EnvironmentSpec environment, int nodes, const std::string&
                                ? digest_of(environment.definition).hex().substr(0, 12)
                                : environment.name.substr(0, 100);
   spec.name = fmt::format("prepare-{}-{:08x}", what, static_cast<std::uint32_t>(io::random_u64()));
-  // Names of environments may have dots, names of jobs none.
+  // Names of environments may have dots, names of jobs may not.
   std::replace(spec.name.begin(), spec.name.end(), '.', '_');
   spec.experiment_name = "Default";
   spec.description = "prepares an environment on its nodes";
-  // An image need not have `true`.
+  // An image may lack `true`.
   const bool is_image = std::holds_alternative<DockerEnvironment>(environment.definition);
   spec.command = is_image ? Argv{{kSpawnInside, "--nothing"}} : Argv{{"true"}};
   spec.resources.instance_count = nodes;
@@ -50,7 +51,8 @@ JobSpec preparing_job(EnvironmentSpec environment, int nodes, const std::string&
   return spec;
 }
 
-// Whether the launcher would take the job. Of a definition, only the nodes can say more.
+// Whether the launcher would accept the job. Errors in the definition itself only show on the
+// nodes.
 CheckJobFile question_of(const EnvironmentOptions& options, const spec::EnvironmentChoice& choice) {
   CheckJobFile question;
   question.spec = preparing_job({}, options.nodes.value_or(1), options.project);

@@ -1,4 +1,4 @@
-// `lockstep config`: what a user has chosen for all their commands.
+// `lockstep config`: the settings of a user for all their commands.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// `lockstep job signal`: a signal to the ranks of a running job.
+// `lockstep job signal`: sends a signal to the ranks of a running job.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

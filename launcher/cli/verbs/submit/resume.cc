@@ -1,4 +1,4 @@
-// A job that ended, submitted anew: the same in all but its name, from where its checkpoint is. Of
+// Submits a job that ended again: the same except for its name, continuing from its checkpoint. For
 // a pipeline, each step that did not complete.
 
 #include <fmt/format.h>
@@ -17,14 +17,14 @@ namespace {
 
 struct ResumeOptions {
   std::string name;
-  std::string new_name;  // "" = a generated one
+  std::string new_name;  // "": generated
   bool stream = false;
   bool quiet = false;
-  bool wait_anyway = false;  // in vain
+  bool wait_anyway = false;  // wait even if that is in vain
   Format format = Format::table;
 };
 
-// Others are not shown the values of its variables: what they would submit is another job.
+// Other users do not see the values of its variables, so they would submit a different job.
 Status check_owner(Connection& connection, const JobSpec& spec) {
   TRY_ASSIGN(const UsersReply me, connection.ask_for<UsersReply>(WhoAmI{}));
   if (!me.users.empty() && me.users.front().name == spec.submitter) return {};

@@ -1,4 +1,4 @@
-// Whether a job file could be submitted. Nothing is submitted, captured or uploaded.
+// Checks whether a job file could be submitted. Nothing is submitted, captured or uploaded.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

@@ -13,7 +13,7 @@ namespace {
 
 struct ComputeLogOptions {
   std::string name;
-  int tail = 0;  // 0: as many as the launcher sends
+  int tail = 0;  // 0: as many lines as the launcher sends
 };
 
 int print_compute_log(Context& context, const ComputeLogOptions& options) {
