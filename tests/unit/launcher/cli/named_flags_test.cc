@@ -159,7 +159,7 @@ std::vector<fs::path> files_of_jobs() {
         "submit/submit_and_watch.cc", "submit/upload.cc"})
     files.push_back(root / "launcher/cli" / name);
   for (const char* folder : {"common/domain", "common/grammar", "common/snapshot", "launcher/core",
-                             "launcher/state", "launcher/words", "agent/environment"})
+                             "launcher/state", "agent/environment"})
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const bool is_code = entry.path().extension() == ".cc" || entry.path().extension() == ".h";
       if (is_code && !kNotOfJobs.contains(entry.path().lexically_relative(root).string()))
