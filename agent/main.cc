@@ -1,7 +1,7 @@
-// lockstep-agent: one per node. Joins a launcher once, with a token; from then on runs what the
+// lockstep-agent: one per node. Joins a launcher once, with a token; after that it runs what the
 // launcher wants here. SIGTERM ends the agent; the jobs' runners stay, and the next agent attaches
-// to them. Where SIGTERM announces that the machine is taken away (--taken-on-sigterm), the
-// launcher is told so, and the agent ends when its jobs have.
+// to them. With --taken-on-sigterm, SIGTERM announces that the machine is taken away: the agent
+// tells the launcher, and ends when its jobs have ended.
 
 #include <malloc.h>
 #include <signal.h>
@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -18,6 +17,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "agent/agent_options.h"
 #include "agent/daemon/agent.h"
 #include "agent/daemon/doctor.h"
 #include "agent/daemon/links/moved_file.h"
@@ -26,9 +26,7 @@
 #include "agent/daemon/staging/stage.h"
 #include "agent/inventory/inventory.h"
 #include "agent/inventory/machine.h"
-#include "agent/workspace/cache_limit.h"
 #include "common/base/printable.h"
-#include "common/base/size_flag.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/files/places.h"
@@ -37,119 +35,11 @@
 #include "common/wire/findings.h"
 
 namespace lockstep::agent {
+
 namespace {
 
 constexpr Duration kJoinTimeout = seconds(30);
-constexpr Bytes kLeastLogSpool = mebibytes(1);
-constexpr int kUsage = 2;  // the exit code for a command line that is wrong, as of all our programs
-
-struct Options {
-  std::string launcher, token_file, home, name, log_level = "info";
-  std::string log_spool = "1g", cache_size, environments_size = "20g", low_space, packages;
-  int max_pids_limit = kDefaultPidsCap;
-  std::string max_log_limit, max_disk_limit;
-  std::string sample_every = "5s";
-  std::string taken_on_sigterm;
-  int notice_seconds = 0;
-  std::string notice_reason = "the machine is taken away";
-  std::string format = "table";
-  OfferFlags offer;
-};
-
-std::string default_home() {
-  if (::geteuid() == 0) return "/var/lib/lockstep/agent";
-  const auto user = io::current_user();
-  return (user ? user->home : std::string()) + "/.lockstep/agent";
-}
-
-void add_options(CLI::App& app, Options& options) {
-  app.add_option("--launcher", options.launcher,
-                 "tcp://HOST:PORT where this node reaches the launcher; remembered; needed only if "
-                 "the token's address is not reachable from this node");
-  app.add_option("--token-file", options.token_file,
-                 "file with the join token, or - for standard input; needed once");
-  app.add_option("--home", options.home, "where attempts, caches and the identity are kept");
-  app.add_option("--name", options.name, "the node's name (default: the host name)");
-  app.add_option("--advertise", options.offer.advertise,
-                 "address for other nodes (default: of the route to the launcher)");
-  app.add_option("--share", options.offer.share,
-                 "offer only this part of the machine, as in 1/2 for the first of two equal parts; "
-                 "for a machine with several agents");
-  app.add_option(
-      "--cpus", options.offer.cpus,
-      "offer only these: a count (4) or a list (0-3,8); this flag, --share, --memory, "
-      "--gpus, --network and --advertise are remembered in --home; the value `all` resets a flag");
-  app.add_option("--memory", options.offer.memory, "offer only so much (16g), or all");
-  app.add_option("--gpus", options.offer.gpus,
-                 "offer only these: none, a count, a list, or a share I/N; or all");
-  app.add_option(
-         "--log-spool", options.log_spool,
-         "how much output of one attempt this node stores until the launcher has taken it; when it "
-         "is full, the ranks wait (default: 1g)")
-      ->envname("LOCKSTEP_LOG_SPOOL");
-  app.add_option("--cache-size", options.cache_size,
-                 "how large the cache of sources may become (50g; unlimited; default: a quarter of "
-                 "the file system of --home)");
-  app.add_option("--environments-size", options.environments_size,
-                 "how much disk the environments built for jobs may take (50g; unlimited; default: "
-                 "20g); those in use are never removed");
-  app.add_option("--packages", options.packages,
-                 "folder for the packages fetched for environments; agents of the same machine and "
-                 "user may share it (default: in --home)");
-  app.add_option("--low-space", options.low_space,
-                 "this node takes no new work while the disk of --home has less free space than "
-                 "this (default: 2 % of the disk, at least 1g; a tenth of a small disk)");
-  app.add_option(
-         "--max-pids-limit", options.max_pids_limit,
-         "the most processes and threads that a job may request for each rank (default: 65536)")
-      ->check(CLI::Range(kLeastPidsLimit, kMostPidsLimit));
-  app.add_option("--max-log-limit", options.max_log_limit,
-                 "the most output of a job that this node keeps (default: what the job requests)");
-  app.add_option("--max-disk-limit", options.max_disk_limit,
-                 "the most that a job's folders on this node may hold, also for a job that "
-                 "requests no limit (default: none)");
-  app.add_option("--sample-every", options.sample_every,
-                 "how often this node reports what it and its ranks use, for `lockstep top`: 1s to "
-                 "10m, 0 = never (default: 5s)")
-      ->envname("LOCKSTEP_SAMPLE_EVERY");
-  app.add_option(
-      "--taken-on-sigterm", options.taken_on_sigterm,
-      "SIGTERM means that this machine is taken away after this time (30s): the launcher "
-      "stops what runs here with grace (default: SIGTERM ends the agent, and jobs go on)");
-  app.add_option("--network", options.offer.network,
-                 "label of the node's network: one job uses only nodes with the same label; all: "
-                 "the label of the node's compute target");
-  app.add_option("--log-level", options.log_level, "debug, info, warn or error")
-      ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
-  app.set_version_flag("--version", std::string("lockstep-agent ") + LOCKSTEP_VERSION);
-  auto* doctor =
-      app.add_subcommand("doctor", "check what this machine can do as a node; starts no agent");
-  doctor->add_option("--home", options.home, "of the agent");
-  doctor->add_option("-o,--output", options.format, "table (default) or json")
-      ->check(CLI::IsMember({"table", "json"}));
-}
-
-void add_moved(CLI::App& app, Options& options) {
-  auto* moved = app.add_subcommand(
-      "moved",
-      "tell the agent of this machine where its launcher is now; the agent tries that "
-      "address, and returns to the one it had if the launcher is not there");
-  moved->add_option("--home", options.home, "of the agent");
-  moved->add_option("--launcher", options.launcher,
-                    "tcp://HOST:PORT; logs and files use the port after it");
-  moved->add_option("--token-file", options.token_file,
-                    "instead: a token that this launcher made where it is now, or -");
-}
-
-void add_notice(CLI::App& app, Options& options) {
-  auto* notice = app.add_subcommand(
-      "notice", "tell the agent of this machine that the machine will be taken away");
-  notice->add_option("--home", options.home, "of the agent");
-  notice->add_option("--seconds", options.notice_seconds, "how soon")
-      ->required()
-      ->check(CLI::Range(1, static_cast<int>(kLongestNotice / seconds(1))));
-  notice->add_option("--reason", options.notice_reason, "shown where a job is stopped for it");
-}
+constexpr int kUsage = 2;  // exit code of all our programs for a wrong command line
 
 Status give_notice(const Options& options) {
   const AgentHome home(options.home.empty() ? default_home() : options.home);
@@ -183,7 +73,7 @@ Result<wire::JoinToken> read_token(const std::string& file) {
   return token;
 }
 
-// The launcher keeps its key when it moves, so the agent itself finds out whether it is there.
+// The launcher keeps its key when it moves, so the agent recognises it at the new address.
 Status note_moved(const Options& options) {
   const AgentHome home(options.home.empty() ? default_home() : options.home);
   TRY_ASSIGN(const std::optional<Identity> known, load_identity(home.identity()));
@@ -210,7 +100,8 @@ Status note_moved(const Options& options) {
   } else {
     TRY_ASSIGN(address, address_after(options.launcher));
   }
-  // Without a secret: the agent's account may be another one, and must read it.
+  // The text holds no secret. The agent may run under another account, which must be able to read
+  // it.
   const std::string text = wire::encode(token_for(known->launcher_key, address)) + "\n";
   TRY(io::write_file_atomically(home.moved(), text, 0644));
   std::printf("the agent of %s will look for its launcher at %s\n", home.path().c_str(),
@@ -236,8 +127,8 @@ Status prepare_home(const AgentHome& home) {
   return {};
 }
 
-// Held by an agent that ends until the last of its threads has gone, a moment longer than it can be
-// seen in /proc.
+// An agent that ends holds the lock until its last thread has gone. That is a moment longer than
+// the process is visible in /proc.
 constexpr auto kLongestEnd = std::chrono::seconds(2);
 
 Result<std::optional<io::FileLock>> wait_for_lock(const std::string& path) {
@@ -263,7 +154,7 @@ Result<io::FileLock> lock_home(const AgentHome& home) {
   return *std::move(lock);
 }
 
-// True when what ran here before may still run.
+// True if processes that were started before may still run: the machine was not rebooted.
 Result<bool> record_boot(const AgentHome& home, const BootId& boot) {
   const auto before = io::read_file(home.boot());
   if (before && *before == boot.value) return true;
@@ -271,10 +162,10 @@ Result<bool> record_boot(const AgentHome& home, const BootId& boot) {
   return !before.has_value();
 }
 
-// What this node knows of its launcher before it says a word to it.
+// What this node knows of its launcher before it contacts it.
 struct Membership {
   std::optional<Identity> known;
-  std::optional<wire::JoinToken> token;  // needed to join; later it tells where the launcher is now
+  std::optional<wire::JoinToken> token;  // needed to join; later it says where the launcher is now
   Endpoints dialled;
 };
 
@@ -293,10 +184,10 @@ Result<Membership> find_launcher(const Options& options, const AgentHome& home) 
     told = endpoints_of(*found.token);
   } else {
     told = endpoints_of(*found.known);
-    // The file may be long gone, and standard input is nobody's then.
+    // The token file may be gone, and standard input cannot be read again.
     const bool readable = !options.token_file.empty() && options.token_file != "-";
     const auto token = readable ? read_token(options.token_file) : Result<wire::JoinToken>(Error{});
-    // One that was made before the launcher moved says nothing.
+    // A token from before the launcher moved is ignored.
     if (token && token->launcher_key == found.known->launcher_key &&
         is_dialable({token->control_endpoint, token->bulk_endpoint}) &&
         !knows(*found.known, *token))
@@ -325,7 +216,7 @@ Result<Identity> become_member(const Options& options, const AgentHome& home, Me
           identity->name, name);
     }
   }
-  // Where it was last stays an address to try.
+  // The last address stays one to try.
   KnownAddresses known({identity->control_endpoint, identity->bulk_endpoint}, identity->others);
   known.moved({member.dialled.control, member.dialled.bulk});
   identity->control_endpoint = known.known().front().control;
@@ -333,17 +224,6 @@ Result<Identity> become_member(const Options& options, const AgentHome& home, Me
   identity->others.assign(known.known().begin() + 1, known.known().end());
   if (identity != member.known) TRY(save_identity(home.identity(), *identity));
   return *std::move(identity);
-}
-
-Result<Share> share_of(const Offer& offer) {
-  Share share;
-  share.part = offer.share;
-  share.cpus = offer.cpus;
-  share.gpus = offer.gpus;
-  if (!offer.memory.empty()) {
-    TRY_ASSIGN(share.memory, parse_size_flag("--memory", offer.memory, "512m or 16g"));
-  }
-  return share;
 }
 
 Result<Inventory> measure(const Offer& offer, const AgentHome& home, const Endpoints& launcher) {
@@ -356,69 +236,81 @@ Result<Inventory> measure(const Offer& offer, const AgentHome& home, const Endpo
   return take_inventory(request);
 }
 
-Result<Bytes> log_spool(const Options& options) {
-  const auto size = parse_bytes(options.log_spool);
-  if (size && *size >= kLeastLogSpool) return *size;
-  return make_error(ErrorCode::invalid_argument,
-                    "--log-spool " + options.log_spool + " is not a size of at least " +
-                        to_string(kLeastLogSpool) + "; write 64m, 1g or a number of bytes");
+// The part of the configuration that follows from the options alone.
+Result<AgentConfig> config_of(const Options& options, const AgentHome& home) {
+  AgentConfig config;
+  config.home = home;
+  TRY_ASSIGN(config.log_spool, log_spool(options));
+  TRY_ASSIGN(config.low_space, low_space(options));
+  TRY_ASSIGN(config.caps, caps(options));
+  TRY_ASSIGN(config.sample_every, sample_every(options));
+  TRY_ASSIGN(config.environments.limit, environments_size(options));
+  if (!options.packages.empty())
+    config.environments.packages = std::filesystem::absolute(options.packages).lexically_normal();
+  if (!options.token_file.empty() && options.token_file != "-")
+    config.token_file = std::filesystem::absolute(options.token_file);
+  return config;
 }
 
-Result<Bytes> cache_size(const Options& options, const AgentHome& home) {
-  if (options.cache_size.empty()) return default_cache_size(home.path());
-  if (options.cache_size == "unlimited" || options.cache_size == "0") return Bytes{};
-  return parse_size_flag("--cache-size", options.cache_size, "500m, 50g or unlimited");
+// Measures the machine, and joins the launcher unless this node belongs to it already.
+Status become_node(const Options& options, const Offer& offer, AgentConfig& config,
+                   io::EventLoop& loop, io::Transport& transport) {
+  const AgentHome& home = config.home;
+  TRY_ASSIGN(const Share share, share_of(offer));
+  TRY_ASSIGN(Membership member, find_launcher(options, home));
+  TRY_ASSIGN(config.inventory, measure(offer, home, member.dialled));
+  config.machine = probe_machine(share);
+  TRY(keep_offer(home.offer(), offer));
+  config.inventory.caps = config.caps;
+  TRY_ASSIGN(config.identity, become_member(options, home, std::move(member), config.keys,
+                                            config.machine, loop, transport));
+  return {};
 }
 
-Result<Bytes> environments_size(const Options& options) {
-  if (options.environments_size == "unlimited" || options.environments_size == "0") return Bytes{};
-  return parse_size_flag("--environments-size", options.environments_size,
-                         "500m, 50g or unlimited");
+Status begin_session(AgentConfig& config) {
+  const auto up = std::chrono::duration_cast<milliseconds>(io::since_boot());
+  config.session = session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());
+  config.boot = io::current_boot();
+  TRY_ASSIGN(config.same_boot, record_boot(config.home, config.boot));
+  return {};
 }
 
-Result<Bytes> low_space(const Options& options) {
-  if (options.low_space.empty()) return Bytes{};
-  return parse_size_flag("--low-space", options.low_space, "500m or 5g");
+void use(WorkspaceFunctions functions, AgentConfig& config) {
+  config.stage = std::move(functions.stage);
+  config.outputs = std::move(functions.outputs);
+  config.environments.locks = std::move(functions.locks);
+  config.allow_peers = std::move(functions.allow_peers);
+  config.serve_peers = std::move(functions.serve_peers);
+  config.moved = std::move(functions.moved);
+  config.settled = std::move(functions.settled);
 }
 
-Result<Duration> sample_every(const Options& options) {
-  const Duration every = parse_duration(options.sample_every);
-  if (every == Duration::zero() ||
-      (every >= kShortestSampleInterval && every <= kLongestSampleInterval))
-    return every;
-  return make_error(ErrorCode::invalid_argument,
-                    "--sample-every " + options.sample_every +
-                        " is neither a time from 1s to 10m nor 0 (never); write 5s or 1m");
+// Signals are handled before the agent exists; `agent` is null until then.
+Status watch_signals(io::EventLoop& loop, Duration notice, Agent*& agent) {
+  return loop.watch_signals({SIGTERM, SIGINT, SIGHUP}, [&agent, notice](int number) {
+    // Slurm and the script of its job both signal the agent, so SIGTERM may come twice.
+    if (agent && number == SIGTERM && notice > Duration::zero()) {
+      spdlog::info("SIGTERM: this machine is taken away in {}", format_duration(notice));
+      return agent->machine_taken({notice, "its agent got SIGTERM", true});
+    }
+    spdlog::info("signal {}: the agent ends; its jobs keep running", number);
+    if (!agent) std::_Exit(0);  // while joining there are no jobs to leave running
+    agent->leave();
+  });
 }
 
-Result<Duration> taken_on_sigterm(const Options& options) {
-  if (options.taken_on_sigterm.empty()) return Duration::zero();
-  const Duration time = parse_duration(options.taken_on_sigterm);
-  if (time >= seconds(1) && time <= kLongestNotice) return time;
-  return make_error(ErrorCode::invalid_argument,
-                    "--taken-on-sigterm " + options.taken_on_sigterm +
-                        " is not a time from 1s to 24h; write 30s or 2m");
-}
-
-Result<LimitCaps> caps(const Options& options) {
-  LimitCaps caps{options.max_pids_limit, {}, {}};
-  const auto read = [](const std::string& flag, const std::string& text, Bytes least,
-                       Bytes& cap) -> Status {
-    if (text.empty()) return {};
-    TRY_ASSIGN(cap, parse_size_flag(flag, text, "512m or 16g"));
-    if (cap >= least) return {};
-    return make_error(
-        ErrorCode::invalid_argument,
-        flag + " " + text + " is too small to run in; it must be at least " + to_string(least));
-  };
-  TRY(read("--max-log-limit", options.max_log_limit, kLeastLogLimit, caps.log));
-  TRY(read("--max-disk-limit", options.max_disk_limit, kLeastDiskLimit, caps.disk));
-  return caps;
+void log_start(const AgentConfig& config, const Offer& offer) {
+  spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,
+               config.identity.name, config.identity.node.value, config.home.path(), ::getpid());
+  if (const std::string share = describe(offer); !share.empty())
+    spdlog::info(
+        "offers {} (saved in {}; to reset one of these flags, pass it with the value `all`)", share,
+        config.home.offer());
 }
 
 Status run(const Options& options) {
   if (!options.name.empty()) TRY(check_node_name(options.name));
-  TRY(as_dialled({}, options.launcher));  // before it is looked for where the node belongs
+  TRY(as_dialled({}, options.launcher));  // checked before the launcher is looked for
   const AgentHome home(options.home.empty() ? default_home() : options.home);
   io::forbid_core_dumps();
   TRY_ASSIGN(const Duration notice, taken_on_sigterm(options));
@@ -429,79 +321,40 @@ Status run(const Options& options) {
   io::SleeplessClock clock;
   io::EventLoop loop;
   Agent* agent = nullptr;
-  TRY(loop.watch_signals({SIGTERM, SIGINT, SIGHUP}, [&](int number) {
-    // Slurm and the script of its job both signal the agent.
-    if (agent && number == SIGTERM && notice > Duration::zero()) {
-      spdlog::info("SIGTERM: this machine is taken away in {}", format_duration(notice));
-      return agent->machine_taken({notice, "its agent got SIGTERM", true});
-    }
-    spdlog::info("signal {}: the agent ends; its jobs keep running", number);
-    if (!agent) std::_Exit(0);  // while joining there is nothing to leave behind
-    agent->leave();
-  }));
+  TRY(watch_signals(loop, notice, agent));
   io::Transport transport(loop, [](const std::string&, const PublicKey&) { return false; });
-  AgentConfig config;
-  config.home = home;
-  TRY_ASSIGN(config.log_spool, log_spool(options));
-  TRY_ASSIGN(config.low_space, low_space(options));
-  TRY_ASSIGN(config.caps, caps(options));
-  TRY_ASSIGN(config.sample_every, sample_every(options));
-  TRY_ASSIGN(config.environments.limit, environments_size(options));
-  if (!options.packages.empty())
-    config.environments.packages = std::filesystem::absolute(options.packages).lexically_normal();
+  TRY_ASSIGN(AgentConfig config, config_of(options, home));
   TRY_ASSIGN(config.keys, io::load_or_create_key_pair(home.keys()));
-  // Before it joins: a wrong flag shall not cost the token.
+  // Flags are checked before joining, so that a wrong flag does not use up the token.
   TRY_ASSIGN(const Bytes cache_limit, cache_size(options, home));
   TRY_ASSIGN(const Offer offer, offer_of(home.offer(), options.offer));
-  TRY_ASSIGN(const Share share, share_of(offer));
-  TRY_ASSIGN(Membership member, find_launcher(options, home));
-  TRY_ASSIGN(config.inventory, measure(offer, home, member.dialled));
-  config.machine = probe_machine(share);
-  TRY(keep_offer(home.offer(), offer));
-  config.inventory.caps = config.caps;
-  TRY_ASSIGN(config.identity, become_member(options, home, std::move(member), config.keys,
-                                            config.machine, loop, transport));
+  TRY(become_node(options, offer, config, loop, transport));
   config.runner_program = runner;
-  const auto up = std::chrono::duration_cast<milliseconds>(io::since_boot());
-  config.session = session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());
-  config.boot = io::current_boot();
-  TRY_ASSIGN(config.same_boot, record_boot(home, config.boot));
+  TRY(begin_session(config));
   TRY_ASSIGN(WorkspaceFunctions functions,
              workspace_functions(home, config.identity, config.keys, config.inventory, transport,
                                  cache_limit, config.low_space));
-  config.stage = std::move(functions.stage);
-  config.outputs = std::move(functions.outputs);
+  use(std::move(functions), config);
   config.environments.program = environment_program;
   TRY_ASSIGN(config.environments.spawn, io::find_program("lockstep-spawn"));
-  config.environments.locks = std::move(functions.locks);
-  config.allow_peers = std::move(functions.allow_peers);
-  config.serve_peers = std::move(functions.serve_peers);
-  config.moved = std::move(functions.moved);
-  config.settled = std::move(functions.settled);
   config.advertise = offer.advertise;
-  if (!options.token_file.empty() && options.token_file != "-")
-    config.token_file = std::filesystem::absolute(options.token_file);
-  spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,
-               config.identity.name, config.identity.node.value, home.path(), ::getpid());
-  if (const std::string share = describe(offer); !share.empty())
-    spdlog::info(
-        "offers {} (saved in {}; to reset one of these flags, pass it with the value `all`)", share,
-        home.offer());
+  log_start(config, offer);
   Agent running(loop, transport, clock, std::move(config));
   agent = &running;
   const Status status = running.run();
   if (!status) spdlog::error("{}", status.error().message);
   spdlog::shutdown();
-  // Not by way of the destructors: a worker may sit in a download for a minute.
+  // Destructors would wait for a worker, which may be in a download for a minute.
   std::_Exit(status ? 0 : 1);
 }
 
 }  // namespace
+
 }  // namespace lockstep::agent
 
 int main(int argc, char** argv) {
   namespace agent = lockstep::agent;
-  ::mallopt(M_ARENA_MAX, 2);  // a few threads that seldom allocate
+  ::mallopt(M_ARENA_MAX, 2);  // few threads allocate, and seldom
   ::signal(SIGPIPE, SIG_IGN);
   CLI::App app("Runs the jobs of a Lockstep launcher on this node.", "lockstep-agent");
   agent::Options options;

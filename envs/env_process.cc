@@ -24,7 +24,7 @@
 namespace lockstep::envs {
 namespace {
 
-constexpr Duration kKilledAfter = seconds(5);  // of SIGTERM
+constexpr Duration kKilledAfter = seconds(5);  // how long after SIGTERM the process is killed
 constexpr int kLookEveryMs = 50;
 constexpr std::size_t kMaxEventBytes = 2 * kMaxLockBytes + (1 << 20);
 constexpr int kFirstFreeFd = 10;  // descriptors are moved out of the way of 0-4
@@ -44,7 +44,7 @@ Result<Pipe> make_pipe() {
   return pipe;
 }
 
-// Its standard input, whole: nobody has to wait until it reads.
+// The text as a file for standard input, so that nobody waits until the process reads it.
 Result<io::Fd> as_file(const std::string& text) {
   io::Fd fd(static_cast<int>(::memfd_create("lockstep-env order", MFD_CLOEXEC)));
   if (!fd) return errno_error(errno, "make a file in memory");
@@ -53,7 +53,7 @@ Result<io::Fd> as_file(const std::string& text) {
   return fd;
 }
 
-// All that the child needs, made before the fork: after it only async-signal-safe calls are
+// What the child needs. It is made before the fork: after it, only async-signal-safe calls are
 // allowed.
 struct Start {
   std::string program;
@@ -66,7 +66,8 @@ struct Start {
   int input = -1, log = -1, events = -1, lock = -1;
 };
 
-// The system calls: glibc's functions speak to threads that the child does not have.
+// Uses system calls directly: glibc's functions also tell the other threads, which the child does
+// not have.
 bool become_user(const Start& start) {
   if (!start.changes_user) return true;
   const gid_t gid = start.user.gid;
@@ -79,7 +80,8 @@ bool become_user(const Start& start) {
 bool place(int from, int to) { return ::dup2(from, to) == to; }
 
 [[noreturn]] void run_child(const Start& start) {
-  // First those that may have one of the numbers below: each is copied before any is replaced.
+  // Descriptors are copied out of the way first, since one may have a number that is replaced
+  // below.
   const int input = ::fcntl(start.input, F_DUPFD_CLOEXEC, kFirstFreeFd);
   const int log = ::fcntl(start.log, F_DUPFD_CLOEXEC, kFirstFreeFd);
   const int events = ::fcntl(start.events, F_DUPFD_CLOEXEC, kFirstFreeFd);
@@ -128,13 +130,13 @@ class Running {
   const pid_t pid_;
   io::Fd log_, events_, process_;
   io::SystemClock clock_;
-  std::optional<Instant> kill_at_;  // it was told to stop
-  std::string rest_;                // of an event
+  std::optional<Instant> kill_at_;  // set when it was told to stop
+  std::string rest_;                // the beginning of an event
   std::optional<Event> last_;
-  std::optional<Error> nonsense_;  // what it said is no event
+  std::optional<Error> nonsense_;  // its output is not an event
 };
 
-// False: there is no more for now. Ends `fd` at the end of the stream.
+// False: nothing more can be read now. Resets `fd` at the end of the stream.
 bool read_some(io::Fd& fd, const std::function<void(std::string_view)>& take) {
   if (!fd) return false;
   char buffer[65536];
@@ -146,7 +148,8 @@ bool read_some(io::Fd& fd, const std::function<void(std::string_view)>& take) {
 }
 
 void Running::read_log() {
-  // A tool that prints without end does not keep us from looking at the rest.
+  // The loop is bounded, so that a tool that prints without end does not stop us from looking at
+  // the rest.
   for (int i = 0; i < 16 && read_some(log_, what_.on_log); ++i) {
   }
 }
@@ -189,19 +192,20 @@ void Running::wait_for_more() {
 void Running::stop_when_told() {
   const bool go_on = what_.go_on() && !nonsense_;
   if (!go_on && !kill_at_) {
-    ::kill(pid_, SIGTERM);  // it ends its tools
+    ::kill(pid_, SIGTERM);  // the program ends its tools
     kill_at_ = clock_.now() + kKilledAfter;
   }
   if (kill_at_ && clock_.now() >= *kill_at_) ::kill(-pid_, SIGKILL);
 }
 
 int Running::reap() {
-  // While it is not reaped, its number is its own: what is left of its session goes.
+  // The pid cannot be reused until it is reaped, so the rest of its session is killed before that.
   ::kill(-pid_, SIGKILL);
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
-  // Killed is not gone: nothing may write into the prefix any more when this returns.
+  // Killed processes may still run for a moment. When this returns, none writes into the prefix any
+  // more.
   const Instant deadline = clock_.now() + kKilledAfter;
   while (::kill(-pid_, 0) == 0 && clock_.now() < deadline) ::usleep(1'000);
   return status;
@@ -221,7 +225,8 @@ Result<Event> Running::to_the_end() {
   return result(status);
 }
 
-// A solver explains hundreds of packages, a package's script says what it likes.
+// Solvers explain hundreds of packages, and scripts print what they like, so the error is
+// shortened.
 Error Running::short_enough(Error error) {
   if (error.message.size() <= kMaxErrorBytes) return error;
   what_.on_log(error.message + "\n");
@@ -261,7 +266,7 @@ std::map<std::string, std::string> tool_environment(const std::map<std::string, 
   variables.emplace("PATH", kUsualPath);
   variables["HOME"] = user.home;
   variables["USER"] = variables["LOGNAME"] = user.name;
-  variables["TMPDIR"] = scratch;  // so that what is killed leaves nothing behind
+  variables["TMPDIR"] = scratch;  // the folder is removed, so killed tools leave nothing behind
   return variables;
 }
 

@@ -20,7 +20,8 @@ Error broken(std::string_view what) {
   return make_error(ErrorCode::corrupt, fmt::format("the environment's lock is broken: {}", what));
 }
 
-// A process of the user wrote it: writing a value takes stack for each of its levels.
+// The user's process wrote the text. Nesting is limited, because writing a value needs stack for
+// each level.
 Result<json> parse(std::string_view text) {
   bool is_too_deep = false;
   json parsed = json::parse(
@@ -67,7 +68,7 @@ json as_json(const LockedPackage& package) {
   return one;
 }
 
-// What is no JSON becomes null, which is refused when it is read.
+// Text that is not JSON becomes null, which is refused when it is read.
 json as_json(const LockedCondaPackage& package) {
   const json record = json::parse(package.record, nullptr, false);
   json one{{"name", package.name},     {"version", package.version},
@@ -102,7 +103,7 @@ json as_json(const LockedImage& image) {
   return one;
 }
 
-// They become words of an engine's command line.
+// The values become arguments of an engine's command line.
 Status check(const LockedImage& image) {
   constexpr std::string_view kSha256 = "sha256:";
   if (!image.id.starts_with(kSha256) || !Digest::from_hex(image.id.substr(kSha256.size())))
@@ -115,7 +116,8 @@ Status check(const LockedImage& image) {
   return {};
 }
 
-// Names and versions become lines of a file that pip reads: no blanks, no options.
+// Names and versions become lines of a file that pip reads, so they may hold no blanks and no
+// options.
 bool is_plain(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 ||
@@ -123,7 +125,7 @@ bool is_plain(std::string_view text) {
   });
 }
 
-// Of a conda package: parts of a file's name.
+// A word of a conda package becomes a part of a file name.
 bool is_word(std::string_view text) {
   return !text.empty() && std::none_of(text.begin(), text.end(), [](unsigned char c) {
     return c <= ' ' || c == 0x7f || c == '/' || c == '\\';

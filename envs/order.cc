@@ -5,10 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "common/io/file_system.h"
-#include "common/io/process.h"
-#include "envs/conda/pack.h"
-
 namespace lockstep::envs {
 namespace {
 
@@ -58,14 +54,14 @@ json as_json(const EnvironmentDefinition& definition) {
           {"constraints", venv.constraints}};
 }
 
-// These throw json::exception.
+// The functions below throw json::exception.
 CondaEnvironment conda_from(const json& from) {
   return {from.at("channels"),    from.at("strict_priority"), from.at("dependencies"),
           from.at("locked"),      from.at("options"),         from.at("requirements"),
           from.at("constraints"), from.at("variables")};
 }
 
-// A digest that is none becomes one that nothing has.
+// A malformed digest becomes one that no image has.
 DockerEnvironment docker_from(const json& from) {
   DockerEnvironment docker{from.at("image"), {}, {}};
   if (from.contains("context"))
@@ -93,7 +89,7 @@ Container container_from(const json& from) {
           from.at("unlimited_memlock"),
           from.at("gpus"),
           from.at("variables"),
-          from.value("memlock_is_unlimited", false)};  // older entries lack it
+          from.value("memlock_is_unlimited", false)};  // entries of earlier versions lack it
 }
 
 json as_json(const Container& container) {
@@ -155,82 +151,11 @@ std::string_view word_of(Order::What what) {
   return "";
 }
 
-// Of another version's: to build, which is refused where a lock missing.
+// A word of another version means build, which is refused because a lock is missing.
 Order::What what_from(const std::string& word) {
   for (const auto& [what, known] : kWhats)
     if (known == word) return what;
   return Order::What::build;
-}
-
-class Events {
- public:
-  explicit Events(int fd) : fd_(fd) {}
-  void tell(const Event& event) const { (void)!io::write_all(fd_, to_json(event)); }
-
- private:
-  const int fd_;
-};
-
-Event built_by(Provider& provider, const Order& order, const Lock& lock, Toolbox& tools) {
-  Event last;
-  if (order.site.image.tree.empty()) {
-    const auto wants = provider.wants_tree(tools, order.site, lock);
-    if (!wants) last.failed = wants.error();
-    if (wants) last.wants_tree = *wants;
-    if (last.is_last()) return last;
-  }
-  auto built = provider.build(tools, order.site, lock);
-  if (built)
-    last.activation = std::move(*built);
-  else
-    last.failed = std::move(built).error();
-  return last;
-}
-
-Event packed(const Order& order, Toolbox& tools) {
-  Event last;
-  const auto* conda = std::get_if<CondaEnvironment>(&order.definition);
-  if (conda == nullptr) {
-    last.failed = make_error(ErrorCode::internal, "only conda packages can be packed");
-    return last;
-  }
-  auto done = pack_conda(tools, *conda, order.site);
-  if (done) {
-    last.lock = std::move(done->lock);
-    last.activation = std::move(done->activation);
-  } else {
-    last.failed = std::move(done).error();
-  }
-  return last;
-}
-
-Event do_it(const Order& order, Toolbox& tools) {
-  Event last;
-  const auto provider = provider_of_kind(order.definition);
-  const Lock lock = order.lock.value_or(Lock{});
-  switch (order.what) {
-    case Order::What::build: return built_by(*provider, order, lock, tools);
-    case Order::What::pack: return packed(order, tools);
-    case Order::What::solve:
-      if (auto solved = provider->solve(tools, order.site))
-        last.lock = std::move(*solved);
-      else
-        last.failed = std::move(solved).error();
-      break;
-    case Order::What::missing:
-      if (auto missing = provider->missing(tools, order.site, lock))
-        last.missing = std::move(*missing);
-      else
-        last.failed = std::move(missing).error();
-      break;
-    case Order::What::fetch:
-      if (const Status fetched = provider->fetch(tools, order.site, lock); !fetched)
-        last.failed = fetched.error();
-      else
-        last.missing.emplace();
-      break;
-  }
-  return last;
 }
 
 }  // namespace
@@ -313,16 +238,6 @@ Result<Activation> activation_from_json(std::string_view text) {
   } catch (const json::exception& failure) {
     return broken("an activation", failure.what());
   }
-}
-
-void carry_out(const Order& order, int events) {
-  const Events told(events);
-  Toolbox tools(io::own_environment(), "/", [&](std::string_view said) {
-    Event event;
-    event.progress = std::string(said);
-    told.tell(event);
-  });
-  told.tell(do_it(order, tools));
 }
 
 }  // namespace lockstep::envs

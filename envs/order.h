@@ -47,8 +47,4 @@ Result<Activation> activation_from_json(std::string_view text);
 // The code with this name, which is the same in all versions; `internal` for an unknown name.
 ErrorCode error_code_from(std::string_view word);
 
-// Carries out the order in this process. Writes its Events to the descriptor `events`, the result
-// last.
-void carry_out(const Order& order, int events);
-
 }  // namespace lockstep::envs

@@ -3,7 +3,6 @@
 // this file. A provider runs in lockstep-env as the user who owns the environment, and changes only
 // its prefix and its cache.
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -68,8 +67,6 @@ class Provider {
   // files of earlier tries.
   virtual Result<Activation> build(Toolbox& tools, const Site& site, const Lock& lock) = 0;
 };
-
-std::unique_ptr<Provider> provider_of_kind(const EnvironmentDefinition& definition);
 
 // The platform of this node and a Python version: "linux-x86_64-python3.11" for "3.11.2". A lock
 // solved on one node is valid on all nodes with the same platform. The C library is not part of it:

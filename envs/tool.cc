@@ -10,10 +10,10 @@ namespace lockstep::envs {
 namespace {
 
 constexpr long kLockPauseNs = 100'000'000;
-constexpr int kSignals = 128;  // exit codes above are of signals
+constexpr int kSignals = 128;  // exit codes above this are of signals
 
-// Signs that the index was not reached; pip ends with "no matching distribution" then, as it does
-// for a name that is wrong.
+// Lines that show that the index was not reached. pip then ends with "no matching distribution",
+// the same as for a wrong name.
 constexpr std::array<std::string_view, 13> kNotReached{"Retrying (",
                                                        "connection broken",
                                                        "Connection refused",
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 13> kNotReached{"Retrying (",
 constexpr std::array<std::string_view, 6> kRefused{"(401 Unauthorized)",   "403 Forbidden",
                                                    "401 Client Error",     "403 Client Error",
                                                    "HTTP error 401 while", "HTTP error 403 while"};
-// Of a file that an index names; a page that is not there is a name that is wrong.
+// Lines about a missing file that an index names. A missing page, by contrast, means a wrong name.
 constexpr std::array<std::string_view, 4> kGone{"HTTP error 404 while", "HTTP error 410 while",
                                                 "HTTP status client error (404",
                                                 "HTTP status client error (410"};
@@ -56,7 +56,7 @@ std::string_view next_line(std::string_view* text) {
   return line;
 }
 
-// "http://host:port" of the line's first address, without a user and a password; "" = none.
+// "http://host:port" of the first address in the line, without user and password; "": none.
 std::string site_in(std::string_view line) {
   const auto scheme = std::min(line.find("http://"), line.find("https://"));
   if (scheme == line.npos) return "";
@@ -68,7 +68,7 @@ std::string site_in(std::string_view line) {
   return fmt::format("{}{}", line.substr(0, host), authority);
 }
 
-// Of a mistake in pip itself its error is enough.
+// If pip itself fails, the error is enough, and its traceback is left out.
 std::string without_traceback(std::string_view tail) {
   if (tail.find("/pip/_internal/") == tail.npos) return std::string(tail);
   std::string kept;
@@ -81,7 +81,7 @@ std::string without_traceback(std::string_view tail) {
   return kept;
 }
 
-// ": http://host:port, Connection refused", as far as the tool told it.
+// ": http://host:port, Connection refused", as far as the tool printed it.
 std::string in_words(const Unreached& index) {
   if (index.site.empty() && index.why.empty()) return "";
   const bool has_both = !index.site.empty() && !index.why.empty();
@@ -110,7 +110,7 @@ Unreached unreached_index(std::string_view tail) {
 Error tool_failure(std::string_view what, const Toolbox::Answer& answer) {
   ErrorCode code = ErrorCode::invalid_argument;
   std::string why;
-  if (answer.exit_code > kSignals) {  // somebody's, or the kernel's for lack of memory
+  if (answer.exit_code > kSignals) {  // a signal of a person, or of the kernel when memory ran out
     code = ErrorCode::unavailable;
     why = " (it was killed)";
   } else if (has_any(answer.tail, kNotReached)) {

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <optional>
 
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
@@ -22,9 +23,9 @@
 namespace lockstep::envs {
 namespace {
 
-constexpr int kLookEveryMs = 200;  // for a signal that came just before poll
+constexpr int kLookEveryMs = 200;  // the signal may have come just before poll
 constexpr Duration kLeftoversEndWithin = seconds(5);
-constexpr Duration kCleansUpWithin = seconds(4);  // the agent kills a second later
+constexpr Duration kCleansUpWithin = seconds(4);  // the agent kills this process a second later
 constexpr std::size_t kMaxLineBytes = 4096;
 
 volatile sig_atomic_t stopped = 0;
@@ -51,7 +52,8 @@ Result<Pipe> make_pipe() {
   return Pipe{io::Fd(ends[0]), io::Fd(ends[1])};
 }
 
-// What a child needs, made before the fork: after it only async-signal-safe calls are allowed.
+// What the child needs. It is made before the fork: after it, only async-signal-safe calls are
+// allowed.
 struct Start {
   std::string program;
   std::string directory;
@@ -80,7 +82,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::_exit(127);
 }
 
-// Cuts a stream into lines and keeps the last ones.
+// Splits a stream into lines and keeps the last ones.
 class Lines {
  public:
   explicit Lines(const Toolbox::OnLine& on_line) : on_line_(on_line) {}
@@ -122,14 +124,14 @@ bool drain(int fd, const std::function<void(std::string_view)>& take) {
   return got == 0;
 }
 
-// The standard input of a tool, as far as it was made and taken.
+// Writes a tool's standard input as it is produced, as far as the tool reads it.
 class Input {
  public:
   Input(io::Fd to, const std::function<Result<std::string_view>()>& next)
       : to_(std::move(to)), next_(next) {}
   int fd() const { return to_.get(); }
 
-  // An error is of what makes it; a tool that does not read it any more says why by itself.
+  // Returns an error of the producer only. A tool that stops reading reports its own error.
   Status write_some() {
     if (rest_.empty()) {
       TRY_ASSIGN(rest_, next_());
@@ -150,7 +152,7 @@ class Input {
   std::string_view rest_;
 };
 
-// "https://user:****@host/…", as pip writes it.
+// "https://user:****@host/…": pip writes it like that, too.
 std::string without_passwords(std::string text) {
   for (auto at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
     const auto end = text.find_first_of("/ ", at + 3);
@@ -164,6 +166,61 @@ std::string without_passwords(std::string text) {
 
 void log(std::string_view bytes) { (void)!io::write_all(1, bytes); }
 
+// A tool that runs, and our ends of its pipes.
+struct Tool {
+  pid_t pid = -1;
+  io::Fd in;   // none without an input
+  io::Fd out;  // none when its standard output goes to the log
+  io::Fd err;
+};
+
+Result<Tool> launch(const Start& start, bool has_input, bool wanted) {
+  TRY_ASSIGN(Pipe out, make_pipe());
+  TRY_ASSIGN(Pipe err, make_pipe());
+  Pipe in;
+  if (has_input) {
+    TRY_ASSIGN(in, make_pipe());
+    if (::fcntl(in.write.get(), F_SETFL, O_NONBLOCK) != 0)
+      return make_error(ErrorCode::io, fmt::format("fcntl: {}", std::strerror(errno)));
+  }
+  const pid_t child = ::fork();
+  if (child < 0) return make_error(ErrorCode::io, fmt::format("fork: {}", std::strerror(errno)));
+  if (child == 0)
+    become(start, in.read.get(), wanted ? out.write.get() : err.write.get(), err.write.get());
+  Tool tool{child, std::move(in.write), {}, std::move(err.read)};
+  if (wanted) tool.out = std::move(out.read);
+  return tool;
+}
+
+using Take = std::function<void(std::string_view)>;
+
+// Passes the tool's output on until its process has ended, and returns that process's wait status.
+// None: `stops` became true first. `streamed`: an error of whatever produces the input.
+std::optional<int> follow(Tool& tool, Input& input, const Take& to_log, const Take& keep,
+                          const std::function<bool()>& stops, Status& streamed) {
+  // A tool ends when its process ends. Processes that it left in the background are ended then.
+  const io::Fd end(static_cast<int>(::syscall(SYS_pidfd_open, tool.pid, 0)));
+  int status = 0;
+  bool over = false;
+  while (!over && !stops()) {
+    over = ::waitpid(tool.pid, &status, WNOHANG) == tool.pid;
+    pollfd items[] = {{tool.err.get(), POLLIN, 0},
+                      {tool.out.get(), POLLIN, 0},
+                      {end.get(), POLLIN, 0},
+                      {input.fd(), POLLOUT, 0}};
+    ::poll(items, 4, over ? 0 : kLookEveryMs);
+    if ((items[3].revents != 0)) streamed = input.write_some();
+    if ((items[0].revents != 0) && drain(tool.err.get(), to_log)) tool.err.reset();
+    if ((items[1].revents != 0) && drain(tool.out.get(), keep)) tool.out.reset();
+  }
+  return over ? std::optional(status) : std::nullopt;
+}
+
+void take_rest(const io::Fd& fd, const Take& take) {
+  while (fd && !drain(fd.get(), take)) {
+  }
+}
+
 }  // namespace
 
 Toolbox::Toolbox(std::map<std::string, std::string> environment, std::string directory,
@@ -173,7 +230,7 @@ Toolbox::Toolbox(std::map<std::string, std::string> environment, std::string dir
       on_line_(std::move(on_line)) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   struct sigaction action {};
-  action.sa_handler = on_stop;  // without SA_RESTART: poll ends
+  action.sa_handler = on_stop;  // without SA_RESTART, so that a signal ends poll
   ::sigaction(SIGTERM, &action, nullptr);
   ::sigaction(SIGINT, &action, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
@@ -219,7 +276,7 @@ void Toolbox::await_leftovers(std::vector<std::string> spared) {
   spared_ = std::move(spared);
 }
 
-// Until none is left: those that start more while they are looked for are met in the next round.
+// Repeats until no process is left: one that was started during a round is found in the next.
 void Toolbox::end_leftovers(const std::function<bool()>& ends) const {
   io::SystemClock clock;
   const Instant deadline = clock.now() + (awaits_leftovers_ ? kLeftoversEndWithin : Duration{});
@@ -275,65 +332,33 @@ Result<Toolbox::Answer> Toolbox::run_until(const std::vector<std::string>& words
   start.argv = pointers(start.words);
   start.envp = pointers(start.variables);
   say(fmt::format("$ {}", without_passwords(fmt::format("{}", fmt::join(words, " ")))));
-  TRY_ASSIGN(Pipe out, make_pipe());
-  TRY_ASSIGN(Pipe err, make_pipe());
-  Pipe in;
-  if (streams.next) {
-    TRY_ASSIGN(in, make_pipe());
-    if (::fcntl(in.write.get(), F_SETFL, O_NONBLOCK) != 0)
-      return make_error(ErrorCode::io, fmt::format("fcntl: {}", std::strerror(errno)));
-  }
-  const bool wanted = output == Output::wanted;
-  const pid_t child = ::fork();
-  if (child < 0) return make_error(ErrorCode::io, fmt::format("fork: {}", std::strerror(errno)));
-  if (child == 0)
-    become(start, in.read.get(), wanted ? out.write.get() : err.write.get(), err.write.get());
-  in.read.reset();
-  out.write.reset();
-  err.write.reset();
+  TRY_ASSIGN(Tool tool, launch(start, streams.next != nullptr, output == Output::wanted));
 
   Answer answer;
   Lines lines(on_line);
-  const auto to_log = [&](std::string_view bytes) {
+  const Take to_log = [&](std::string_view bytes) {
     log(bytes);
     lines.add(bytes);
   };
   Status streamed;
-  Input input(std::move(in.write), streams.next);
-  const auto keep = [&](std::string_view bytes) {
+  Input input(std::move(tool.in), streams.next);
+  const Take keep = [&](std::string_view bytes) {
     if (streams.take) {
       if (streamed) streamed = streams.take(bytes);
       return;
     }
     answer.output.append(bytes.substr(0, kMaxWantedBytes - answer.output.size()));
   };
-  if (!wanted) out.read.reset();
-  // A tool has ended when its process has: what it left in the background is ended then.
-  const io::Fd end(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-  int status = 0;
-  bool over = false;
   const auto stops = [&] { return ends() || !streamed; };
-  while (!over && !stops()) {
-    over = ::waitpid(child, &status, WNOHANG) == child;
-    pollfd items[] = {{err.read.get(), POLLIN, 0},
-                      {out.read.get(), POLLIN, 0},
-                      {end.get(), POLLIN, 0},
-                      {input.fd(), POLLOUT, 0}};
-    ::poll(items, 4, over ? 0 : kLookEveryMs);
-    if ((items[3].revents != 0)) streamed = input.write_some();
-    if ((items[0].revents != 0) && drain(err.read.get(), to_log)) err.read.reset();
-    if ((items[1].revents != 0) && drain(out.read.get(), keep)) out.read.reset();
-  }
+  const auto status = follow(tool, input, to_log, keep, stops, streamed);
   end_leftovers(stops);
   if (!streamed) return streamed.error();
-  if (!over) return stop_error();
-  while (err.read && !drain(err.read.get(), to_log)) {
-  }
-  while (out.read && !drain(out.read.get(), keep)) {
-  }
+  if (!status) return stop_error();
+  take_rest(tool.err, to_log);
+  take_rest(tool.out, keep);
   if (!streamed) return streamed.error();
   lines.end_line();
-  answer.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  answer.exit_code = WIFSIGNALED(*status) ? 128 + WTERMSIG(*status) : WEXITSTATUS(*status);
   answer.tail = lines.tail();
   return answer;
 }

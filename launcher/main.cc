@@ -11,7 +11,7 @@
 int main(int argc, char** argv) {
   using namespace lockstep::launcher;
   namespace io = lockstep::io;
-  ::umask(077);  // SQLite's files and copies of them, too, are for nobody else
+  ::umask(077);  // files of SQLite, and copies of them, must not be readable by others
   if (const auto code = run_tool(argc, argv)) return *code;
   const auto parsed = parse_options(argc, argv);
   if (const auto* leave = std::get_if<Leave>(&parsed)) {

@@ -1,8 +1,8 @@
 // lockstep-runner --attempt-dir DIR [--log-spool BYTES] [--max-pids-limit N] [--max-log-limit
 // BYTES] [--sample-every-ms N] (0 = none) [--probe-cache DIR]: supervises one attempt's ranks on
-// this node, and outlives the agent that started it. lockstep-runner --template, started ahead of
-// time, is forked for each attempt (docs/decisions/018). lockstep-runner --self-test DIR is for
-// `lockstep doctor`. See runner.h.
+// this node, and outlives the agent that started it. `lockstep-runner --template` is started ahead
+// of time, and forked for each attempt (docs/decisions/018). `lockstep-runner --self-test DIR` is
+// for `lockstep doctor`. See runner.h.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -38,8 +38,8 @@ namespace {
 
 constexpr int kOurFailure = 125;
 constexpr std::uint64_t kMostSampleMs = 3'600'000;
-// "off": gangs whose first node has it are not probed, and use the addresses of the launcher's
-// table. For tests, and for a network that a probe disturbs.
+// "off": the gang of a first node with this value is not probed and uses the addresses of the
+// launcher's table. For tests, and for networks that a probe would disturb.
 constexpr char kProbeVariable[] = "LOCKSTEP_PROBE";
 
 Status start_log(const io::AttemptDir& directory) {
@@ -52,7 +52,7 @@ Status start_log(const io::AttemptDir& directory) {
   return {};
 }
 
-// One runner per attempt and node: the pid file says who.
+// There is one runner per attempt and node. The pid file names it.
 Status claim(const io::AttemptDir& directory) {
   if (io::exists(directory.final_report()))
     return make_error(ErrorCode::conflict, directory.path() + " already has its final report");
@@ -60,7 +60,7 @@ Status claim(const io::AttemptDir& directory) {
   if (!self) return make_error(ErrorCode::io, "/proc/self/stat cannot be read; mount /proc");
   if (const auto text = io::read_file(directory.runner_pid())) {
     const auto other = io::process_identity_from(*text);
-    if (other == self) return {};  // a forked one did that before it was told to go on
+    if (other == self) return {};  // a forked runner wrote the file before it was told to start
     if (other && io::is_alive(*other))
       return make_error(ErrorCode::conflict, directory.path() + " already has a runner: pid " +
                                                  std::to_string(other->pid));
@@ -68,8 +68,8 @@ Status claim(const io::AttemptDir& directory) {
   return io::write_file_atomically(directory.runner_pid(), io::to_text(*self), 0644, false);
 }
 
-// What the first use of a library costs is paid once, before the forks. Nothing here may start a
-// thread or open what a fork would share.
+// Does what libraries do at their first use, once before the forks. Nothing here may start a
+// thread, or open what forks would share.
 void warm_up() {
   const auto assignment = wire::decode_assignment(wire::encode(Assignment()));
   const auto plan = wire::decode_workspace_plan(wire::encode(WorkspacePlan()));
@@ -82,7 +82,7 @@ void warm_up() {
   spdlog::debug("warm: {}", assignment && plan && report);
 }
 
-// A pipe for each stream of each rank.
+// Each rank needs a pipe for each of its streams.
 void raise_file_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -93,7 +93,7 @@ void raise_file_limit() {
 Status run(const io::AttemptDir& directory, const NodeBounds& bounds) {
   TRY(start_log(directory));
   TRY(claim(directory));
-  // Only the attempt's end, or SIGKILL, ends a runner: a service stop leaves jobs alone.
+  // Only the end of the attempt or SIGKILL ends a runner: stopping a service must not end jobs.
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_IGN);
   umask(022);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -106,7 +106,7 @@ Status run(const io::AttemptDir& directory, const NodeBounds& bounds) {
   return Runner(loop, directory, std::move(orders), bounds).run();
 }
 
-// Whether MPI ranks could be served here: the server with its plug-ins, in DIR.
+// Whether MPI ranks could be served here. Starts the server with its plug-ins in `directory`.
 Result<std::string> try_pmix(const std::string& directory) {
   TRY_ASSIGN(const std::string program, io::find_program("lockstep-pmix"));
   io::EventLoop loop;
@@ -173,9 +173,9 @@ int supervise(const Invocation& invocation) {
   return kOurFailure;
 }
 
-// Before its agent hears of a forked runner, the attempt's directory names it: an agent that is
-// started again finds it, whatever the old one did not come to.
-// And whoever removes the attempt removes its nursery.
+// The attempt's directory names the forked runner before the agent hears of it, so that a restarted
+// agent finds the runner. The name of the nursery is written, too: whoever removes the attempt
+// removes its nursery.
 Status claim_for(const io::ForkOrder& order, const std::string& nursery) {
   const auto invocation = invocation_from(order.words);
   if (!invocation)
@@ -187,7 +187,7 @@ Status claim_for(const io::ForkOrder& order, const std::string& nursery) {
 }
 
 int be_template(char** argv) {
-  unsetenv("LD_BIND_NOW");  // for our own start alone: no runner has it
+  unsetenv("LD_BIND_NOW");  // set only for our own start; runners must not inherit it
   warm_up();
   io::remove_empty_nurseries();
   std::string nursery;
@@ -203,7 +203,7 @@ int be_template(char** argv) {
   invocation.bounds.nursery = nursery;
   const int code = supervise(invocation);
   spdlog::shutdown();
-  _exit(code);  // nothing that would be torn down is anyone else's
+  _exit(code);  // exits without destructors: the forks share what they would release
 }
 
 int usage() {

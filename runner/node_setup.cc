@@ -54,14 +54,15 @@ io::CgroupRequest cgroup_request(const io::AttemptDir& directory, const Assignme
   return request;
 }
 
-// A container's engine mounts what is at the common path: here nothing is.
+// For a container, the engine mounts at the common path, so nothing is mounted there on the host.
 WorkspacePlan plan_on_host(const Orders& orders) {
   WorkspacePlan plan = orders.workspace;
   if (orders.container() != nullptr) plan.mount_point.clear();
   return plan;
 }
 
-// The engine is given descriptors that we hold until it has ended: a path could lead it elsewhere.
+// The engine gets descriptors that the runner holds until the engine has ended: a path could be
+// changed to lead elsewhere.
 Status mount_placed(const Orders& orders, NodeSetup& setup, ContainerPlan& plan) {
   for (const PlacedInput& input : orders.workspace.placed) {
     const std::string folder = setup.directory + "/" + input_folder(input.name);
@@ -80,13 +81,14 @@ Result<std::unique_ptr<pmix::Client>> start_pmix(io::EventLoop& loop, const io::
   return pmix::Client::launch(loop, program, run_as.uid, run_as.gid);
 }
 
-// A rootless engine passes what its user may open; others pass all.
+// A rootless engine passes only devices that its user may open.
 std::vector<std::string> rdma_devices_for(const Container& container) {
   std::vector<std::string> devices = infiniband_devices();
   return container.is_rootless ? ours_of(devices) : devices;
 }
 
-// Without it, RDMA would fail in the ranks with words that name neither the engine nor the limit.
+// Without this note, RDMA would fail in the ranks with an error that names neither the engine nor
+// the limit.
 void note_rdma_limits(const Orders& orders, const std::vector<std::string>& devices,
                       std::vector<Why>& notes) {
   const ResourceRequest& resources = orders.assignment.spec.resources;
@@ -123,8 +125,8 @@ Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, con
   return {};
 }
 
-// Without mounts the working directory itself is moved to the path that all attempts of the job
-// have. Two nodes of one machine cannot both have it.
+// Without mounts, the working directory is moved to the path that all attempts of the job have. Two
+// nodes of one machine cannot both use it.
 void take_place(const io::AttemptDir& directory, const Orders& orders, NodeSetup* setup) {
   if (const Status linked = io::link_short_path(directory); linked)
     setup->attempt_directory = io::short_path(directory);
@@ -148,13 +150,50 @@ void take_place(const io::AttemptDir& directory, const Orders& orders, NodeSetup
   setup->isolation.for_job.emplace_back(FolderDiffers{setup->directory, !setup->place, why});
 }
 
+void set_error(NodeSetup* setup, Cause cause, const Error& error) {
+  setup->error = SetupError{cause, told(error.message)};
+}
+
+void set_up_in_container(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
+                         const Workspace& workspace, const std::string& spawn, const Limits& limits,
+                         spawn::Client::Events events, ContainerProcess::Events container_events,
+                         NodeSetup* setup) {
+  if (const Status made = workspace.use_in_place(); !made)
+    return set_error(setup, Cause::workspace_failed, made.error());
+  const Status started =
+      start_container(loop, directory, orders, spawn, limits, std::move(container_events), setup);
+  if (!started) return set_error(setup, Cause::start_failed, started.error());
+  if (setup->error) return;
+  setup->isolation.spawn = spawn::Client::expect(loop, std::move(events));
+}
+
+void set_up_on_host(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
+                    const Workspace& workspace, const std::string& spawn, const NodeLimits& limits,
+                    spawn::Client::Events events, NodeSetup* setup) {
+  const SharedMemory memory(orders.assignment, directory, setup->run_as);
+  const IsolationRequest request{cgroup_request(directory, orders.assignment, limits), spawn,
+                                 &workspace, orders.assignment.spec.limits, &memory};
+  auto isolation = isolate(loop, request, std::move(events));
+  const Cause cause = workspace.must_mount() ? Cause::workspace_failed : Cause::start_failed;
+  if (!isolation) return set_error(setup, cause, isolation.error());
+  if (isolation->refused) {
+    setup->error = SetupError{cause, isolation->refused};
+    return;
+  }
+  setup->isolation = *std::move(isolation);
+  setup->directory = workspace.directory(setup->isolation.mounted);
+  setup->attempt_directory = workspace.attempt_directory(setup->isolation.mounted);
+  if (!setup->isolation.mounted && !orders.workspace.mount_point.empty())
+    take_place(directory, orders, setup);
+}
+
 }  // namespace
 
 Result<Orders> read_orders(const io::AttemptDir& directory) {
   Orders orders;
   TRY_ASSIGN(const std::string assignment, io::read_file(directory.assignment()));
   TRY_ASSIGN(orders.assignment, wire::decode_assignment(assignment));
-  // Without it ranks get fewer settings; it is no reason not to start them.
+  // Without the file ranks get fewer settings, but they can start.
   if (const auto bytes = io::read_file(directory.fabric()))
     if (auto fabric = wire::decode_node_fabric(*bytes)) orders.fabric = *std::move(fabric);
   if (!io::exists(directory.workspace())) return orders;
@@ -168,7 +207,7 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
                       ContainerProcess::Events container_events) {
   NodeSetup setup;
   const auto fail = [&](Cause cause, const Error& error) {
-    setup.error = SetupError{cause, told(error.message)};
+    set_error(&setup, cause, error);
     return std::move(setup);
   };
   auto user = find_run_as(orders.assignment.spec.run_as);
@@ -189,38 +228,18 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
   if (!workspace) return fail(Cause::workspace_failed, workspace.error());
   const auto spawn = io::find_program("lockstep-spawn");
   if (!spawn) return fail(Cause::start_failed, spawn.error());
-  if (orders.container() != nullptr) {
-    if (const Status made = workspace->use_in_place(); !made)
-      return fail(Cause::workspace_failed, made.error());
-    const Status started = start_container(loop, directory, orders, *spawn, limits.limits,
-                                           std::move(container_events), &setup);
-    if (!started) return fail(Cause::start_failed, started.error());
-    if (setup.error) return setup;
-    setup.isolation.spawn = spawn::Client::expect(loop, std::move(events));
-    return setup;
-  }
-  const SharedMemory memory(orders.assignment, directory, setup.run_as);
-  const IsolationRequest request{cgroup_request(directory, orders.assignment, limits), *spawn,
-                                 &*workspace, orders.assignment.spec.limits, &memory};
-  auto isolation = isolate(loop, request, std::move(events));
-  const Cause cause = workspace->must_mount() ? Cause::workspace_failed : Cause::start_failed;
-  if (!isolation) return fail(cause, isolation.error());
-  if (isolation->refused) {
-    setup.error = SetupError{cause, isolation->refused};
-    return setup;
-  }
-  setup.isolation = *std::move(isolation);
-  setup.directory = workspace->directory(setup.isolation.mounted);
-  setup.attempt_directory = workspace->attempt_directory(setup.isolation.mounted);
-  if (!setup.isolation.mounted && !orders.workspace.mount_point.empty())
-    take_place(directory, orders, &setup);
+  if (orders.container() != nullptr)
+    set_up_in_container(loop, directory, orders, *workspace, *spawn, limits.limits,
+                        std::move(events), std::move(container_events), &setup);
+  else
+    set_up_on_host(loop, directory, orders, *workspace, *spawn, limits, std::move(events), &setup);
   return setup;
 }
 
 GangMember describe_self(const Assignment& assignment) {
   GangMember self;
   self.hostname = io::host_name();
-  self.address = "127.0.0.1";  // a gang of one needs no other
+  self.address = "127.0.0.1";  // a gang of one node needs no other address
   self.host_id = io::current_host_id();
   self.gpus = static_cast<int>(assignment.allotment.gpus.size());
   return self;

@@ -15,9 +15,10 @@ namespace {
 constexpr Bytes kReportReserve = kibibytes(256);
 constexpr Duration kLookAtLeaseEvery = seconds(1);
 constexpr Duration kLookAtLimitsEvery = seconds(2);
-constexpr Duration kFarewellTimeout = milliseconds(200);  // for the agent to take the last status
+// How long the agent has to take the last status.
+constexpr Duration kFarewellTimeout = milliseconds(200);
 
-// By the ids of lockstep-spawn: see runner/attach/place.h.
+// Ids of lockstep-spawn: see runner/attach/place.h.
 bool is_rank(int id) { return id < kFirstAttachedId; }
 bool is_core(int id) { return id >= kFirstCoreId && id < kFirstWatchId; }
 bool is_of_watch(int id) { return id >= kFirstWatchId; }
@@ -42,23 +43,7 @@ Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders,
 
 Runner::~Runner() = default;
 
-Status Runner::run() {
-  TRY_ASSIGN(control_, RunnerServer::listen(
-                           loop_, directory_.path(), directory_.control_socket_name(),
-                           {[this] { return shown(core_.report()); },
-                            [this](Assignment assignment) { on_assignment(std::move(assignment)); },
-                            [this](const LogsTaken& taken) { logs_.taken(taken.logs); },
-                            [this](const EndPart& order) { end(order); },
-                            [this](const AttachFrame& frame) { take_attach_frame(frame); }}));
-  // Before anyone hears that it runs: whatever fills the disk from then on, the report has its
-  // place.
-  if (const auto kept = io::make_reserve(directory_.report_reserve(), kReportReserve); !kept)
-    spdlog::warn(
-        "no disk space is reserved for the final report, so it waits while the disk is full: {}",
-        kept.error().message);
-  if (orders_.assignment.lease > Duration::zero()) look_at_lease();
-  look_at_limits_at_ = clock_.now() + kLookAtLimitsEvery;  // not beside the start
-  feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
+void Runner::set_up() {
   setup_ = set_up_node(loop_, directory_, orders_, {limits_, nursery_}, spawn_events(),
                        container_events());
   if (setup_.pmix) pmix_pid_ = setup_.pmix->pid();
@@ -72,6 +57,26 @@ Status Runner::run() {
                  setup_.isolation.kind);
     check_rdma();
   }
+}
+
+Status Runner::run() {
+  TRY_ASSIGN(control_, RunnerServer::listen(
+                           loop_, directory_.path(), directory_.control_socket_name(),
+                           {[this] { return shown(core_.report()); },
+                            [this](Assignment assignment) { on_assignment(std::move(assignment)); },
+                            [this](const LogsTaken& taken) { logs_.taken(taken.logs); },
+                            [this](const EndPart& order) { end(order); },
+                            [this](const AttachFrame& frame) { take_attach_frame(frame); }}));
+  // The reserve is made before the runner reports that it runs, so that there is room for the
+  // report even if the disk fills later.
+  if (const auto kept = io::make_reserve(directory_.report_reserve(), kReportReserve); !kept)
+    spdlog::warn(
+        "no disk space is reserved for the final report, so it waits while the disk is full: {}",
+        kept.error().message);
+  if (orders_.assignment.lease > Duration::zero()) look_at_lease();
+  look_at_limits_at_ = clock_.now() + kLookAtLimitsEvery;  // not during the start
+  feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
+  set_up();
   while (true) {
     take_inputs();
     if (stage_ >= Stage::reported) break;
@@ -131,7 +136,8 @@ Duration Runner::until_deadline() {
   return std::max(Duration::zero(), next - clock_.now());
 }
 
-// Its end is in time since boot, which runs on while the machine sleeps: looked at again and again.
+// The lease's end is in time since boot, which goes on while the machine sleeps, so it is checked
+// repeatedly.
 void Runner::look_at_lease() {
   const Instant now = clock_.now();
   const auto until = io::read_lease(directory_);
@@ -145,7 +151,7 @@ void Runner::take_inputs() {
     const Input input = std::move(inputs_.front());
     inputs_.pop_front();
     const std::vector<Action> actions = core_.handle(clock_.now(), input);
-    record_started();  // before anyone is told
+    record_started();  // recorded before anybody is told
     for (const Action& action : actions) std::visit([this](const auto& a) { perform(a); }, action);
   }
 }
@@ -184,12 +190,12 @@ ContainerProcess::Events Runner::container_events() {
         spdlog::error("{}", why);
         spawner_ = Spawner::gone;
         feed(SetupFailed{cause, told(why)});
-        feed(SpawnLost{});  // ranks that were ordered never start
+        feed(SpawnLost{});  // ranks that were ordered will not start
       },
   };
 }
 
-// The ranks are ended as after a failure of theirs; a part that ends already just goes on with it.
+// Ends the ranks as after a failure of one. A part that is ending already continues to end.
 void Runner::end(const EndPart& order) {
   spdlog::error("the agent ends the part: {}", log_text(order.why));
   limit_watch_.ended(order.why);
@@ -217,7 +223,8 @@ LimitCounts Runner::count_limits() const {
   return counts;
 }
 
-// And at the ranks that have ended while others go on, which change no state of the part.
+// Checks limits, and reports ranks that have ended while others run, which change no state of the
+// part.
 void Runner::look_at_limits(bool final) {
   look_at_limits_at_ = clock_.now() + kLookAtLimitsEvery;
   const bool is_reached = limit_watch_.look(count_limits(), final);
@@ -227,7 +234,7 @@ void Runner::look_at_limits(bool final) {
   perform(Report{std::move(report)});
 }
 
-// A rank that could not fork seldom says so itself.
+// A rank that could not fork seldom reports that itself.
 void Runner::tell_limits() {
   look_at_limits(true);
   final_report_->limits = limit_watch_.reached();
@@ -238,12 +245,12 @@ void Runner::tell_limits() {
       exit.why = limit_watch_.refusal_of(exit.rank, counts);
 }
 
-// It leaves once its report is on disk, which was ordered before.
+// The runner leaves once its report is on disk, which was ordered before.
 void Runner::perform(const Leave&) {}
 
-// The loop has ended and the final report is on disk: nobody waits for an answer of ours any more.
-// Each of these waits for a bounded time; the longest is Client's, for a rank in the kernel's
-// hands.
+// The loop has ended and the final report is on disk, so nobody waits for an answer. Each
+// destructor waits for a bounded time; the longest wait is Client's, for a rank that the kernel
+// holds.
 void Runner::leave() {
   link_.reset();
   setup_.isolation.spawn.reset();

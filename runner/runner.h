@@ -108,6 +108,7 @@ class Runner {
   void look_at_limits(bool final);
   void tell_limits();
   bool awaits_secrets() const { return stage_ == Stage::awaiting_secrets; }
+  void set_up();
   void leave();
 
   // runner_report.cc: what the agent is told

@@ -1,4 +1,4 @@
-// Attachments to the ranks of this part: what they need of the runner, and what they are told.
+// Attachments to the ranks of this part: what they need from the runner, and which events they get.
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -39,7 +39,7 @@ class Runner::AttachDoor final : public AttachPlace {
   }
   int spawn_pid() const override { return runner_.spawn_pid(); }
   void ended(int rank) override { runner_.note_kills_beside(rank); }
-  // Where there is no limit, ranks join their cgroups beside their start, and so does this.
+  // Without a limit, ranks join their cgroups while they start, and so does an attached program.
   void started(int rank, int pid) override {
     const auto& cgroups = runner_.setup_.isolation.cgroups;
     if (!cgroups || cgroups->limited()) return;
@@ -94,19 +94,19 @@ void Runner::end_attachments() {
   if (attachments_) attachments_->end_all("the job's ranks on this node are being ended");
 }
 
-// Where memory is short what is attached goes first: that the kernel killed it is no failure of the
-// rank, which lives on.
+// When memory is short, an attached program is killed first. That is no failure of the rank, which
+// still runs.
 void Runner::note_kills_beside(int rank) {
   const auto found = ranks_here_.find(rank);
   if (found == ranks_here_.end() || !found->second.lives) return;
   const auto& cgroups = setup_.isolation.cgroups;
   if (setup_.container)
-    (void)setup_.container->is_out_of_memory();  // it counts from here
+    (void)setup_.container->is_out_of_memory();  // later kills are counted from here
   else if (cgroups)
     killed_beside_[rank] = cgroups->killed_for_memory(rank - orders_.assignment.first_rank());
 }
 
-// The part has ended for everybody else. Clients may still lack the last bytes, or ask for them.
+// For everybody else the part has ended. Clients may still lack the last bytes, or ask for them.
 void Runner::answer_attachments() {
   const Instant until = clock_.now() + kAnswersFor;
   while (attachments_ && attachments_->any() && clock_.now() < until) {
@@ -122,7 +122,7 @@ bool Runner::drain_main() {
   return true;
 }
 
-// Rank 0 of a job with a terminal, or with an open standard input. The logs get what it writes.
+// Rank 0 of a job with a terminal or an open standard input. Its output also goes to the logs.
 Status Runner::start_main(const spawn::RankProcess& process, LogCapture::Writers logs,
                           int connection) {
   const bool is_terminal = orders_.assignment.spec.terminal == TerminalKind::pty;

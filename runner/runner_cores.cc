@@ -1,5 +1,5 @@
-// Core files of ranks that a signal ended: they are read before what is left of the ranks is
-// killed, since that would end whoever reads them, too.
+// Core files of ranks that a signal ended. They are read before the rest of the ranks' processes
+// are killed, because that would also end the reader.
 
 #include <spdlog/spdlog.h>
 
@@ -42,7 +42,8 @@ void Runner::open_to_cores(const std::string& tools) {
                                        io::wall_clock().ns / 1'000'000'000);
 }
 
-// True: what is left is killed later. While a rank runs it is killed at once, whatever is read.
+// True: the rest is killed later. While a rank runs, it is killed at once, even if core files are
+// read.
 bool Runner::waits_for_cores() {
   if (!reads_cores()) return false;
   const bool any_lives = std::any_of(ranks_here_.begin(), ranks_here_.end(),

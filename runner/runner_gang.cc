@@ -1,4 +1,5 @@
-// The runners of the gang's other nodes: the tree that connects them, and who takes what they send.
+// The link to the runners of the gang's other nodes: the tree that connects them, and who receives
+// their messages.
 
 #include <spdlog/spdlog.h>
 
@@ -27,7 +28,7 @@ void Runner::perform(const ConnectGang& action) {
   check_parent(action);
 }
 
-// Before its core hears of it: messages of the watch may come at once.
+// Called before the core learns of it, since messages of the watch may come at once.
 void Runner::gang_connected() {
   parent_check_.reset();
   if (is_watched() && link_->knows() >= kGangWatches)
@@ -37,7 +38,7 @@ void Runner::gang_connected() {
   feed(GangConnected{link_->table(), link_->knows()});
 }
 
-// One that has left, because its ranks were done, is silent as well.
+// A runner that left because its ranks were done is silent as well.
 void Runner::neighbour_lost(int node_rank) {
   feed(PeerLost{node_rank});
   if (others_over_.count(node_rank) != 0) return;
@@ -69,7 +70,7 @@ void Runner::gang_received(int from, GangMessage message) {
   }
 }
 
-// Contributions climb the tree, unions descend it; direct modex goes to one node.
+// Contributions go up the tree, unions go down; direct modex goes to one node.
 void Runner::send_to_gang(const GangMessage& message) {
   if (!link_) return;
   if (std::holds_alternative<FencePart>(message))
@@ -84,9 +85,9 @@ void Runner::send_to_gang(const GangMessage& message) {
     link_->broadcast(message);
 }
 
-// Ranks of another node may still need our last FenceDone, over a network that loses or is cut for
-// a while: without it they stay in MPI_Finalize for ever. Until they have it our part is not ended,
-// so that whoever gives it up, or cancels the job, finds us.
+// Ranks of another node may still need our last FenceDone if the network loses data or is
+// interrupted; without it they stay in MPI_Finalize for ever. Until they have it this part has not
+// ended, so that it can still be given up or canceled.
 bool Runner::others_need_us() { return link_ && clock_.now() < settle_until_ && !link_->settled(); }
 
 }  // namespace lockstep::runner

@@ -1,6 +1,5 @@
-// Ranks, from the order to start them to the moment when lockstep-spawn has them. The bootstrap may
-// take its time for each of them, or hang: until it answers, the rank is pending, and the loop goes
-// on.
+// Starting ranks, from the order to the moment when lockstep-spawn has them. A bootstrap may take
+// long for a rank, or hang: until it answers, the rank is pending, and the loop goes on.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -29,7 +28,7 @@ namespace lockstep::runner {
 
 static_assert(kRankConnectionFd == spawn::kConnectionFd);
 
-// Every order is answered.
+// Every order gets an answer.
 void Runner::perform(const StartRank& action) {
   if (action.local_rank == 0 && master_port_ && master_port_->taken()) {
     refuse_starts(PortWasTaken{master_port_->port()});
@@ -46,7 +45,7 @@ void Runner::perform(const StartRank& action) {
 
 namespace {
 
-// Where the ranks find the command `lockstep`; "": nowhere.
+// The folder where ranks find the command `lockstep`; "": none.
 std::string client_folder(bool in_container) {
   if (in_container) return io::bundle_directory() ? std::string(kBundleInside) + "/bin" : "";
   const std::string folder = io::program_directory();
@@ -133,7 +132,7 @@ Status Runner::describe_gang() {
   return {};
 }
 
-// What looks like a mistake is said beside what this node cannot do.
+// Settings that look like mistakes are noted beside what this node cannot do.
 void Runner::note_network() {
   constexpr std::size_t kMostNoteBytes = 400;
   constexpr std::size_t kMostVariables = 16;
@@ -174,7 +173,8 @@ BootstrapEvents Runner::bootstrap_events() {
   };
 }
 
-// It is also killed when what lockstep-spawn left is swept away: then the ranks are gone anyway.
+// The bootstrap is also killed when the remains of lockstep-spawn are swept away; the ranks have
+// ended by then.
 void Runner::bootstrap_lost(const std::string& said) {
   spdlog::error("{}", said);
   if (!spawner_is_lost()) feed(BootstrapLost{said});
@@ -188,7 +188,7 @@ void Runner::prepare_start(const StartRank& action) {
 }
 
 void Runner::start_prepared(const StartRank& action, Result<Bootstrap::RankVariables> variables) {
-  if (pending_.erase(action.rank) == 0) return;  // it was given up meanwhile
+  if (pending_.erase(action.rank) == 0) return;  // the rank was given up meanwhile
   if (variables && (!setup_.isolation.spawn || spawner_is_lost()))
     return fail_start(action.rank, SpawnIsGone{});
   const Status started = variables ? start_rank(action, *std::move(variables)) : variables.error();

@@ -1,6 +1,6 @@
 // The ports of a part, leased before it is prepared: MASTER_PORT, those of TensorFlow's processes,
-// and the one on which the other runners of the gang reach this one. Whoever holds all ports of a
-// node does not fail the jobs of others: the part waits until there are some, and says why.
+// and the one where the gang's other runners reach this one. If all ports of a node are taken, its
+// jobs do not fail: the part waits for free ones, and reports why.
 
 #include <spdlog/spdlog.h>
 
@@ -12,7 +12,7 @@ namespace lockstep::runner {
 namespace {
 
 constexpr Duration kLeaseAgainAfter = seconds(2);
-// Less than the launcher gives a node to prepare: a wait for ports costs none of the job's retries.
+// Less than the launcher allows a node to prepare, so waiting for ports costs no retry of the job.
 constexpr Duration kWaitsForPorts = minutes(10);
 
 }  // namespace
@@ -22,7 +22,7 @@ void Runner::perform(const LeasePorts& action) {
   lease_ports();
 }
 
-// A part that has ended meanwhile needs none.
+// A part that has ended meanwhile needs no ports.
 void Runner::lease_ports() {
   lease_again_at_ = Instant::never();
   if (!leasing_ || stage_ != Stage::supervising) {
@@ -52,7 +52,7 @@ void Runner::lease_ports() {
   feed(endpoint);
 }
 
-// What it has leased it keeps.
+// Ports that are leased already are kept.
 Status Runner::lease_rest() {
   if (leasing_->master_port && !master_port_) {
     TRY_ASSIGN(master_port_, io::PortLease::acquire_or_any({}));
@@ -74,7 +74,7 @@ Status Runner::lease_rest() {
   return {};
 }
 
-// A rank's NCCL listens there. No job waits for it, or fails without.
+// NCCL of a rank listens there. The job neither waits for this port nor fails without it.
 void Runner::lease_ras_port() {
   if (ras_port_ || orders_.assignment.allotment.gpus.empty()) return;
   if (auto lease = io::PortLease::acquire_or_any({}))

@@ -1,5 +1,5 @@
-// Whether the nodes of the gang reach each other: while its runners connect, and in the probe that
-// follows, before the first rank starts.
+// Whether the nodes of the gang reach each other: checked while the runners connect, and by the
+// probe before the first rank starts.
 
 #include <spdlog/spdlog.h>
 
@@ -11,7 +11,7 @@
 
 namespace lockstep::runner {
 
-// Of the whole table, or of the share of it that this node has until then.
+// Uses the whole table, or the part of it that this node has by then.
 void Runner::check_parent(const ConnectGang& action) {
   const int self = orders_.assignment.node_rank;
   const int radix = action.share ? action.share->radix : kGangTreeRadix;
@@ -29,7 +29,8 @@ void Runner::check_parent(const ConnectGang& action) {
 
 void Runner::perform(const ProbeGang&) { probe().begin(); }
 
-// Others may have heard before our core that all are connected: the table is the link's.
+// Another node's message may come before this core knows that all are connected, so the table is
+// the link's.
 GangProbe& Runner::probe() {
   if (probe_) return *probe_;
   const Assignment& assignment = orders_.assignment;
@@ -88,8 +89,8 @@ void Runner::end_probe() {
   probe_.reset();
 }
 
-// Whatever ended it, and be it a person who waited in vain: the network may be to blame, so the
-// next gang of these nodes looks again.
+// Any end, even by a person who waited in vain, may have been caused by the network. So the next
+// gang of these nodes is probed again.
 void Runner::forget_probe_of(const NodeExitReport& report) {
   if (report.cause != Cause::completed) forget_probe(probe_entry_);
 }

@@ -21,9 +21,10 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr Duration kHearsWithin = seconds(1);  // a signal, unless it is frozen
+// lockstep-spawn reacts to a signal within this time, unless it is frozen.
+constexpr Duration kHearsWithin = seconds(1);
 constexpr Duration kSweepEvery = milliseconds(5);
-constexpr Duration kSweepTimeout = seconds(5);  // one in the kernel's hands may take longer
+constexpr Duration kSweepTimeout = seconds(5);  // a process that the kernel holds may take longer
 
 std::string program_of(const Command& command) {
   const auto* argv = std::get_if<Argv>(&command);
@@ -53,14 +54,14 @@ void Runner::look_at_memory_limit(int rank, int pid) {
       setup_.isolation.cgroups->limits_memory_of(pid, rank - assignment.first_rank());
   if (holds || !notes.empty()) return;
   const auto who = io::identify(pid);
-  if (!who || !io::is_alive(*who)) return;  // it has ended, and is in no cgroup any more
+  if (!who || !io::is_alive(*who)) return;  // the rank has ended, and has left its cgroup
   notes.emplace_back(MemoryIsNotLimited{assignment.allotment.memory, RankIsOutsideCgroup{rank}});
   spdlog::warn("{}", log_text(notes.back()));
   if (const Why why = forbidden(assignment.spec.limits, notes))
     feed(SetupFailed{Cause::start_failed, why});
 }
 
-// Those that have ended by now need none.
+// Ranks that have ended by now need no cgroup.
 void Runner::join_cgroups() {
   join_at_ = Instant::never();
   auto& cgroups = setup_.isolation.cgroups;
@@ -87,7 +88,7 @@ void Runner::join_attached() {
                   setup_.isolation.cgroups->procs_files(rank - orders_.assignment.first_rank()));
 }
 
-// For whoever reports in our place, should we be killed before we told it.
+// For the agent, which reports the start if this runner is killed before it has reported it.
 void Runner::record_started() {
   const Instant started = core_.report().started;
   if (started == noted_start_) return;
@@ -137,7 +138,7 @@ void Runner::rank_exited(int rank, int wait_status, const spawn::Spent& spent) {
   feed(exited);
 }
 
-// The agent keeps the newest; the launcher hears of it with the agent's own samples.
+// The agent keeps the newest sample, and sends it to the launcher with its own.
 void Runner::sample_ranks() {
   const auto& cgroups = setup_.isolation.cgroups;
   RankSampler::Look look;
@@ -191,12 +192,13 @@ void Runner::perform(const KillEverything&) {
   if (waits_for_cores()) return;
   if (!setup_.isolation.spawn || spawner_is_lost()) return;
   if (spawner_ == Spawner::kills) {
-    // A lockstep-spawn that is frozen answers nobody.
+    // A frozen lockstep-spawn answers nothing.
     if (setup_.container && !setup_.container->is_removing())
       setup_.container->remove([this] { frozen_removed(); });
     return;
   }
-  if (setup_.container && !setup_.container->is_connected()) {  // nothing was started in it
+  // Nothing was started in the container.
+  if (setup_.container && !setup_.container->is_connected()) {
     setup_.container->give_up();
     spawner_ = Spawner::gone;
     return feed(SpawnLost{});
@@ -205,8 +207,8 @@ void Runner::perform(const KillEverything&) {
   setup_.isolation.spawn->kill_all();
 }
 
-// Its lockstep-spawn may not be heard any more, since the engine did not end it: then its ranks are
-// given up. What is left of it, the final report says.
+// If the engine did not end lockstep-spawn, it may still run without being heard. Its ranks are
+// given up then, and the final report says what is left.
 void Runner::frozen_removed() {
   if (spawner_ != Spawner::kills) return;
   spawner_ = Spawner::gone;
@@ -216,7 +218,8 @@ void Runner::frozen_removed() {
   feed(SpawnLost{SpawnEnd::container_removed});
 }
 
-// Its ranks died with it; what they had forked came back to us, or is in the cgroup.
+// The ranks died with lockstep-spawn. Processes that they had forked are children of the runner
+// now, or are in the cgroup.
 void Runner::spawn_lost() {
   if (spawner_is_lost()) return;
   spdlog::error("lockstep-spawn is gone");
@@ -244,7 +247,7 @@ void Runner::sweep() {
   feed(SpawnLost{});
 }
 
-// Where it was not PID 1 of the container, ranks may have outlived it.
+// Where lockstep-spawn was not PID 1 of the container, ranks may still run.
 void Runner::container_lost() {
   spawner_ = Spawner::removing;
   setup_.container->remove([this] { spawner_ = Spawner::gone; });

@@ -1,5 +1,5 @@
-// What the agent is told of the part: its state at each change, and the final report, which is on
-// disk before the runner leaves.
+// Reports to the agent: the part's state at each change, and the final report, which is on disk
+// before the runner leaves.
 
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
@@ -24,13 +24,13 @@ constexpr Duration kSettleTimeout = seconds(60);
 constexpr Duration kLookIfSettledEvery = milliseconds(5);
 constexpr Duration kLingerEvery = milliseconds(250);
 
-// Only what is surely so: a disk that fails may come back.
+// True only if it is certain: a failing disk may work again later.
 bool was_removed(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) != 0 && errno == ENOENT;
 }
 
-// Its size then.
+// Returns the log's size after that.
 Result<std::uint64_t> append_to_log(const std::string& path, const std::string& text) {
   TRY_ASSIGN(const io::Fd log,
              io::open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
@@ -40,8 +40,8 @@ Result<std::uint64_t> append_to_log(const std::string& path, const std::string& 
   return static_cast<std::uint64_t>(info.st_size);
 }
 
-// Our clock goes on evenly when the machine's is set. The launcher knows how far the machine's is
-// off now, and puts the ends of ranks on all nodes in order by that.
+// The runner's clock is not changed when the machine's clock is set. The launcher knows how far the
+// machine's clock is off now, and orders the ends of ranks on all nodes by that.
 void follow_wall_clock(NodeExitReport& report, Duration set_by) {
   const auto follow = [set_by](Instant& time) {
     if (time.ns > -set_by.count() && time.ns != 0) time = time + set_by;
@@ -53,9 +53,9 @@ void follow_wall_clock(NodeExitReport& report, Duration set_by) {
 }  // namespace
 
 void Runner::perform(const Report& action) {
-  // The core has begun to end the ranks: what is not started yet never is.
+  // The core has begun to end the ranks, so ranks that have not started are given up.
   if (action.report.state == PartState::stopping) give_up_starts(StartsGivenUp{});
-  if (final_report_ && stage_ != Stage::reported) return;  // told when it is on disk
+  if (final_report_ && stage_ != Stage::reported) return;  // reported once it is on disk
   blocked_shown_ = logs_.blocked_reason();
   ended_told_ = action.report.ended.size();
   spdlog::info("{}{}", to_string(action.report.state),
@@ -63,7 +63,7 @@ void Runner::perform(const Report& action) {
   control_->tell(shown(action.report));
 }
 
-// As the agent may know it: a part has ended when its final report is on disk.
+// The state that the agent may know: a part has ended only when its final report is on disk.
 PartReport Runner::shown(PartReport report) const {
   if (stage_ == Stage::reported) {
     report.exit = final_report_;
@@ -114,8 +114,8 @@ void Runner::perform(const WriteFinalReport& action) {
   write_final_report();
 }
 
-// What is told to have ended is gone: who looks at the engine, and who gets its GPUs next, relies
-// on it.
+// A container that is reported as ended must be gone: people who look at the engine rely on that,
+// and so does the next user of its GPUs.
 bool Runner::container_ends() {
   if (!setup_.container) return false;
   setup_.isolation.spawn.reset();
@@ -123,7 +123,7 @@ bool Runner::container_ends() {
   return true;
 }
 
-// People look there for what kept the ranks from their start: no rank has a log then.
+// If ranks do not start, they have no log, so people look in the environment's log for the reason.
 void Runner::tell_environment_log() {
   if (!orders_.assignment.spec.environment) return;
   const bool never_started =
@@ -143,7 +143,7 @@ void Runner::tell_environment_log() {
     spdlog::warn("{}", size.error().message);
 }
 
-// The agent trusts nothing else: a runner does not leave before it is on disk.
+// The agent trusts only the report on disk, so a runner does not leave before it is written.
 void Runner::write_final_report() {
   if (stage_ == Stage::settling) {
     if (others_need_us() || container_ends()) {
@@ -159,7 +159,7 @@ void Runner::write_final_report() {
     stage_ = Stage::writing;
   }
   const std::string report = wire::encode(*final_report_);
-  // The reserve becomes the report: no other file is made and none removed.
+  // The reserve file becomes the report, so that no other file has to be made or removed.
   auto written =
       io::write_into_reserve(directory_.report_reserve(), directory_.final_report(), report);
   if (!written) written = io::write_file_atomically(directory_.final_report(), report);

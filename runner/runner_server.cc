@@ -8,7 +8,7 @@
 namespace lockstep::runner {
 namespace {
 
-// More than all windows of a part together: an agent that does not read.
+// More than all windows of a part together, so only an agent that does not read can reach it.
 constexpr std::size_t kMaxAttachBacklog = 64u << 20;
 
 }  // namespace
@@ -65,7 +65,7 @@ void RunnerServer::tell(const PartReport& report) {
   for (const auto& [id, connection] : connections_) connection->send(frame);
 }
 
-// An agent that does not read has no use for old samples.
+// An agent that does not read needs no old samples.
 void RunnerServer::tell(const PartUse& use) {
   const std::string frame = wire::encode(RunnerControl(RanksUse{use}));
   for (const auto& [id, connection] : connections_)

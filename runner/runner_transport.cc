@@ -1,5 +1,5 @@
-// Jobs that want RDMA: whether this node's ranks could use it, before they start; and whether they
-// do, while they run. Where it is required they end with the reason, where it is preferred the
+// Jobs that want RDMA: whether this node's ranks can use it, before they start, and whether they
+// do, while they run. If RDMA is required, the job ends with the reason; if it is preferred, the
 // reason is a note.
 
 #include <spdlog/spdlog.h>
@@ -31,7 +31,8 @@ bool locks_memory_freely() {
          limit.rlim_max >= static_cast<rlim_t>(kLeastLockedMemory);
 }
 
-// Those of the first rank: ranks differ in the devices that they take, not in whether they may.
+// The first rank's settings: ranks differ in the devices that they use, not in whether they may use
+// them.
 void add_settings(const NetworkSettings& settings, TransportFacts& facts) {
   for (const NetworkSetting& one : settings) {
     facts.variables.emplace(one.name, one.value);
@@ -42,8 +43,8 @@ void add_settings(const NetworkSettings& settings, TransportFacts& facts) {
 
 }  // namespace
 
-// The limit of a container is its engine's, of which we know only whether there is one; where there
-// is, node_setup has noted it. Without the node's fabric the agent is older than this check.
+// Only the engine knows a container's limit; it tells whether there is one, and node_setup notes
+// that. Without the node's fabric, the agent is older than this check.
 void Runner::check_rdma() {
   const Assignment& assignment = orders_.assignment;
   const Rdma wanted = assignment.spec.resources.rdma;
@@ -68,7 +69,7 @@ void Runner::check_rdma() {
   transport_notes_ = {why};
 }
 
-// Ranks of one host need no network, and where RDMA cannot be used that was said.
+// Ranks on one host need no network. If RDMA cannot be used, that was reported before.
 void Runner::watch_transport() {
   const Assignment& assignment = gang_->assignment;
   const bool wants = assignment.spec.resources.rdma != Rdma::off;
@@ -85,7 +86,7 @@ void Runner::watch_transport() {
   transport_.emplace(TransportWatch::Where{directory_.tmp()}, std::move(facts), clock_.now());
 }
 
-// Whoever samples the ranks of this node calls it with each sample.
+// Called with each sample of the ranks of this node.
 void Runner::note_standings(const RankStandings& standings) {
   standings_ = standings;
   peer_bytes_ = 0;
@@ -96,8 +97,8 @@ void Runner::note_standings(const RankStandings& standings) {
   for (const RankStanding& rank : standings) peer_bytes_ += rank.acked + rank.received;
 }
 
-// What is only likely is a note: a job may exchange data over TCP before it begins with RDMA. A
-// later look replaces the note. Ranks that have ended anyway are not ended for it.
+// A likely finding becomes a note, since a job may use TCP before it begins to use RDMA. A later
+// look replaces the note. Ranks that have ended anyway are not ended for it.
 void Runner::look_at_transport(bool final) {
   if (!transport_) return;
   const TransportFinding finding =

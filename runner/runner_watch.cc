@@ -1,5 +1,5 @@
-// The watch over the ranks of the gang: the looks of this node (NodeWatch), what its runners tell
-// each other (GangWatch), and what the job wants done when its ranks hang.
+// The watch over the ranks of the gang: looks on this node (NodeWatch), messages between runners
+// (GangWatch), and what the job wants done when its ranks hang.
 
 #include <spdlog/spdlog.h>
 
@@ -13,8 +13,8 @@
 namespace lockstep::runner {
 namespace {
 
-// After its own ranks have exited with 0, node rank 0 looks on for so long at those of other nodes:
-// that these wait for a rank which has left shows only then. Longer while they do.
+// After its own ranks have exited with 0, node rank 0 watches those of other nodes for this time:
+// only then can they be seen to wait for a rank that has left. It watches longer while they do.
 constexpr Duration kLingersFor = seconds(25);
 constexpr Duration kLingersBeyondHang = seconds(90);
 
@@ -53,7 +53,7 @@ void Runner::make_gang_watch(const GangTable& gang) {
                                             link_ ? link_->radix() : kGangTreeRadix);
 }
 
-// Libraries may use another than the one that the probe chose.
+// Libraries may use other addresses than the one that the probe chose.
 std::vector<std::string> Runner::addresses_of(int node_rank) const {
   const auto node = static_cast<std::size_t>(node_rank);
   std::vector<std::string> addresses;
@@ -74,19 +74,19 @@ NodeWatch::Settings Runner::watch_settings() const {
   settings.node_rank = assignment.node_rank;
   settings.meets_at_pmix = kind == Distribution::Kind::mpi;
   settings.meets_at_store = kind == Distribution::Kind::pytorch;
-  // Who is a rank of this node is known by its sockets: its address is also that of services here.
+  // Ranks of this node are known by their sockets, because services here have the same address.
   for (int node = 0; node < assignment.nodes(); ++node)
     if (node != assignment.node_rank)
       for (std::string& address : addresses_of(node))
         settings.peers.addresses.push_back(std::move(address));
   settings.peers.store_port = gang_->gang().master_port;
   settings.pmix_pid = pmix_pid_;
-  // Alone, a rank waits for nobody.
+  // A single rank waits for no other.
   const bool is_alone = assignment.nodes() == 1 && assignment.ranks_here() == 1;
   settings.stacks_after = is_alone ? Duration::zero() : assignment.spec.hang.after;
   if (const auto address = ras_address(*gang_)) settings.ras_port = ras_port_of(*address);
   settings.peers.ras_port = settings.ras_port.value_or(0);
-  // Programs take the GPU of their local rank, unless one rank has all.
+  // Each rank uses the GPU of its local rank, unless one rank has all GPUs.
   const std::vector<int>& gpus = assignment.allotment.gpus;
   for (int i = 0; i < assignment.ranks_here() && !gpus.empty(); ++i)
     settings.gpus[assignment.first_rank() + i] =
@@ -96,8 +96,8 @@ NodeWatch::Settings Runner::watch_settings() const {
   return settings;
 }
 
-// With the first rank that starts here. Where ranks are not compared, because the gang has an older
-// runner or the job has hang_after: off, the check of RDMA still has to know what they send.
+// Called when the first rank starts here. Ranks are not compared if the gang has an older runner or
+// the job has hang_after: off; the check of RDMA still needs to know what they send.
 void Runner::begin_watch() {
   const bool is_solo = orders_.assignment.nodes() == 1;
   const bool is_wanted = is_watched() || orders_.assignment.spec.resources.rdma != Rdma::off;
@@ -122,19 +122,19 @@ void Runner::begin_watch() {
   kept_stacks_ = std::make_unique<KeptStacks>(loop_, clock_, *attach_door_, attach_facts());
 }
 
-// The ranks here are being ended, or have ended. Node rank 0 may still look at the others'.
+// The ranks here are being ended, or have ended. Node rank 0 may still watch those of other nodes.
 void Runner::end_watch_here() {
   if (node_watch_) node_watch_->end();
   if (kept_stacks_) kept_stacks_->end();
 }
 
-// The gang is being ended: what was found before stays as it was.
+// The gang is being ended, so earlier findings stay unchanged.
 void Runner::end_watch() {
   is_watch_over_ = true;
   write_soon();
 }
 
-// Nothing holds up the final report any more, perhaps.
+// The final report may be ready to be written now.
 void Runner::write_soon() {
   if (stage_ == Stage::settling) write_again_at_ = clock_.now();
 }
@@ -188,7 +188,7 @@ void Runner::note_other_over(int node_rank) {
   if (gang_watch_) gang_watch_->drained(clock_.now(), node_rank);
 }
 
-// Only of jobs whose ranks wait for each other.
+// Only for jobs whose ranks wait for each other.
 void Runner::linger() {
   const Assignment& assignment = orders_.assignment;
   const auto kind = assignment.spec.distribution.kind;
@@ -212,7 +212,7 @@ void Runner::ask_ras() {
   node_watch_->ask_ras([this](Result<RasReport> report) { take_ras(report); });
 }
 
-// One answer covers the whole job.
+// One answer covers all ranks of the job.
 void Runner::take_ras(const Result<RasReport>& report) {
   if (!report) {
     spdlog::debug("NCCL's RAS: {}", report.error().message);
@@ -243,8 +243,8 @@ void Runner::gang_hangs(const Found& found) {
   feed(GangHangs{found});
 }
 
-// Our own ranks have exited with 0, and our core is done: the other nodes are told what it would
-// have told them.
+// The ranks here have exited with 0 and the core is done, so the other nodes get the message that
+// the core would have sent.
 void Runner::end_gang_for(const Found& found) {
   final_report_->cause = Cause::hang;
   final_report_->why = gang_hung(found);

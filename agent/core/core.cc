@@ -12,11 +12,12 @@ using Stage = Part::Stage;
 
 namespace {
 
-constexpr int kMostDoublings = 4;  // doublings of launcher_silent_after
-constexpr int kMostOpenings = 2;   // doublings of the time between two
+constexpr int kMostDoublings = 4;  // how often launcher_silent_after is doubled at most
+// How often the time between two SessionOpen messages is doubled at most.
+constexpr int kMostOpenings = 2;
 constexpr int kReconnectSpreads = 3;
 
-// 0 to 1, another for each agent start and attempt: splitmix64's finalizer.
+// A number from 0 to 1 that differs for each agent start and attempt: splitmix64's finalizer.
 double share_of(SessionId session, int attempt) {
   std::uint64_t x = session.value + static_cast<std::uint64_t>(attempt + 1) * 0x9e3779b97f4a7c15;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -26,8 +27,8 @@ double share_of(SessionId session, int attempt) {
 
 }  // namespace
 
-// A launcher that is slow because of thousands of nodes is not helped by new handshakes. Meanwhile
-// the kernel finds out whether the connection is dead: heartbeats go unacknowledged.
+// When thousands of nodes make a launcher slow, new handshakes would make it slower. Meanwhile the
+// kernel finds out whether the connection is dead: heartbeats go unacknowledged.
 Duration Core::Impl::silence_limit() const {
   const Duration least =
       std::max(config.launcher_silent_after * (1 << std::min(unanswered, kMostDoublings)),
@@ -57,7 +58,8 @@ void Core::Impl::on(const FromLauncher& input) {
   std::visit(
       [this](const auto& message) {
         if constexpr (AboutSession<std::decay_t<decltype(message)>>) {
-          if (message.session != config.session) return;  // meant for an earlier start of ours
+          // The message was meant for an earlier start of this agent.
+          if (message.session != config.session) return;
           last_word = now;
           unanswered = openings = 0;
           hear(message);
@@ -85,7 +87,7 @@ void Core::Impl::hear(const SessionRefused& message) {
     out.push_back(ExitAgent{message.reason});
     return;
   }
-  // The launcher knows this node no more, so nobody else ends what runs here.
+  // The launcher has removed this node, so the agent itself must end what runs here.
   removed = message.reason;
   apply({UINT64_MAX, {}});
   leave_when_empty();
@@ -130,7 +132,7 @@ void Core::Impl::send_observed() {
 // ---- desired state -----------------------------------------------------------------------------
 
 void Core::Impl::apply(const DesiredState& desired) {
-  if (revision && desired.revision <= *revision) return;  // late or doubled
+  if (revision && desired.revision <= *revision) return;  // the message was overtaken or came twice
   revision = desired.revision;
   for (auto& [attempt, part] : parts) part.wanted = false;
   for (const auto& assignment : desired.assignments) want(assignment);
@@ -151,7 +153,8 @@ void Core::Impl::want(const Assignment& assignment) {
     if (more && part->stage == Stage::equipping)
       out.push_back(PrepareEnvironment{part->assignment});
     part->assignment.credential = assignment.credential;
-    if (assignment.secrets && !part->assignment.secrets) {  // it was read from a file
+    // Secrets are in no file, so an assignment that was read from a file lacks them.
+    if (assignment.secrets && !part->assignment.secrets) {
       part->assignment.secrets = assignment.secrets;
       must_tell(*part);
     }
@@ -164,7 +167,8 @@ void Core::Impl::want(const Assignment& assignment) {
   part.assignment = assignment;
   part.stage = Stage::found;
   part.report.attempt = assignment.attempt;
-  if (assignment.lease > Duration::zero()) next_beat = now;  // its answer is awaited
+  // The answer to this heartbeat renews the lease.
+  if (assignment.lease > Duration::zero()) next_beat = now;
   const bool full = parts.size() >= kMaxHeldParts;
   auto& held = parts.emplace(assignment.attempt, std::move(part)).first->second;
   changed(held, now);
@@ -190,9 +194,9 @@ void Core::Impl::converge(Part& part) {
       return end(part, unreported_exit(Cause::canceled, StoppedEarly{true}, now));
     case Stage::discarding:
     case Stage::starting:
-    case Stage::removing: return;  // what is at work answers first
+    case Stage::removing: return;  // the work in progress reports its result first
     case Stage::alive: return converge_alive(part);
-    // Not wanted: the launcher let go of it, and would refuse what comes back.
+    // The launcher no longer wants this part, and would refuse its results.
     case Stage::collecting:
     case Stage::ended:
       if (!part.wanted) remove(part);
@@ -205,7 +209,8 @@ void Core::Impl::converge_alive(Part& part) {
   if (!part.wanted && wanted.phase != WantedPhase::stop) {
     wanted.phase = WantedPhase::stop;
     wanted.stop_reason = StopReason::superseded;
-    // The launcher gave it up while we were away, refuses what it still writes, and waits.
+    // The launcher gave the part up while this agent was away. It refuses what the part still
+    // writes, and waits for its end.
     if (begins_session) wanted.grace = Duration::zero();
     must_tell(part);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agent/core/core.h"
 #include "agent/core/parts.h"
 
 namespace lockstep::agent {

@@ -10,7 +10,7 @@ using Stage = Part::Stage;
 
 namespace {
 
-// A checkpoint that is written to all the time is taken all the same after this.
+// A checkpoint whose files change all the time is captured all the same after this time.
 constexpr Duration kWritingTimeout = seconds(20);
 constexpr Duration kLookAgainAfter = seconds(1);
 
@@ -24,7 +24,7 @@ bool lags(PartState state, WantedPhase phase) {
   return false;
 }
 
-// All outputs and the checkpoint, as they were captured last.
+// All outputs and the checkpoint, as they were last captured.
 std::vector<CollectedOutput> so_far(const Part& part) {
   std::vector<CollectedOutput> outputs;
   for (const auto& [place, folder] : part.folders) outputs.push_back(folder);
@@ -52,18 +52,18 @@ void Core::Impl::recover(const FoundPart& found) {
   auto& part = parts.insert_or_assign(attempt, std::move(fresh)).first->second;
   using Runner = FoundPart::Runner;
   if (found.runner == Runner::never_started) {
-    // The part's exit counts these bytes, and the launcher waits for every counted byte, also when
-    // the job is canceled before anything is staged again.
+    // The part's exit counts these bytes, and the launcher waits for every counted byte. That holds
+    // also for a job that is canceled before anything is staged again.
     if (found.environment_log_bytes != 0) out.push_back(ShipLogs{attempt});
     return;
   }
   if (found.runner == Runner::alive) {
-    must_tell(part);  // an agent may die between writing and telling
+    must_tell(part);  // an agent may die after it wrote the exit and before it told the launcher
     return attach(part);
   }
   out.push_back(ShipLogs{attempt});
-  // What an earlier agent collected, it may not have told: all of it is collected again. That its
-  // ranks have ended is known, even over a reboot.
+  // An earlier agent may have collected outputs without telling the launcher, so all of them are
+  // collected again. The report says that the ranks have ended, even after a reboot.
   part.report.state = PartState::collecting;
   if (found.runner == Runner::finished && found.exit) return collect(part, *found.exit);
   out.push_back(KillRunner{attempt});
@@ -94,11 +94,11 @@ void Core::Impl::on(const WorkspaceStaged& input) {
   if (!part->assignment.spec.environment) return staged(*part);
   part->stage = Stage::equipping;
   part->report.progress.clear();
-  out.push_back(ShipLogs{input.attempt});  // its environment's log, from its first line
+  out.push_back(ShipLogs{input.attempt});  // the environment's log is sent from its first line
   out.push_back(PrepareEnvironment{part->assignment});
 }
 
-// Its directory and its environment are ready.
+// Called when the part's directory and its environment are ready.
 void Core::Impl::staged(Part& part) {
   if (has_lease(part)) return start(part);
   part.stage = Stage::staged;
@@ -108,7 +108,7 @@ void Core::Impl::on(const EnvironmentProgress& input) {
   auto* part = find(input.attempt);
   if (part == nullptr || part->stage != Stage::equipping) return;
   part->report.progress = input.text;
-  changed(*part, now + heartbeat);  // for people: no message of its own
+  changed(*part, now + heartbeat);  // the detail is for people and waits for the next heartbeat
 }
 
 void Core::Impl::on(const EnvironmentChanged& input) {
@@ -117,7 +117,7 @@ void Core::Impl::on(const EnvironmentChanged& input) {
   part->report.environment = input.report;
   part->environment_log_bytes = input.log_bytes;
   if (input.report.step != EnvironmentReport::Step::ready) return changed(*part, now);
-  changed(*part, now + heartbeat);  // told with what follows
+  changed(*part, now + heartbeat);  // the detail is sent with the next change
   part->report.progress.clear();
   staged(*part);
 }
@@ -131,7 +131,8 @@ void Core::Impl::on(const EnvironmentFailed& input) {
 
 void Core::Impl::start(Part& part) {
   part.stage = Stage::starting;
-  if (part.assignment.secrets) must_tell(part);  // these are in no file that it could read
+  // Secrets are in no file that the runner could read.
+  if (part.assignment.secrets) must_tell(part);
   if (!part.assignment.secrets) need_not_tell(part);
   if (part.assignment.lease > Duration::zero()) {
     part.lease_written = part.lease_until;
@@ -144,14 +145,14 @@ void Core::Impl::on(const StagingProgress& input) {
   auto* part = find(input.attempt);
   if (part == nullptr || part->stage != Stage::staging) return;
   part->report.progress = input.text;
-  changed(*part, now + heartbeat);  // for people: no message of its own
+  changed(*part, now + heartbeat);  // the detail is for people and waits for the next heartbeat
 }
 
 void Core::Impl::on(const RunnerStarted& input) {
   auto* part = find(input.attempt);
   if (part == nullptr || part->stage != Stage::starting) return;
   if (input.result) return attach(*part);
-  out.push_back(KillRunner{input.attempt});  // it may have got half way
+  out.push_back(KillRunner{input.attempt});  // the start may have got half way
   end(*part, unreported_exit(Cause::start_failed, told(input.result.error().message), now));
 }
 
@@ -172,7 +173,7 @@ void Core::Impl::on(const RunnerReported& input) {
     part->report.environment = std::move(environment);
     part->report.outputs = so_far(*part);
     part->report.restored = part->restored;
-    part->report.state = shown;  // until all that it left is collected
+    part->report.state = shown;  // the exit is reported when all outputs are collected
     part->report.exit.reset();
     return collect(*part, std::move(exit));
   }
@@ -196,7 +197,7 @@ void Core::Impl::on(const RunnerGone& input) {
   auto* part = find(input.attempt);
   if (part == nullptr || (part->stage != Stage::alive && part->stage != Stage::starting)) return;
   if (part->report.started.ns == 0) part->report.started = input.started;
-  out.push_back(KillRunner{input.attempt});  // what it may have left
+  out.push_back(KillRunner{input.attempt});  // processes that the runner may have left
   if (part->killed == Part::Killed::lease_over)
     return collect(*part, unreported_exit(Cause::node_lost, LeaseRanOut{part->assignment.lease},
                                           now, input.logs, input.log_times));
@@ -206,12 +207,12 @@ void Core::Impl::on(const RunnerGone& input) {
   collect(*part, unreported_exit(Cause::runner_lost, why, now, input.logs, input.log_times));
 }
 
-// When ranks ended in the middle of what they did.
+// The times at which ranks were killed, rather than ended by themselves.
 std::vector<Instant> killed_in(const NodeExitReport& exit) {
   std::vector<Instant> times;
   for (const RankExit& rank : exit.ranks)
     if (rank.signal != 0 || rank.cause == Cause::out_of_memory) times.push_back(rank.time);
-  if (exit.ranks.empty()) times.push_back(exit.ended);  // nobody saw how they ended
+  if (exit.ranks.empty()) times.push_back(exit.ended);  // nobody saw how the ranks ended
   return times;
 }
 
@@ -221,8 +222,8 @@ std::vector<RankEnd> ends_of(const NodeExitReport& exit) {
   return ends;
 }
 
-// Its ranks have ended, however: the part is not finished before what they left is kept. Of a part
-// that the launcher let go of it would take nothing.
+// The ranks have ended, in whatever way. The part ends when its outputs are kept; the launcher
+// takes none of a part that it no longer wants.
 void Core::Impl::collect(Part& part, NodeExitReport exit) {
   if (!part.wanted) return end(part, std::move(exit));
   part.stage = Stage::collecting;
@@ -268,7 +269,7 @@ void Core::Impl::on(const CheckpointCaptured& input) {
   changed(*part, now);
 }
 
-// A checkpoint is looked at again when that was answered.
+// A checkpoint is looked at again when the last capture was answered.
 void Core::Impl::capture(Part& part) {
   if (now >= part.capture_at) {
     part.capture_at = now + config.look_every;
@@ -306,11 +307,11 @@ void Core::Impl::end(Part& part, NodeExitReport exit) {
   need_not_tell(part);
   part.report.attempt = part.assignment.attempt;
   part.exit.reset();
-  // Whoever died before it told when its ranks started is not asked any more.
+  // A runner that died before it reported when its ranks started cannot be asked any more.
   if (exit.started.ns == 0) exit.started = part.report.started;
   if (part.report.started.ns == 0) part.report.started = exit.started;
   part.report.state = PartState::finished;
-  part.report.ended.clear();  // its exit has them
+  part.report.ended.clear();  // the exit report has them
   const bool is_told = std::any_of(exit.logs.begin(), exit.logs.end(),
                                    [](const LogSize& size) { return size.environment_bytes != 0; });
   if (part.environment_log_bytes != 0 && !is_told)

@@ -2,13 +2,14 @@
 // Records of this node's parts: the wanted state of each, its actual state, and the changes that
 // the launcher has not acknowledged yet. Values only; core.cc decides.
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "agent/core/core.h"
+#include "common/domain/messages/agent_protocol.h"
 
 namespace lockstep::agent {
 

@@ -1,6 +1,5 @@
 #include "agent/daemon/agent.h"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -14,18 +13,15 @@
 #include "common/domain/why/ranks/parts.h"
 #include "common/io/disk.h"
 #include "common/io/files/disk_space.h"
-#include "common/io/net/reach.h"
 #include "common/wire/messages/control.h"
 #include "common/wire/runners/runner_codec.h"
 
 namespace lockstep::agent {
+
 namespace {
 
-constexpr Duration kFirstUsageAfter = seconds(1);
-constexpr Duration kLookWhereEvery = seconds(2);
 constexpr Duration kAnswersWithin = seconds(2);
-constexpr Duration kLook = milliseconds(500);  // the loop waits for it
-constexpr int kWorkers = 4;                    // staging, starts and removals at once
+constexpr int kWorkers = 4;  // how many stagings, starts and removals run at once
 
 Config core_config(const AgentConfig& config) {
   Config core;
@@ -35,13 +31,13 @@ Config core_config(const AgentConfig& config) {
   return core;
 }
 
-// As an agent before this one wrote it; long over when it did not.
+// The lease that an earlier agent wrote. Without such a file, the lease is over.
 Instant lease_of(const io::AttemptDir& directory, Instant now) {
   const auto until = io::read_lease(directory);
   return until ? now + (*until - io::since_boot()) : Instant{};
 }
 
-// Ranks run as this user; a node that cannot do that is no node for the job.
+// Ranks run as this user. A node that cannot run processes as this user cannot run the job.
 Status check_account(const std::string& run_as) {
   if (run_as.empty()) return {};
   TRY_ASSIGN(const io::User user, io::find_user(run_as));
@@ -51,16 +47,10 @@ Status check_account(const std::string& run_as) {
                     "its agent runs as " + me.name + ", and only root can run ranks as others");
 }
 
-// ", for 5m now"; nothing the first time.
-std::string said_for(Duration time) {
-  return time < seconds(1) ? ""
-                           : ", for " + format_duration(std::chrono::floor<seconds>(time)) + " now";
-}
-
 Result<WorkspacePlan> stage_into(const AgentConfig& config, const Assignment& assignment,
                                  const io::AttemptDir& directory,
                                  const std::function<void(const std::string&)>& progress) {
-  // The assignment first: whoever finds this directory later knows whose it is.
+  // The assignment is written first, so that whoever finds this directory later knows its job.
   TRY(io::make_directories(directory.logs()));
   TRY(io::write_file_atomically(directory.assignment(), wire::encode(assignment), 0600, false));
   TRY_ASSIGN(WorkspacePlan plan, config.stage(assignment, directory, progress));
@@ -185,67 +175,7 @@ void Agent::handle_inputs() {
   send_observed();
 }
 
-// ---- control socket ----------------------------------------------------------------------------
-
-// An address that cannot be dialled is one where nobody answers: the next follows after a while.
-void Agent::leave_if_failed(const Status& dialled) {
-  if (dialled) return;
-  if (addresses_.has_others())
-    return spdlog::error("{}; soon another address of the launcher is tried",
-                         dialled.error().message);
-  refused_ = dialled.error().message;
-  leaving_ = true;
-}
-
-// ---- where the launcher is ---------------------------------------------------------------------
-
-void Agent::dial_next() {
-  const std::string before = config_.identity.control_endpoint;
-  const bool is_due = unanswered_.is_due(clock_.now());
-  if (is_due && unanswered_since_ == Instant()) unanswered_since_ = clock_.now();
-  if (is_due)
-    spdlog::warn(
-        "no connection to {}, the launcher's port for nodes{}: {}; jobs keep running; "
-        "trying on",
-        before, said_for(clock_.now() - unanswered_since_), io::why_not_connected(before, kLook));
-  if (!addresses_.has_others()) return;
-  addresses_.next();
-  if (is_due)
-    spdlog::info("trying {}, where the launcher may be too", addresses_.current().control);
-  dial_current();
-}
-
-void Agent::dial_current() {
-  note_link(false);
-  config_.identity.control_endpoint = addresses_.current().control;
-  config_.identity.bulk_endpoint = addresses_.current().bulk;
-  bulk_.dial_at(config_.identity.bulk_endpoint);
-  if (config_.moved) config_.moved(config_.identity, config_.inventory);
-  leave_if_failed(control_.dial_at(config_.identity.control_endpoint));
-}
-
-void Agent::look_where_launcher_is() {
-  look_where_at_ = clock_.now() + kLookWhereEvery;
-  if (config_.serve_peers) config_.serve_peers(config_.inventory);
-  for (MovedFile* file : {&message_file_, &token_file_}) {
-    const auto address = file->look();
-    if (!address) continue;
-    if (!is_dialable(*address)) {
-      spdlog::warn(
-          "ignoring where the launcher is said to be now: '{}' and '{}' are not both "
-          "tcp://HOST:PORT",
-          address->control, address->bulk);
-      continue;
-    }
-    if (*address == addresses_.current() && is_linked_) continue;
-    spdlog::info("the launcher is said to be at {} now", address->control);
-    addresses_.moved(*address);
-    keep_addresses();
-    dial_current();
-  }
-}
-
-// The route to another address of the launcher may begin at another of ours.
+// The route to another address of the launcher may begin at another address of this node.
 void Agent::measure_address() {
   const std::string& endpoint = config_.identity.control_endpoint;
   if (endpoint == measured_at_ || !config_.advertise.empty()) return;
@@ -259,7 +189,7 @@ void Agent::measure_address() {
   if (config_.moved) config_.moved(config_.identity, inventory);
 }
 
-// On disk too: the next agent of this home begins with them.
+// The addresses are kept on disk, so that the next agent of this home begins with them.
 void Agent::keep_addresses() {
   Identity& identity = config_.identity;
   const std::vector<LauncherAddress>& known = addresses_.known();
@@ -272,94 +202,6 @@ void Agent::keep_addresses() {
   saved_ = kept;
   const Status saved = save_identity(config_.home.identity(), kept);
   if (!saved) spdlog::error("{}", saved.error().message);
-}
-
-void Agent::note_link(bool in_session) {
-  const std::string path = config_.home.link();
-  if (!in_session) {
-    is_linked_ = false;
-    (void)io::disk::unlink(path.c_str());
-    return;
-  }
-  if (std::exchange(is_linked_, true)) return;
-  const std::string text = fmt::format("{} {}\n", ::getpid(), config_.identity.control_endpoint);
-  const Status written = io::write_file_atomically(path, text, 0600, false);
-  if (!written) spdlog::warn("{}", written.error().message);
-}
-
-void Agent::on_link(io::ClientSocket::Link link) {
-  const std::string& endpoint = config_.identity.control_endpoint;
-  switch (link) {
-    case io::ClientSocket::Link::up:
-      spdlog::info("connected to {}", endpoint);
-      unanswered_.reset();
-      unanswered_since_ = {};
-      measure_address();
-      emit(Connected{});
-      return;
-    case io::ClientSocket::Link::down:
-      note_link(false);
-      spdlog::warn("lost the connection to {}; jobs keep running; connecting again", endpoint);
-      return;
-    case io::ClientSocket::Link::refused:
-      note_link(false);
-      if (!unanswered_.is_due(clock_.now())) return;
-      spdlog::error(
-          "{} does not know the key of this node ({}); trying again in {}. If the launcher was "
-          "replaced by a new one, remove identity.json and keys in {} and join again with a token",
-          endpoint, config_.home.keys(), format_duration(kRedialRefusedAfter), config_.home.path());
-      return;
-  }
-}
-
-void Agent::receive(const std::string& bytes) {
-  auto envelope = wire::decode_envelope<AgentReply>(bytes);
-  if (!envelope)
-    return spdlog::error("cannot read a message from the launcher: {}", envelope.error().message);
-  if (const auto* refused = std::get_if<Refused>(&envelope->body))
-    return spdlog::error("the launcher refused a message: {}", refused->message);
-  if (const auto* allow = std::get_if<AllowPeers>(&envelope->body)) {
-    if (config_.allow_peers) config_.allow_peers(*allow);
-    return;
-  }
-  if (const auto* told = std::get_if<LauncherAddresses>(&envelope->body)) {
-    addresses_.told(told->addresses);
-    return keep_addresses();
-  }
-  if (const auto* wanted = std::get_if<AttachWanted>(&envelope->body))
-    return attach_relay_.from_launcher(wanted->frame, clock_.now());
-  note_session(envelope->body);
-  note_time(envelope->body);
-  emit(FromLauncher{std::move(envelope->body)});
-}
-
-// The first report soon, for people who look at a node that has just come.
-void Agent::note_session(const AgentReply& reply) {
-  if (std::holds_alternative<SessionLost>(reply)) in_session_ = false;
-  const auto* accepted = std::get_if<SessionAccepted>(&reply);
-  if (accepted == nullptr) return;
-  control_.reconnect_within(accepted->reconnect_within);
-  bulk_.reconnect_within(accepted->reconnect_within);
-  try_for_ = std::max<Duration>(config_.try_address_for, accepted->reconnect_within / 4);
-  addresses_.answered();
-  addresses_.told(accepted->addresses);
-  keep_addresses();
-  if (config_.settled) config_.settled(config_.identity);
-  note_link(true);
-  if (in_session_) return;
-  in_session_ = true;
-  if (config_.sample_every == Duration::zero()) return;
-  (void)node_sampler_.sample(clock_.now());  // rates count from here
-  report_usage_at_ = clock_.now() + std::min(config_.sample_every, kFirstUsageAfter);
-}
-
-// The launcher compares the two clocks by it; another launcher has another clock.
-void Agent::note_time(const AgentReply& reply) {
-  if (std::holds_alternative<SessionAccepted>(reply)) acked_ = acked_at_ = {};
-  const auto* ack = std::get_if<HeartbeatAck>(&reply);
-  if (ack == nullptr || ack->time <= acked_) return;
-  acked_ = ack->time;
-  acked_at_ = io::wall_clock();
 }
 
 void Agent::report_usage(Instant now) {
@@ -396,7 +238,7 @@ void Agent::send(AgentMessage body) {
   Envelope<AgentMessage> envelope;
   envelope.sequence = ++sequence_;
   envelope.body = std::move(body);
-  // What does not leave is said again: the core repeats until it is acknowledged.
+  // A message that cannot be sent is not queued: the core repeats it until it is acknowledged.
   const Status sent = control_.send(wire::encode(envelope));
   if (!sent) spdlog::debug("{}", sent.error().message);
 }
@@ -412,7 +254,7 @@ void Agent::perform(SendSession& action) {
   send(std::move(action.open));
 }
 
-// Staging waits for files, and does not know why none come.
+// Staging waits for files, and cannot know why none come: the bulk connection tells it here.
 void Agent::tell_trouble() {
   if (bulk_.trouble() == told_trouble_) return;
   told_trouble_ = bulk_.trouble();
@@ -421,7 +263,7 @@ void Agent::tell_trouble() {
     emit(StagingProgress{attempt, "its node waits for files: " + told_trouble_});
 }
 
-// It stays the same while it lasts.
+// The reason stays the same while it lasts, so it is reported once.
 Why Agent::low_disk() const {
   if (!bulk_.trouble().empty()) return told(bulk_.trouble());
   const auto space = io::disk_space(config_.home.attempts());
@@ -459,7 +301,7 @@ void Agent::look_for_notice() {
 }
 
 void Agent::perform(StageWorkspace& action) {
-  bulk_.open();  // the connection is there when the first line is
+  bulk_.open();  // the connection is open before the first log line comes
   staging_.insert(action.assignment.attempt);
   told_trouble_.clear();
   workers_.submit([this, alive = alive_, assignment = std::move(action.assignment)] {
@@ -480,7 +322,7 @@ void Agent::perform(StageWorkspace& action) {
   });
 }
 
-// Workers end before we do, but what they posted may run when we are gone.
+// Workers end before this object does, but inputs that they posted may run after it is gone.
 void Agent::emit_from_worker(const std::shared_ptr<bool>& alive, Input input) {
   loop_.post([this, alive, input = std::move(input)] {
     if (!*alive) return;
@@ -489,7 +331,8 @@ void Agent::emit_from_worker(const std::shared_ptr<bool>& alive, Input input) {
   });
 }
 
-// In time since boot, which the runner shares. Should it not get there, the runner ends too soon.
+// The lease is sent in time since boot, which the runner shares. If the message is lost, the runner
+// ends too soon, never too late.
 void Agent::perform(RenewLease& action) {
   const Duration until = io::since_boot() + (action.until - clock_.now());
   const std::string path = config_.home.attempt(action.attempt).lease();

@@ -89,7 +89,7 @@ void add_kernel(Findings& out) {
   }
 }
 
-// Serves no rank, but starts as for one: with all plug-ins, in a directory that goes again.
+// Starts the PMIx server as it is started for ranks, with all plug-ins, in a temporary directory.
 void add_pmix(Findings& out) {
   const auto runner = io::find_program("lockstep-runner");
   if (!runner) return;
@@ -138,8 +138,8 @@ void add_home(const std::string& home, Findings& out) {
                                          "attempt; run the agent as root to have overlays"));
 }
 
-// The two ports that a node uses; each by itself, since a firewall may let one pass and not the
-// other.
+// A node uses two ports of the launcher. Each is tried, since a firewall may let one pass and block
+// the other.
 void add_launcher(const std::string& home, Findings& out) {
   const auto identity = load_identity(AgentHome(home).identity());
   if (!identity || !*identity) return;
@@ -232,10 +232,10 @@ void add_ports(Findings& out) {
 struct Tool {
   const char* check;
   std::vector<std::string> words;
-  const char* without;  // what is not possible then
+  const char* without;  // what does not work if this is missing
 };
 
-// What jobs bring themselves, mostly; the ranks' PATH begins with /usr/bin.
+// Tools that jobs mostly bring themselves. The ranks' PATH begins with /usr/bin.
 void add_tools(Findings& out) {
   const std::string torch = "import importlib.metadata as m; print('torch', m.version('torch'))";
   const std::array<Tool, 3> tools{{
@@ -328,7 +328,8 @@ Findings examine_machine(const std::string& home) {
   for (Finding& each : examine_gpus("", "")) out.push_back(std::move(each));
   for (Finding& each : examine_rdma("", memory_locking_unlimited())) out.push_back(std::move(each));
   add_tools(out);
-  const char* path = std::getenv("PATH");  // an agent that is started from here has it too
+  // An agent that is started from this shell has the same PATH
+  const char* path = std::getenv("PATH");
   const std::string programs = path == nullptr ? "/usr/bin:/bin" : path;
   out.push_back(examine_environments(programs));
   const char* engine = std::getenv("LOCKSTEP_CONTAINER_ENGINE");

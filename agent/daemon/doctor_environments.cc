@@ -1,4 +1,5 @@
-// What this node has to make environments with, of packages and of images; see envs.
+// Findings about the tools with which this node makes environments from packages and images; see
+// envs.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,14 +18,15 @@ namespace {
 constexpr Duration kTimeout = seconds(10);
 constexpr const char* kContainers = "containers";
 constexpr const char* kCheck = "environments of packages";
-// One line: where it is and what it can do. ensurepip is what Debian packs apart, in python3-venv.
+// Prints one line: where Python is and what it can do. Debian has ensurepip in a package of its
+// own, python3-venv.
 constexpr const char* kAsk =
     "import importlib.util as u, sys; print(sys.executable, sys.version.split()[0], "
     "*[m for m in ('venv', 'ensurepip') if u.find_spec(m) is None])";
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// Of the engine's name, as far as it is known without an image.
+// Limitations of the engine, as far as they are known without running an image.
 std::string limitations_of(const envs::EngineInfo& engine) {
   std::vector<std::string> limitations;
   if (!engine.limits_memory)

@@ -7,9 +7,10 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kLongestNetworkPause = minutes(10);
-constexpr Duration kAgainAfter = seconds(2);  // to see whether it stays so
+// After this time the network is measured again, to see whether the change lasts.
+constexpr Duration kAgainAfter = seconds(2);
 
-// Not `interfaces`: it also has the links of containers, which come and go.
+// `interfaces` are not compared: they include the links of containers, which come and go.
 bool is_same_network(const Inventory& a, const Inventory& b) {
   return a.fabric == b.fabric && a.rdma_ports == b.rdma_ports;
 }
@@ -30,7 +31,8 @@ NetworkWatch::NetworkWatch(io::EventLoop& loop, Workers& workers, Duration every
 void NetworkWatch::tick(Instant now, const Inventory& known) {
   if (every_ == Duration::zero() || looking_ || now < look_at_) return;
   look_at_ = now + pause_;
-  if (!std::exchange(began_, true)) return;  // it was measured a moment ago
+  // The network was measured a moment ago, when the agent started.
+  if (!std::exchange(began_, true)) return;
   looking_ = true;
   known_ = known;
   workers_.submit([this, alive = alive_, known, look = look_, &loop = loop_] {

@@ -20,15 +20,15 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kLookEvery = milliseconds(50);
-constexpr Duration kShareEvery = milliseconds(100);  // log and progress, with those who wait
+constexpr Duration kShareEvery = milliseconds(100);  // between updates to waiting attempts
 constexpr std::size_t kMaxProgressBytes = 200;
-constexpr Bytes kFullDisk = mebibytes(16);  // what fails with less is not remembered
+constexpr Bytes kFullDisk = mebibytes(16);  // with less, a failure is not remembered
 constexpr std::size_t kCopyBytes = 256 << 10;
-constexpr std::size_t kTagBytes = 16;  // of the key
+constexpr std::size_t kTagBytes = 16;  // bytes of the key that a tag shows
 
 Instant now() { return io::SystemClock().now(); }
 
-// Whether a person can remove the cause: by adding the missing file, replacing the damaged one or
+// Whether a person can remove the cause: by adding a missing file, replacing a damaged one, or
 // granting the right to read it. Such a failure is not remembered, so the next job tries again.
 bool may_be_mended(const Error& error) {
   return error.code == ErrorCode::not_found || error.code == ErrorCode::corrupt ||
@@ -93,7 +93,7 @@ void Build::log(std::string_view bytes) {
   logged_ += bytes.size();
   const io::Fd fd(
       io::disk::open(entry_.log().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  // A full disk is told by what fails of it, not by its log.
+  // A failed write is ignored: the build itself reports a full disk.
   if (fd) static_cast<void>(io::write_all(fd.get(), last.empty() ? bytes : last));
 }
 
@@ -101,14 +101,14 @@ void Build::line(const std::string& text) { log(text + "\n"); }
 
 void Build::show(std::string text) { progress_ = cut(std::move(text), kMaxProgressBytes); }
 
-// What is in our log goes into each one's; who came late begins at its start.
+// The build's log is copied to each attempt that waits. One that joins late gets it from its start.
 void Build::copy_log(Subscription& subscription) const {
   if (!holds_entry_) return;
   const io::Fd fd(::open(entry_.log().c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0) return;
   const auto size = static_cast<std::uint64_t>(info.st_size);
-  if (size < subscription.copied) subscription.copied = 0;  // it was begun anew
+  if (size < subscription.copied) subscription.copied = 0;  // the log was begun anew
   std::string buffer(kCopyBytes, '\0');
   while (subscription.copied < size) {
     const ssize_t got =
@@ -163,7 +163,7 @@ std::optional<EntryLock> Build::wait_for_lock(const std::string& path, EntryLock
 void Build::run() {
   if (go_on()) work();
   cgroup_.reset();
-  // Whoever is still here was told nothing: the agent leaves.
+  // Subscribers that are still here get no result: the agent is leaving.
   finish([](const auto&) {});
 }
 
@@ -179,7 +179,7 @@ void Build::work() {
           [&](const auto& subscriber) { tell_reused(parts_, subscriber, target_, *built); });
   }
   const auto failure = EnvironmentCache::find_failure(entry_);
-  if (failure && !may_be_mended(failure->error)) {  // earlier agents remembered those too
+  if (failure && !may_be_mended(failure->error)) {  // earlier versions remembered those, too
     for (const auto& subscription : subscriptions())
       subscription->subscriber->say(
           fmt::format("the {} failed before; this is the log of {}, by job {}:", described(target_),
@@ -194,7 +194,7 @@ void Build::work() {
 envs::ImageSite Build::image_site() const {
   if (!std::holds_alternative<DockerEnvironment>(target_.definition)) return {};
   const bool solves = target_.what == EnvironmentTarget::What::solve;
-  // Each user's own, where an image holds what that user's packages did.
+  // An image that holds packages of a user's build is kept per user.
   const std::string whose =
       target_.user.uid == ::geteuid() ? "" : fmt::format("{}-", target_.user.uid);
   return {parts_.home,
@@ -213,7 +213,7 @@ envs::ImageSite Build::image_site() const {
 Result<envs::EnvironmentOrder> Build::order_for(envs::Order::What what,
                                                 std::optional<envs::Lock> lock,
                                                 const EntryLock& held) {
-  // Engines are the agent's to call; its tools then work in a folder that no user can change.
+  // The agent calls engines itself, so tools of an image work in a folder that no user can change.
   const bool is_image = std::holds_alternative<DockerEnvironment>(target_.definition);
   io::User user = target_.user;
   if (is_image) {
@@ -233,13 +233,13 @@ Result<envs::EnvironmentOrder> Build::order_for(envs::Order::What what,
                   {}}};
   if (std::holds_alternative<CondaEnvironment>(target_.definition))
     order.order.site.shared = {entry_.archives(), entry_.wanted(), entry_.scratch() + "/fetched"};
-  // Not the engine's client: what it starts may serve others of its user.
+  // Not the engine's client: programs that it starts may serve other images of its user.
   if (cgroup_ && !is_image) order.cgroup_procs = cgroup_->procs_files();
   order.lock = held.fd();
   return order;
 }
 
-// `tree`: where the lock's is, when it is here.
+// `tree`: where the lock's tree is, if it is on this node.
 Result<envs::Event> Build::run_tools(envs::Order::What what, std::optional<envs::Lock> lock,
                                      const EntryLock& held, const std::string& tree) {
   const auto packages = wait_for_lock(entry_.packages_lock(), EntryLock::Kind::shared);
@@ -261,8 +261,8 @@ Result<envs::Event> Build::run_tools(envs::Order::What what, std::optional<envs:
   return said;
 }
 
-// Of several attempts that wait here each may have nodes of its own that try next. A part that is
-// told otherwise by now, or of another generation, does not end because of this one.
+// Several attempts may wait for this build, and each may have other nodes to try next. A part with
+// a newer order, or of another generation, does not end because of this failure.
 bool Build::passes_on(const BuildSubscriber& subscriber) const {
   if (target_.what != EnvironmentTarget::What::solve) return false;
   const EnvironmentPlan plan = subscriber.wanted().environment;
@@ -270,13 +270,13 @@ bool Build::passes_on(const BuildSubscriber& subscriber) const {
 }
 
 // Another node may have what this one lacks: other credentials, a channel on its disk, the image in
-// its engine. What a build runs is the definition's.
+// its engine. An error of a command in the definition is the same everywhere.
 bool Build::may_be_elsewhere(const Error& error) const {
   const auto* docker = std::get_if<DockerEnvironment>(&target_.definition);
   return may_be_mended(error) && !(docker != nullptr && docker->build);
 }
 
-// From here on an error is of this node or of the network, not of the definition: nothing is
+// From here on an error comes from this node or the network, not from the definition, so it is not
 // remembered.
 void Build::fail(const Error& error) {
   finish([&](const auto& subscriber) {
@@ -286,12 +286,13 @@ void Build::fail(const Error& error) {
 }
 
 void Build::fail_by_tools(const Error& error) {
-  // Tools do not always say why: on a full disk it is not the definition's fault.
+  // Tools do not always say that the disk is full, so the free space is checked before the
+  // definition is blamed.
   const auto space = io::disk_space(entry_.path());
   const bool is_full = error.code == ErrorCode::resource_exhausted ||
                        (space && space->free < kFullDisk && error.code != ErrorCode::conflict);
   EnvironmentCache::drop_prefix(entry_);
-  static_cast<void>(io::remove_tree(entry_.solved_folder()));  // an image may be in it
+  static_cast<void>(io::remove_tree(entry_.solved_folder()));  // the folder may hold an image
   if (!go_on()) return;
   if (is_full)
     return fail(make_error(
@@ -352,7 +353,8 @@ void Build::build(const EntryLock& held) {
   if (!said->activation)
     return fail(make_error(ErrorCode::internal,
                            "lockstep-env answered with a lock instead of the built environment"));
-  // Its engine's program would run as the agent: only what the agent's user has said is believed.
+  // Activating a container runs the engine's program as the agent, so only an activation that the
+  // agent's own user produced is accepted.
   if (said->activation->container && !is_image)
     return fail(make_error(ErrorCode::internal,
                            fmt::format("lockstep-env named a container for the {}, which has none; "
@@ -364,7 +366,7 @@ void Build::build(const EntryLock& held) {
       fmt::format("built in {:.1f} s", std::chrono::duration<double>(built.at - began).count());
   line(fmt::format("{}: {}", described(target_), how));
   finish([&](const auto& subscriber) { tell_ready(parts_, subscriber, target_, built, how); });
-  EnvironmentCache::measure(entry_);  // nobody waits for that
+  EnvironmentCache::measure(entry_);  // no job waits for the measurement
 }
 
 void Build::solve(const EntryLock& held) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,11 @@ class Build {
   Result<envs::Event> run_with_packages(const std::optional<envs::Lock>& lock,
                                         const EntryLock& held);
   void share_packages(const envs::Lock& lock, const EntryLock& held);
+  std::set<Digest> missing_of(const std::vector<PackageFile>& files, const envs::Lock& lock,
+                              const EntryLock& held);
+  Status fetch_packages(const envs::Lock& lock, const std::vector<PackageFile>& files,
+                        const std::set<Digest>& wanted, envs::EnvironmentOrder& order,
+                        const std::function<void()>& log_lines);
   Archives write_archives(const envs::Lock& lock, const std::set<Digest>& wanted);
   envs::ImageSite image_site() const;
   Result<envs::EnvironmentOrder> order_for(envs::Order::What what, std::optional<envs::Lock> lock,

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kNameBytes = 16;
 
-// Entries of several agents of one machine may have the same key.
+// Entries of several agents on one machine may have the same key, so the name has the path's
+// digest.
 std::string name_of(const CacheEntry& entry) {
   return fmt::format("build-{}.{}", sha256(entry.path()).hex().substr(0, kNameBytes), ::getpid());
 }
@@ -44,7 +45,7 @@ BuildCgroup::BuildCgroup(const CacheEntry& entry, std::optional<Bytes> memory, i
 
 BuildCgroup::~BuildCgroup() {
   if (!cgroups_) return;
-  // Again and again: what is killed may have just started another.
+  // Repeated, because a killed process may have just started another one.
   if (const Status removed = io::clean_cgroups(record_); !removed)
     spdlog::warn("{}", removed.error().message);
 }

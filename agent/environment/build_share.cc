@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t kMegabyte = 1'000'000;
 
-// What other nodes may have of it; those whose size is not known are their channel's alone.
+// The packages that other nodes may have. Those of unknown size are fetched from their channel
+// only.
 std::vector<PackageFile> files_of(const envs::Lock& lock) {
   std::vector<PackageFile> files;
   for (const envs::LockedCondaPackage& package : lock.conda)
@@ -31,7 +32,7 @@ std::string name_of_file(const envs::LockedCondaPackage& package) {
                      package.url.ends_with(".conda") ? ".conda" : ".tar.bz2");
 }
 
-// Of whole packages alone: what came of others is thrown away.
+// Counts whole packages only; parts of others are thrown away.
 std::string summary(const Build::Archives& here, std::size_t wanted, std::size_t peers,
                     std::uint64_t of_channel) {
   if (here.count == 0)
@@ -43,7 +44,12 @@ std::string summary(const Build::Archives& here, std::size_t wanted, std::size_t
       static_cast<double>(of_channel) / kMegabyte);
 }
 
-// Lines that come on one thread and are logged on another.
+std::string progress_text(const transfer::Progress& now) {
+  return fmt::format("building: packages {}/{} MB", now.done_bytes / kMegabyte,
+                     (now.total_bytes + kMegabyte - 1) / kMegabyte);
+}
+
+// Log lines that one thread adds and another one takes.
 class Lines {
  public:
   void add(std::string_view bytes) {
@@ -74,59 +80,69 @@ Result<envs::Event> Build::run_with_packages(const std::optional<envs::Lock>& lo
   return said;
 }
 
-// What fails here costs nothing but time: the build fetches what is missing, and says why it
-// cannot.
-void Build::share_packages(const envs::Lock& lock, const EntryLock& held) {
-  const std::vector<PackageFile> files = files_of(lock);
-  if (files.empty()) return;  // a channel of this machine: each node has it
-  const auto said = run_tools(envs::Order::What::missing, lock, held);
-  if (!said || !said->missing || said->missing->empty()) return;
+// Those of `files` that the build would fetch from their channel; empty if that is not known.
+std::set<Digest> Build::missing_of(const std::vector<PackageFile>& files, const envs::Lock& lock,
+                                   const EntryLock& held) {
   std::set<Digest> wanted;
+  const auto said = run_tools(envs::Order::What::missing, lock, held);
+  if (!said || !said->missing || said->missing->empty()) return wanted;
   for (const PackageFile& file : files)
     if (std::find(said->missing->begin(), said->missing->end(), file.digest.hex()) !=
         said->missing->end())
       wanted.insert(file.digest);
+  return wanted;
+}
+
+// A failure here costs only time: the build fetches what is missing, and reports what it cannot
+// fetch.
+void Build::share_packages(const envs::Lock& lock, const EntryLock& held) {
+  const std::vector<PackageFile> files = files_of(lock);
+  // All packages come from a channel on this machine, which each node has.
+  if (files.empty()) return;
+  const std::set<Digest> wanted = missing_of(files, lock, held);
   if (wanted.empty()) return;
   Lines lines;
-  auto made = order_for(envs::Order::What::fetch, lock, held);
-  if (!made) return;
-  envs::EnvironmentOrder& order = *made;
-  order.on_log = [&](std::string_view bytes) { lines.add(bytes); };
-  order.on_progress = [](const std::string&) {};
-  transfer::Progress last;
-  Status fetched;
-  {
-    ChannelOrigin origin({entry_.wanted(), order.order.site.shared.fetched,
-                          [&](const std::function<bool()>& go_on) -> Status {
-                            order.go_on = go_on;
-                            if (const auto ended = envs::run_lockstep_env(order); !ended)
-                              return ended.error();
-                            return {};
-                          },
-                          [&]() -> Status {
-                            log(lines.take());
-                            share();
-                            if (go_on()) return {};
-                            return make_error(ErrorCode::conflict, "stopped");
-                          }},
-                         parts_.locks.share);
-    if (const Status ready = EnvironmentCache::renew_scratch(entry_, target_.user); !ready) return;
-    fetched = parts_.locks.share.fetch(
-        *target_.lock, files, wanted, origin, [&](const transfer::Progress& now) {
-          last = now;
-          show(fmt::format("building: packages {}/{} MB", now.done_bytes / kMegabyte,
-                           (now.total_bytes + kMegabyte - 1) / kMegabyte));
-        });
-    if (fetched)
-      line(summary(write_archives(lock, wanted), wanted.size(), last.peers, origin.bytes()));
-  }
+  auto order = order_for(envs::Order::What::fetch, lock, held);
+  if (!order) return;
+  order->on_log = [&](std::string_view bytes) { lines.add(bytes); };
+  order->on_progress = [](const std::string&) {};
+  if (const Status ready = EnvironmentCache::renew_scratch(entry_, target_.user); !ready) return;
+  const Status fetched = fetch_packages(lock, files, wanted, *order, [&] { log(lines.take()); });
   log(lines.take());
   EnvironmentCache::drop_scratch(entry_);
   if (!fetched && go_on())
     line("packages were not shared with other nodes: " + fetched.error().message);
 }
 
-// Where the build looks for them.
+// From peers and from the channel. `order` makes the tool that fetches from the channel.
+Status Build::fetch_packages(const envs::Lock& lock, const std::vector<PackageFile>& files,
+                             const std::set<Digest>& wanted, envs::EnvironmentOrder& order,
+                             const std::function<void()>& log_lines) {
+  ChannelOrigin origin({entry_.wanted(), order.order.site.shared.fetched,
+                        [&](const std::function<bool()>& go_on) -> Status {
+                          order.go_on = go_on;
+                          if (const auto ended = envs::run_lockstep_env(order); !ended)
+                            return ended.error();
+                          return {};
+                        },
+                        [&]() -> Status {
+                          log_lines();
+                          share();
+                          if (go_on()) return {};
+                          return make_error(ErrorCode::conflict, "stopped");
+                        }},
+                       parts_.locks.share);
+  transfer::Progress last;
+  TRY(parts_.locks.share.fetch(*target_.lock, files, wanted, origin,
+                               [&](const transfer::Progress& now) {
+                                 last = now;
+                                 show(progress_text(now));
+                               }));
+  line(summary(write_archives(lock, wanted), wanted.size(), last.peers, origin.bytes()));
+  return {};
+}
+
+// Writes the packages to where the build looks for them.
 Build::Archives Build::write_archives(const envs::Lock& lock, const std::set<Digest>& wanted) {
   Archives written;
   for (const envs::LockedCondaPackage& package : lock.conda) {

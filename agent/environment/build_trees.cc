@@ -1,5 +1,5 @@
-// What a build brings from the launcher's blob store and back: trees, and locks. It waits for a
-// launcher that is away.
+// Moves trees and locks between a build and the launcher's blob store. Waits while the launcher is
+// away.
 
 #include <fmt/format.h>
 
@@ -42,7 +42,7 @@ Status Build::fetch_context() {
 
 // ---- locks
 
-// A lock that the launcher lost, or that is damaged, may be there at the next try.
+// Tries again when the launcher has lost the lock or it is damaged: the next try may find it.
 Result<envs::Lock> Build::fetch_lock() {
   for (;;) {
     show("fetching the lock of the environment");

@@ -37,7 +37,7 @@ bool is_entry_name(std::string_view name) {
   return name.size() == 64 && all_of_class(name, "0123456789abcdef");
 }
 
-// A folder of the user's, below one that is ours.
+// Makes a folder that the user owns, below one that the agent owns.
 Status give_folder(const std::string& path, const io::User& user) {
   TRY(io::make_directories(path, 0700));
   const io::Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -65,7 +65,7 @@ std::int64_t number_of(const json& state, const char* key) {
   return found != state.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
 }
 
-// An empty object when there is none, or it is none.
+// An empty object if the file is missing or not valid.
 json read_state(const std::string& path) {
   const auto text = io::read_file(path, kMaxStateBytes);
   const json state = text ? json::parse(*text, nullptr, false) : json();
@@ -107,7 +107,8 @@ Result<std::optional<EntryLock>> EntryLock::try_acquire(const std::string& path,
       if (errno == EWOULDBLOCK) return std::optional<EntryLock>();
       return errno_error(errno, "cannot lock " + path);
     }
-    // Who removes an entry removes its lock file too, and others may hold the next one.
+    // Whoever removes an entry removes its lock file, too. Another process may already hold the
+    // lock of a new file with this name.
     struct stat held {
     }, named{};
     const bool is_the_file = ::fstat(fd.get(), &held) == 0 && ::stat(path.c_str(), &named) == 0 &&
@@ -142,7 +143,7 @@ std::optional<BuiltEnvironment> EnvironmentCache::find(const CacheEntry& entry) 
   const auto text = io::read_file(entry.activation(), kMaxStateBytes);
   auto activation = text ? envs::activation_from_json(*text) : Result<Activation>(Error{});
   if (!activation) return std::nullopt;
-  // Its interpreter may have been uninstalled since: a venv has links to it.
+  // A venv links to its interpreter, which may have been uninstalled since.
   const std::string& interpreter = activation->interpreter;
   const bool is_of_host = !activation->container && !interpreter.empty();
   if (is_of_host && ::access(interpreter.c_str(), X_OK) != 0) return std::nullopt;
@@ -168,7 +169,7 @@ Status EnvironmentCache::open_for(const io::User& user) const {
 
 Status EnvironmentCache::begin(const CacheEntry& entry, const io::User& user) const {
   TRY(open_for(user));
-  TRY(io::clean_cgroups(entry.cgroups()));  // of an agent that was killed
+  TRY(io::clean_cgroups(entry.cgroups()));  // cgroups of an agent that was killed
   TRY(io::remove_tree(entry.path()));
   TRY(io::make_directories(entry.path(), 0711));
   TRY(give_folder(entry.prefix(), user));
@@ -245,7 +246,7 @@ void EnvironmentCache::remove_scratch(const CacheEntry& entry) {
 
 // ---- what there is ------------------------------------------------------------------------------
 
-// Folders that have a number for a name, below both roots.
+// The folders below both roots whose names are numbers (user ids).
 std::vector<std::string> EnvironmentCache::owners() const {
   std::vector<std::string> folders;
   for (const std::string& root : {root_, packages_}) {
@@ -316,13 +317,15 @@ Result<bool> EnvironmentCache::remove(const Item& item, const InUse& in_use) con
   TRY_ASSIGN(const auto lock,
              EntryLock::try_acquire(item.entry.lock_file(), EntryLock::Kind::exclusive));
   if (!lock || in_use(item.entry.name())) return false;
-  if (!io::exists(item.entry.path())) {  // another agent, with which packages are shared, was first
+  if (!io::exists(item.entry.path())) {  // another agent that shares the packages was first
     io::disk::unlink(item.entry.lock_file().c_str());
     return false;
   }
-  TRY(io::clean_cgroups(item.entry.cgroups()));  // of an agent that was killed while it built
+  // Cgroups of an agent that was killed while it built.
+  TRY(io::clean_cgroups(item.entry.cgroups()));
   TRY_ASSIGN(const std::string aside, put_aside(item));
-  // Who wants it says so first and looks for it then: one of us sees the other.
+  // A user of the entry announces itself before it looks for the entry, so one of the two sees the
+  // other.
   if (in_use(item.entry.name())) {
     TRY(put_back(item, aside));
     return false;

@@ -43,7 +43,7 @@ Result<std::string> must_run(const EngineProgram& engine, const Words& words) {
   return std::move(output.text);
 }
 
-// "<id> {labels}"; nullopt: another line.
+// Parses "<id> {labels}"; nullopt for another kind of line.
 std::optional<OwnContainer> container_from(const std::string& line) {
   const auto blank = line.find(' ');
   const json labels =
@@ -62,7 +62,7 @@ Result<ImageHere> look_for_image(const EngineProgram& engine, const std::string&
   Words words{"image", "inspect", "--format", "{{.Id}}", id};
   if (!name.empty()) words.push_back(name);
   TRY_ASSIGN(const io::ProgramOutput output, run(engine, words));
-  // podman leaves the kind of digest out.
+  // Podman leaves out the kind of digest.
   const auto same = [&](const std::string& said) { return id.ends_with(said); };
   std::istringstream said(output.text);
   ImageHere found;
@@ -97,7 +97,7 @@ Result<std::vector<OwnContainer>> containers_with(const EngineProgram& engine,
   if (ids.empty()) return std::vector<OwnContainer>();
   Words words{"container", "inspect", "--format", "{{.Id}} {{json .Config.Labels}}"};
   words.insert(words.end(), ids.begin(), ids.end());
-  // One that went meanwhile makes it fail; it says the others all the same.
+  // If a container was removed meanwhile, the command fails but still prints the others.
   TRY_ASSIGN(const io::ProgramOutput output, run(engine, words));
   std::vector<OwnContainer> containers;
   std::istringstream said(output.text);

@@ -15,7 +15,7 @@ std::string label_of(const OwnContainer& container, const std::string& name) {
   return found == container.labels.end() ? "" : found->second;
 }
 
-// Asked after it was listed: who made it lived longer than its making took.
+// Checked after the list was made: the process that made a container outlives the making.
 bool is_waited_for(const OwnContainer& container, const AgentHome& home) {
   if (const std::string process = label_of(container, "lockstep.process"); !process.empty()) {
     const auto identity = io::process_identity_from(process);

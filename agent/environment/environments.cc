@@ -15,13 +15,14 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr int kBuilders = 4;  // solvings and buildings at once
-constexpr int kLookers = 8;   // they mostly wait, for an interpreter that is asked for its version
+constexpr int kBuilders = 4;  // how many solvers and builders run at once
+constexpr int kLookers = 8;   // these mostly wait for an interpreter that is asked for its version
 constexpr Duration kSweepEvery = seconds(60);
-constexpr Duration kBuildsEndWithin = seconds(6);  // tools have five of them after SIGTERM
+// Tools have five of these seconds to end after SIGTERM
+constexpr Duration kBuildsEndWithin = seconds(6);
 constexpr Duration kLookEvery = milliseconds(20);
 
-// What it said of a plan that has been replaced, before it had seen that.
+// True for a result of a plan that was replaced meanwhile.
 bool is_obsolete(const Input& input, const BuildSubscriber& subscriber) {
   const auto* changed = std::get_if<EnvironmentChanged>(&input);
   return changed != nullptr && changed->report.step == EnvironmentReport::Step::not_solved &&
@@ -34,9 +35,9 @@ bool is_final(const Input& input) {
          (changed != nullptr && changed->report.step == EnvironmentReport::Step::ready);
 }
 
-// Who may speak to a container engine may do anything here: that is ours to do, not the job's. All
-// users share an image that is only named or built by the engine; packages of conda are installed
-// as the job's user.
+// A container engine gives its users full rights on the machine, so the agent's user calls it,
+// never the job's. All users share an image that the engine only pulls or builds; packages of conda
+// are installed as the job's user.
 Result<io::User> user_of(const Assignment& assignment) {
   const auto* docker = std::get_if<DockerEnvironment>(&assignment.spec.environment->definition);
   if (docker != nullptr && !docker->conda) return io::current_user();
@@ -152,7 +153,7 @@ Result<EnvironmentTarget> Environments::target_for(
              interpreters_.ask(
                  name, user,
                  [&] {
-                   // It may hang, on a network's file system: then this is what people see.
+                   // On a network file system this may hang; then people see this text.
                    tell(subscriber,
                         EnvironmentProgress{wanted.attempt,
                                             fmt::format("asking {} for its version", name)});
@@ -161,7 +162,7 @@ Result<EnvironmentTarget> Environments::target_for(
   return target_of(wanted, interpreter, user);
 }
 
-// Of several looks at one attempt each sees the newest that is wanted.
+// Several looks at one attempt may run at once; each uses the newest order.
 void Environments::look(const std::shared_ptr<BuildSubscriber>& subscriber) {
   const std::lock_guard one(subscriber->looking);
   if (subscriber->has_left() || leaving_) return;
@@ -191,7 +192,8 @@ void Environments::serve(const std::shared_ptr<BuildSubscriber>& subscriber,
   const bool solves = target.what == What::solve;
   const CacheEntry entry =
       solves ? cache_.solve(target.user, target.key) : cache_.built(target.user, target.key);
-  // Said before it is looked for: then nobody removes it. See EnvironmentCache::remove.
+  // The entry's user is written before the entry is looked for, so nobody removes it in between.
+  // See EnvironmentCache::remove.
   const Status named = io::write_file_atomically(subscriber->directory().environment(),
                                                  entry.name() + "\n", 0600, false);
   if (!named) return tell_failed(parts_, subscriber, named.error(), Cause::start_failed);

@@ -14,7 +14,7 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kAnswersWithin = seconds(30);
-constexpr std::size_t kMaxKnown = 1'000;  // then all are asked again
+constexpr std::size_t kMaxKnown = 1'000;  // above this number all are forgotten and asked again
 
 std::int64_t nanoseconds(const timespec& time) {
   return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
@@ -64,7 +64,7 @@ int Interpreters::starts() const {
   return starts_;
 }
 
-// As a user-managed environment, which says what is wrong in the words that one would have.
+// Starts it as for a user-managed environment, so that errors read the same.
 Result<Interpreter> Interpreters::start(const std::string& name, const io::User& user,
                                         const std::function<bool()>& is_wanted) {
   {
@@ -91,7 +91,7 @@ Result<Interpreter> Interpreters::start(const std::string& name, const io::User&
   order.on_log = [](std::string_view) {};
   order.go_on = [&] { return go_on_() && is_wanted() && clock.now() < end; };
   auto said = envs::run_lockstep_env(order);
-  cgroup.reset();  // before the file that names it goes
+  cgroup.reset();  // the cgroup is removed before the file that names it
   EnvironmentCache::remove_scratch(entry);
   if (clock.now() >= end)
     return make_error(ErrorCode::deadline_exceeded,

@@ -17,7 +17,7 @@ std::string machine() {
   return platform.substr(0, platform.rfind("-python"));
 }
 
-// As conda calls it, and what of it all nodes of the attempt have.
+// conda's name of the platform, with the versions that all nodes of the attempt have.
 std::string conda_platform(const EnvironmentPlan& plan) {
   utsname kernel{};
   ::uname(&kernel);
@@ -27,7 +27,7 @@ std::string conda_platform(const EnvironmentPlan& plan) {
   return platform;
 }
 
-// An image is of use on all machines of its kind; packages in it may ask for a GPU's driver.
+// An image runs on all machines of its architecture; packages in it may need a GPU's driver.
 std::string docker_platform(const EnvironmentPlan& plan) {
   std::string platform = machine();
   for (const std::string& package : plan.virtual_packages) platform += " " + package;
@@ -38,7 +38,8 @@ std::string platform_for(const EnvironmentDefinition& definition, const Environm
                          const Interpreter& interpreter) {
   return std::visit(
       Match{[&](const HostEnvironment&) {
-              // Nothing is solved, so that nothing hides how the nodes differ.
+              // Nothing is solved for a host environment. The version is part of the platform, so
+              // that nodes with different ones are noticed.
               return interpreter.version.empty()
                          ? machine()
                          : fmt::format("{}-python{}", machine(), interpreter.version);
@@ -49,7 +50,8 @@ std::string platform_for(const EnvironmentDefinition& definition, const Environm
       definition);
 }
 
-// One text for each meaning; what is of no length known stands last in its line.
+// Two inputs of different meaning never give the same text: a value of unknown length is last in
+// its line.
 Digest key_of(const EnvironmentTarget& target, const Interpreter& interpreter) {
   std::string text =
       fmt::format("lockstep environment key 2\ndefinition {}\ngeneration {}\nplatform {}\n",

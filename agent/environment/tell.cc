@@ -30,7 +30,7 @@ std::string image_of(const EnvironmentTarget& target) {
   return docker->build ? "built from " + docker->build->dockerfile : docker->image;
 }
 
-// A command that is one text is for a shell, and a container has its image's alone.
+// A command of one text needs a shell, and a container has only the shells of its image.
 Status check_shell(const Command& command, const EnvironmentTarget& target,
                    const Activation& activation) {
   const auto& container = activation.container;
@@ -51,7 +51,8 @@ Result<ImageHere> look_for_its_image(const EnvironmentTarget& target,
   const auto& container = built.activation.container;
   if (!container) return ImageHere{true, ""};
   const auto* docker = std::get_if<DockerEnvironment>(&target.definition);
-  const bool is_itself = docker != nullptr && !docker->conda;  // and nothing made of it
+  // The image itself is used, without changes.
+  const bool is_itself = docker != nullptr && !docker->conda;
   return look_for_image({container->engine, container->variables}, container->image,
                         is_itself ? docker->image : "");
 }

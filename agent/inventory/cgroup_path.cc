@@ -8,9 +8,9 @@ namespace lockstep::agent {
 namespace {
 
 struct Mount {
-  std::string root;  // which directory of the hierarchy is mounted
+  std::string root;  // the directory of the hierarchy that is mounted
   std::string point;
-  std::string options;  // of the super block: "rw,cpu,cpuacct"
+  std::string options;  // options of the super block: "rw,cpu,cpuacct"
   bool v2 = false;
 };
 
@@ -66,7 +66,7 @@ CgroupPlace cgroup_place(const std::string& root) {
   const auto mounts = cgroup_mounts(root);
   std::istringstream lines(*text);
   std::string line;
-  while (std::getline(lines, line)) {  // "4:cpu,cpuacct:/path", v2 is "0::/path"
+  while (std::getline(lines, line)) {  // "4:cpu,cpuacct:/path"; of v2, "0::/path"
     const auto first = line.find(':');
     const auto second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;

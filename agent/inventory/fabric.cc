@@ -19,12 +19,12 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr int kMostLevels = 4;  // of links on links
+constexpr int kMostLevels = 4;  // how many links may stand on one another
 
 // ---- interfaces --------------------------------------------------------------------------------
 
-// Its folder in /sys, if that shows this network namespace: else a link of the same name there is
-// another one.
+// The link's folder in /sys. "" if /sys belongs to another network namespace, where a link of this
+// name is another one.
 std::string folder_of(const FabricPlaces& places, const NetworkLink& link) {
   std::string folder = places.sys + "/class/net/" + link.name;
   return number_of(folder + "/ifindex", -1) == link.index ? folder : "";
@@ -48,7 +48,7 @@ class InterfaceReader {
     std::vector<FabricInterface> all;
     for (const NetworkLink& link : links_)
       if (is_of_use(link)) all.push_back(describe(link));
-    // If there are too many, hardware counts first.
+    // If there are too many, those of hardware are kept.
     std::stable_sort(all.begin(), all.end(),
                      [](const auto& a, const auto& b) { return !a.is_virtual && b.is_virtual; });
     if (all.size() > kMaxFabricInterfaces) all.resize(kMaxFabricInterfaces);
@@ -57,8 +57,8 @@ class InterfaceReader {
   }
 
  private:
-  // Containers make virtual links all the time; nothing reaches another node through one that has
-  // only an address for itself.
+  // Containers make many virtual links. One whose only address is link-local or loopback reaches no
+  // other node.
   bool is_of_use(const NetworkLink& link) const {
     const bool has_own_address =
         std::any_of(link.addresses.begin(), link.addresses.end(),
@@ -90,7 +90,7 @@ class InterfaceReader {
     return folder.empty() ? DevicePlace() : device_place(folder + "/device");
   }
 
-  // A vlan is as real as its link, a bridge or a bond as one of its ports.
+  // A vlan counts as hardware if its link does, a bridge or a bond if one of its ports does.
   bool stands_on_device(const NetworkLink& link, int levels) const {
     if (place_of(link).exists) return true;
     if (levels == 0) return false;

@@ -11,7 +11,7 @@
 namespace lockstep::agent {
 namespace {
 
-using Handles = std::map<std::string, NvmlDeviceHandle>;  // by PCI bus id
+using Handles = std::map<std::string, NvmlDeviceHandle>;  // handles by PCI bus id
 
 // NVML writes "00000000:01:00.0", the kernel "0000:01:00.0".
 std::string as_in_sys(const std::string& bus_id) {

@@ -12,7 +12,7 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr int kMostGidIndex = 4'096;  // of a table; most of it is empty
+constexpr int kMostGidIndex = 4'096;  // places of a GID table; most are empty
 constexpr int kMostPkeyIndex = 1'024;
 
 // "4: ACTIVE"
@@ -21,7 +21,7 @@ std::string word_of_state(const std::string& line) {
   return colon == std::string::npos ? line : line.substr(colon + 2);
 }
 
-// "200 Gb/sec (4X HDR)", "2.5 Gb/sec (1X SDR)": in whole Gbit/s; 0: unknown.
+// "200 Gb/sec (4X HDR)" or "2.5 Gb/sec (1X SDR)" as whole Gbit/s; 0: unknown.
 int gbps_of(const std::string& line) {
   constexpr double kMost = 1e6;
   double rate = 0;
@@ -34,7 +34,7 @@ bool is_set(const std::string& gid) {
   return gid.size() == kGidCharacters && gid.find_first_not_of("0:") != std::string::npos;
 }
 
-// An empty place cannot be read, or is all zeros.
+// An empty place cannot be read, or holds only zeros.
 std::vector<FabricGid> gids_of(const std::string& directory) {
   std::vector<FabricGid> gids;
   for (const int index : numbers_in(directory + "/gids")) {
@@ -50,7 +50,7 @@ std::vector<FabricGid> gids_of(const std::string& directory) {
   return gids;
 }
 
-// By place, because NCCL_IB_PKEY counts them; without the empty places at the end.
+// The place is kept, because NCCL_IB_PKEY counts places; empty ones at the end are left out.
 std::vector<int> pkeys_by_place(const std::string& directory) {
   std::vector<int> pkeys;
   for (const int place : numbers_in(directory)) {
@@ -63,7 +63,7 @@ std::vector<int> pkeys_by_place(const std::string& directory) {
   return pkeys;
 }
 
-// "Global tclass=106", as the administrator of a RoCE network sets it.
+// "Global tclass=106": the traffic class that the administrator of a RoCE network has set.
 int traffic_class_of(const std::string& path) {
   const std::string line = line_of(path);
   const auto equals = line.rfind('=');
@@ -74,7 +74,7 @@ int traffic_class_of(const std::string& path) {
   return number;
 }
 
-// Of RoCE that of its GIDs; of InfiniBand that of IP over it; of soft-RoCE its parent.
+// RoCE: the interface of its GIDs. InfiniBand: the one for IP over it. Soft-RoCE: its parent.
 std::string netdev_of(const std::string& device, const FabricPort& port) {
   for (const FabricGid& gid : port.gids)
     if (!gid.netdev.empty()) return gid.netdev;
@@ -87,7 +87,7 @@ std::string netdev_of(const std::string& device, const FabricPort& port) {
   return "";
 }
 
-// "mlx5_10" into ("mlx5_", 10).
+// Splits "mlx5_10" into ("mlx5_", 10).
 std::pair<std::string, int> parts_of_name(const std::string& name) {
   const auto last = name.find_last_not_of("0123456789");
   const std::string digits = last == std::string::npos ? name : name.substr(last + 1);

@@ -17,7 +17,7 @@ constexpr Bytes kMostOfPackages = mebibytes(64);
 constexpr std::size_t kMostVersion = 64;
 constexpr char kUnknownVersion[] = "unknown";
 
-// Where libraries lie by default, and where vendors put theirs.
+// Folders where distributions and vendors install libraries.
 std::vector<std::string> library_folders(const std::string& root) {
   std::vector<std::string> folders;
   for (const char* folder :
@@ -40,8 +40,8 @@ bool is_newer(const std::string& a, const std::string& b) {
   return left && (!right || *left > *right);
 }
 
-// What follows the newest file `lead` + version: "2.21.5" of libnccl.so.2.21.5. "": there is no
-// such file; one without a version is "unknown".
+// The version in the name of the newest file that begins with `lead`: "2.21.5" of
+// libnccl.so.2.21.5. "": no such file; "unknown": a file without a version.
 std::string version_of_files(const std::vector<std::string>& folders, const std::string& lead) {
   std::string newest;
   for (const std::string& folder : folders) {
@@ -61,7 +61,7 @@ std::string version_of_files(const std::vector<std::string>& folders, const std:
   return newest;
 }
 
-// The line "Version: 1.13.1" of a file of pkg-config.
+// The version in a pkg-config file: "1.13.1" of the line "Version: 1.13.1".
 std::string version_of_pkg_config(const std::vector<std::string>& folders, const char* package) {
   constexpr std::string_view kKey = "Version:";
   for (const std::string& folder : folders) {
@@ -95,7 +95,7 @@ std::string version_of_package(const std::string& root, std::string_view package
   return is_version(version) ? std::string(version) : "";
 }
 
-// libibverbs.so.1.14.44.0 is its interface 1.14, of rdma-core 44.0.
+// libibverbs.so.1.14.44.0 has interface version 1.14 and comes from rdma-core 44.0.
 std::string version_of_verbs(const std::vector<std::string>& folders) {
   const std::string all = version_of_files(folders, "libibverbs.so");
   constexpr std::string_view kInterface = "1.";
@@ -121,7 +121,7 @@ std::string ucx_version(const std::string& root, const std::vector<std::string>&
   if (std::string version = version_of_pkg_config(folders, "ucx"); !version.empty()) return version;
   const std::string found = version_of_files(folders, "libucp.so");
   if (found.empty()) return "";
-  // The numbers of its file are those of its interface.
+  // The file name of the library only has the version of its interface, so the package is asked.
   std::string version = version_of_package(root, "libucx0");
   if (version.empty()) version = version_of_package(root, "ucx");
   return version.empty() ? kUnknownVersion : version;

@@ -28,7 +28,7 @@ void add_limitation(Inventory& inventory, const std::string& text) {
 }
 
 struct Fraction {
-  int part = 1, of = 1;  // the first is 1
+  int part = 1, of = 1;  // parts are counted from 1
 };
 
 Result<Fraction> fraction_of(const std::string& text) {
@@ -45,12 +45,12 @@ Result<Fraction> fraction_of(const std::string& text) {
                   text));
 }
 
-// As `select` counts, from 0; "" for all.
+// The part as `select` counts it, from 0; "" for the whole machine.
 std::string part_of(const Fraction& fraction) {
   return fraction.of == 1 ? "" : fmt::format("{}/{}", fraction.part - 1, fraction.of);
 }
 
-// What is said by itself counts.
+// An amount that is given beside the share takes precedence.
 Result<Share> divided(Share share) {
   if (share.part.empty()) return share;
   TRY_ASSIGN(const Fraction fraction, fraction_of(share.part));
@@ -63,7 +63,7 @@ Result<Share> divided(Share share) {
 
 Status add_cpus(const Share& share, Inventory& inventory) {
   const CpuProbe probe = probe_cpus();
-  // Who says how many may also say more than a quota would give: several nodes share one.
+  // A count may exceed the quota, since several nodes may share one quota.
   const auto& available = share.cpus.empty() ? probe.cpus : probe.affinity;
   TRY_ASSIGN(inventory.cpus, select(available, share.cpus, "cpus"));
   if (inventory.cpus.empty()) {
@@ -101,7 +101,7 @@ Status add_gpus(const Share& share, Inventory& inventory) {
   return {};
 }
 
-// As conda has it: a version that counts instead of what was found, or "" for none.
+// Like conda: a variable replaces the version that was found; "" hides it.
 void override_version(const char* variable, Inventory& inventory, std::string& version) {
   const char* value = std::getenv(variable);
   if (value == nullptr) return;

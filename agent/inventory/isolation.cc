@@ -17,8 +17,9 @@ namespace {
 
 bool writable(const std::string& path) { return ::access(path.c_str(), W_OK) == 0; }
 
-// A cgroup with processes cannot hand controllers to children, except for the machine's root, which
-// alone has no cgroup.type; what a container sees as its top is none (cgroups(7)).
+// A cgroup with processes cannot enable controllers for its children. The exception is the
+// machine's root, which alone has no cgroup.type; the top that a container sees is not that root
+// (cgroups(7)).
 bool can_hand_on_memory(const std::string& base) {
   const auto handed_on = io::read_file(base + "/cgroup.subtree_control");
   if (handed_on && handed_on->find("memory") != std::string::npos) return true;
@@ -27,8 +28,8 @@ bool can_hand_on_memory(const std::string& base) {
   return members && members->empty();
 }
 
-// Our own cgroup holds processes (us), so children with controllers can only be made beside it, in
-// what was delegated; root may also use the top.
+// The agent's own cgroup holds a process, the agent, so children with controllers can only be made
+// beside it, in what was delegated. root may also use the top.
 bool has_v2(const CgroupPlace& place, const std::string& root) {
   if (place.v2.empty()) return false;
   std::vector<std::string> candidates{place.v2.substr(0, place.v2.rfind('/'))};
@@ -46,7 +47,7 @@ bool has_v1(const CgroupPlace& place) {
   return !memory.empty() && writable(memory);
 }
 
-// cgroup v2 hands `pids` on with the others, where its parent has it.
+// In cgroup v2 `pids` is delegated with the other controllers, if the parent has it.
 bool counts_processes(const CgroupPlace& place, const std::string& root, bool is_v2) {
   if (!is_v2) return !place.v1("pids").empty() && writable(place.v1("pids"));
   for (const std::string& base :
@@ -68,17 +69,18 @@ IsolationProbe with_cgroups(const CgroupPlace& place, const std::string& root, b
   return probe;
 }
 
-// The process that made it is gone; a process that was in it ended with that one.
+// The agent that made the trial is gone, and so is the process in it.
 bool is_dead_trial(const std::string& name, const std::string& lead) {
   if (!name.starts_with(lead)) return false;
   const std::string number = name.substr(lead.size());
   if (number.empty() || number.size() > 9) return false;
   if (number.find_first_not_of("0123456789") != std::string::npos) return false;
   const auto maker = io::identify(std::stoi(number));
-  return !maker || io::is_ending(*maker);  // a zombie too
+  return !maker || io::is_ending(*maker);  // zombies count as gone
 }
 
-// What an agent that was killed during its trial left. Only empty cgroups can be removed.
+// Removes cgroups that an agent left when it was killed during its trial. Only empty cgroups can be
+// removed.
 void remove_dead_trials(const CgroupPlace& place, bool is_v2) {
   const std::vector<std::string> kNone;
   std::vector<std::string> bases{place.v2.substr(0, place.v2.rfind('/'))};
@@ -91,14 +93,15 @@ void remove_dead_trials(const CgroupPlace& place, bool is_v2) {
         if (!is_dead_trial(name, lead)) continue;
         const std::string trial = folder + "/" + name;
         for (const std::string& rank : io::list_directory(trial).value_or(kNone))
-          io::disk::rmdir((trial + "/" + rank).c_str());  // a file of the kernel's stays
+          // Fails for files of the kernel, which go with their directory.
+          io::disk::rmdir((trial + "/" + rank).c_str());
         io::disk::rmdir(trial.c_str());
       }
     }
   }
 }
 
-// As a runner makes the cgroups of a job with a memory limit.
+// Makes cgroups as a runner does for a job with a memory limit.
 void try_limits(IsolationProbe& probe) {
   io::CgroupRequest request;
   request.name = "probe-" + std::to_string(::getpid());

@@ -18,8 +18,10 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr std::size_t kAnswerBytes = 64u << 10;  // the kernel's parts of a dump are smaller
-constexpr std::size_t kMostLinks = 10'000;       // a machine with many containers has hundreds
+// Larger than any part of a dump that the kernel sends.
+constexpr std::size_t kAnswerBytes = 64u << 10;
+// Far above a machine with many containers, which has hundreds.
+constexpr std::size_t kMostLinks = 10'000;
 constexpr time_t kAnswerSeconds = 5;
 
 // The attributes that follow a message's fixed part. Reads only within the message.
@@ -107,7 +109,7 @@ Attributes attributes_of(const nlmsghdr& message) {
 
 // ---- links, addresses, routes ------------------------------------------------------------------
 
-using Links = std::map<int, NetworkLink>;  // by index
+using Links = std::map<int, NetworkLink>;  // links by their index
 
 std::string kind_in(const rtattr& info) {
   Attributes nested(RTA_DATA(&info), size_of(info));
@@ -133,10 +135,10 @@ void take_link(const nlmsghdr& message, Links* links) {
       case IFLA_MASTER: link.master = number_of_attribute(*one); break;
       case IFLA_LINKINFO: link.kind = kind_in(*one); break;
       case IFLA_LINK_NETNSID: is_elsewhere = true; break;
-      default: break;  // there are many more
+      default: break;  // other attributes are not needed
     }
   }
-  // The other end of a veth, or a macvlan's link, may be in another namespace.
+  // `below` of a veth or a macvlan may be a link in another namespace, and means nothing here.
   if (is_elsewhere || link.below == link.index) link.below = 0;
   if (!link.name.empty()) links->emplace(link.index, std::move(link));
 }
@@ -152,7 +154,8 @@ void take_address(const nlmsghdr& message, Links* links) {
   Attributes attributes = attributes_of<ifaddrmsg>(message);
   while (const rtattr* one = attributes.take()) {
     if (one->rta_type == IFA_LOCAL) local = one;
-    if (one->rta_type == IFA_ADDRESS) address = one;  // of a point-to-point link: the other end's
+    // The address of a point-to-point link's other end.
+    if (one->rta_type == IFA_ADDRESS) address = one;
   }
   const rtattr* own = local != nullptr ? local : address;
   char text[INET6_ADDRSTRLEN] = {};

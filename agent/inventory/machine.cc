@@ -9,8 +9,8 @@
 
 namespace lockstep::agent {
 
-// The machine id alone will not do: cloned images share it. Nor will the boot id: containers have
-// their machine's, and limits of their own.
+// The machine id is not enough: cloned images share it. Nor is the boot id: containers have the
+// boot id of their machine, but limits of their own.
 MachinePart probe_machine(const Share& share) {
   MachinePart machine;
   struct stat processes {};

@@ -23,7 +23,8 @@ std::optional<Bytes> cgroup_limit(const std::string& root) {
        cgroup_files(root, "memory", "memory.max", "memory.limit_in_bytes")) {
     const auto text = io::read_file(file);
     unsigned long long bytes = 0;
-    if (!text || std::sscanf(text->c_str(), "%llu", &bytes) != 1) continue;  // "max"
+    // The file may hold "max" instead of a number.
+    if (!text || std::sscanf(text->c_str(), "%llu", &bytes) != 1) continue;
     limit = limit ? std::min(*limit, Bytes{bytes}) : Bytes{bytes};
   }
   return limit;

@@ -28,7 +28,7 @@ std::string address_text(const sockaddr* address) {
   return text;
 }
 
-// The kernel answers -1 or an error where a device does not know its speed.
+// The kernel answers -1 or an error for a device that does not know its speed.
 std::int64_t speed_mbps(const std::string& sys, const std::string& name) {
   const auto text = io::read_file(sys + "/class/net/" + name + "/speed");
   long long speed = -1;

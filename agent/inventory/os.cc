@@ -14,8 +14,8 @@ namespace lockstep::agent {
 
 namespace {
 
-// What programs name as their interpreter, by the ABI of each architecture; the C library is beside
-// what it leads to.
+// The dynamic loaders of each architecture's ABI. The C library is in the folder that the link
+// leads to.
 constexpr std::array<const char*, 2> kLoaders{"/lib64/ld-linux-x86-64.so.2",
                                               "/lib/ld-linux-aarch64.so.1"};
 

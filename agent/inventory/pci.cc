@@ -32,20 +32,20 @@ bool is_pci_address(std::string_view name) {
          is_hex(rest[5]) && is_hex(rest[7]);
 }
 
-// Of "/sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0/net/eth0" the two addresses.
+// Finds the two addresses in "/sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0/net/eth0".
 std::string pci_path_in(const std::string& path) {
   std::string found;
   std::string_view rest = path;
   while (!rest.empty()) {
     const std::string_view part = rest.substr(0, rest.find('/'));
     rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-    if (part.starts_with("pci")) found.clear();  // a root complex
+    if (part.starts_with("pci")) found.clear();  // a root complex begins a new path
     if (is_pci_address(part)) found.append(found.empty() ? "" : "/").append(part);
   }
   return found;
 }
 
-// A virtual function's own folder (virtio0) has none; the PCI device's above it does.
+// A virtual function's own folder (virtio0) has no NUMA node; the PCI device above it does.
 int numa_node_above(std::filesystem::path directory) {
   constexpr int kMostLevels = 4, kLastNode = 1 << 16;
   for (int level = 0; level < kMostLevels && directory.has_filename(); ++level) {

@@ -27,14 +27,15 @@ std::string state_of(const std::string& path) {
   return colon == std::string::npos ? text : text.substr(colon + 2);
 }
 
-// "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)": in whole Gb/s.
+// "100 Gb/sec (4X EDR)" or "2.5 Gb/sec (1X SDR)" as whole Gb/s.
 int rate_of(const std::string& path) {
   double rate = 0;
   if (std::sscanf(trimmed_file(path).c_str(), "%lf", &rate) != 1) return 0;
   return rate > 0 && rate < 1e6 ? static_cast<int>(rate) : 0;
 }
 
-// The upper half of GID 0, "fe80:0000:0000:0000:0015:5dff:fe33:ff0e"; "" for a port without GIDs.
+// The upper half of GID 0, as in "fe80:0000:0000:0000:0015:5dff:fe33:ff0e"; "" if the port has no
+// GIDs.
 std::string subnet_prefix_of(const std::string& path) {
   constexpr std::size_t kPrefixBytes = 19;
   const std::string gid = trimmed_file(path);
@@ -43,7 +44,7 @@ std::string subnet_prefix_of(const std::string& path) {
   return is_gid && is_set ? gid.substr(0, kPrefixBytes) : "";
 }
 
-// The table has 128 places, of which most are 0: none.
+// The table has 128 places; most hold 0, which means none.
 std::vector<int> pkeys_of(const std::string& directory) {
   std::vector<int> pkeys;
   const auto names = io::list_directory(directory);

@@ -15,7 +15,7 @@
 namespace lockstep::agent {
 namespace {
 
-// In a child with a mount namespace of its own, so that nothing has to be unmounted.
+// Mounts in a child with a mount namespace of its own, so nothing has to be unmounted.
 bool can_overlay(const std::string& scratch, bool own_user_namespace) {
   const std::string options = "lowerdir=" + scratch + "/lower,upperdir=" + scratch +
                               "/upper,workdir=" + scratch + "/work" +

@@ -28,14 +28,14 @@ std::vector<io::Mount> mounts_below(const std::string& path) {
   return found;
 }
 
-// Without a word to its file system, which may be a user's and never answer.
+// The mount's file system is not asked: it may be a user's (FUSE), and never answer.
 std::optional<std::uint64_t> mount_of(const io::Fd& fd) {
   return io::mount_id_in(
       io::read_file("/proc/self/fdinfo/" + std::to_string(fd.get())).value_or(""));
 }
 
-// A user may have put a symlink into the path since the table was read: it is opened through none,
-// and must be the mount that the table names.
+// A user may have put a symlink into the path since the table was read. The path is opened without
+// following any, and must be the mount that the table names.
 Status unmount(const io::Mount& mount, const std::string& path) {
   const auto slash = path.rfind('/');
   const io::Fd above(
@@ -62,7 +62,7 @@ Status unmount_below(const std::string& path) {
     const Status done = unmount(*mount, path);
     if (!done && failed) failed = done;
   }
-  // A mount takes with it what is mounted in it.
+  // Unmounting a mount also detaches the mounts in it.
   return failed || mounts_below(path).empty() ? Status() : failed;
 }
 
@@ -73,7 +73,7 @@ Status release_part(const io::AttemptDir& directory, const std::string& mount_po
   io::unlink_short_path(directory);
   if (!mount_point.empty()) {
     TRY(unmount_below(mount_point));
-    // Only the empty directory: whatever else is there is not ours.
+    // Only an empty directory is removed: files in it are not the agent's.
     if (io::disk::rmdir(mount_point.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY &&
         errno != EACCES) {
       return errno_error(errno, "remove " + mount_point);

@@ -18,14 +18,16 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kLookEvery = seconds(1);
-constexpr Duration kMeasureEvery = seconds(5);    // those with a limit
-constexpr Duration kMeasureAtMost = seconds(20);  // one attempt; then what was found so far counts
-constexpr Duration kHeldAtMost = seconds(5);      // the open files of one attempt, each look
+constexpr Duration kMeasureEvery = seconds(5);  // attempts with a limit
+// The most time for one attempt; what was found by then counts.
+constexpr Duration kMeasureAtMost = seconds(20);
+// The most time for one look at the open files of an attempt.
+constexpr Duration kHeldAtMost = seconds(5);
 constexpr int kShareOfTime = 20;
 
 Bytes critical(Bytes low) { return Bytes{low.count / 4}; }
 
-// The runner's descendants, and of a container what descends from its first process.
+// The runner's descendants; for a container, the descendants of its first process.
 std::set<int> processes_of(const io::AttemptDir& directory) {
   std::set<int> found;
   for (const std::string& file : {directory.runner_pid(), directory.container_pid()}) {
@@ -39,8 +41,8 @@ Bytes held_by(const io::AttemptDir& directory) {
   return io::measure_held(directory.path(), processes_of(directory), kHeldAtMost).bytes;
 }
 
-// A file may lose or get its only name during the walk. It must not count twice, so what processes
-// hold is the lesser of two looks, before and after.
+// A file may lose its last name, or get one, during the walk. It must not count twice, so of two
+// looks at what processes hold, one before and one after, the smaller counts.
 void measure(const AgentHome& home, AttemptDisk& disk) {
   const io::AttemptDir directory = home.attempt(disk.attempt);
   const Bytes before = held_by(directory);
@@ -48,7 +50,7 @@ void measure(const AgentHome& home, AttemptDisk& disk) {
   if (const auto size = io::measure_tree(directory.path(), {logs}, kMeasureAtMost))
     disk.used = size->bytes;
   const std::string working = io::working_directory(directory);
-  if (working != directory.code())  // else it was measured with the rest
+  if (working != directory.code())  // otherwise it was measured as part of the directory
     if (const auto placed = io::measure_tree(working, {}, kMeasureAtMost))
       disk.used.count += placed->bytes.count;
   if (before.count != 0) disk.removed = std::min(before, held_by(directory));
@@ -129,7 +131,8 @@ void DiskWatch::measured(const std::vector<AttemptDisk>& attempts, Instant began
   const auto space = io::disk_space(home_.attempts());
   if (!space) return;
   Bytes low = low_.count != 0 ? low_ : io::default_low_space(space->total);
-  if (!ended_.empty()) low = {};  // limits alone count until their space is back
+  // Until the disk space of ended parts is free again, only limits count.
+  if (!ended_.empty()) low = {};
   const auto found = who_must_end(attempts, *space, low);
   if (!found || !events_.is_running(found->attempt)) return;
   spdlog::warn("ending {}: {}", to_string(found->attempt), log_text(found->why));

@@ -11,7 +11,7 @@ namespace {
 
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Where it lies then.
+// Returns where the directory is after that.
 Result<std::string> set_aside(const AgentHome& home, const io::AttemptDir& directory) {
   TRY(io::make_directories(home.quarantine(), 0700));
   TRY_ASSIGN(const io::Folder attempts, io::Folder::open(home.attempts()));

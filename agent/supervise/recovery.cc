@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t kLastWordsBytes = 600;
 constexpr int kLastWordsLines = 3;
 
-// At most `limit` bytes of the file's end, from a whole character on; "" when it cannot be read.
+// At most `limit` bytes from the end of the file, beginning with a whole character; "" if it cannot
+// be read.
 std::string end_of_file(const std::string& path, std::size_t limit) {
   constexpr std::size_t kBegunCharacter = 3;
   const auto file = io::open_file(path, O_RDONLY);
@@ -45,7 +46,7 @@ std::optional<io::ProcessIdentity> find_by_command_line(const std::string& attem
   return std::nullopt;
 }
 
-// nullopt: the directory tells nothing; its agent died before it wrote the assignment.
+// nullopt: the directory has no assignment, because its agent died before it wrote one.
 std::optional<RecoveredPart> recover_part(const io::AttemptDir& directory, bool same_boot) {
   const auto bytes = io::read_file(directory.assignment());
   if (!bytes) return std::nullopt;
@@ -87,7 +88,7 @@ std::optional<io::ProcessIdentity> find_runner(const io::AttemptDir& directory) 
     if (identity && io::is_alive(*identity)) return identity;
     if (identity) return std::nullopt;
   }
-  // Its log is made when it is started; the pid file a moment later.
+  // The log is made when the runner is started, the pid file a moment later.
   if (!io::exists(directory.runner_log())) return std::nullopt;
   return find_by_command_line(directory.path());
 }
@@ -98,7 +99,8 @@ std::vector<LogSize> log_sizes(const io::AttemptDir& directory) {
   std::map<int, LogSize> by_rank;
   for (const std::string& name : *names) {
     const auto log = io::AttemptDir::parse_log_name(name);
-    if (!log || log->second == LogStream::environment) continue;  // it is nobody's rank
+    // The environment's log belongs to no rank.
+    if (!log || log->second == LogStream::environment) continue;
     struct stat file;
     if (::stat((directory.logs() + "/" + name).c_str(), &file) != 0) continue;
     LogSize& size = by_rank[log->first];

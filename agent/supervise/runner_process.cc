@@ -13,7 +13,7 @@ namespace {
 
 constexpr Duration kFirstPause = milliseconds(2);
 constexpr Duration kLongestPause = milliseconds(100);
-// More than all windows of a part together: a runner that does not read.
+// More than all windows of a part together, so only a runner that does not read can reach it.
 constexpr std::size_t kMaxAttachBacklog = 64u << 20;
 
 }  // namespace
@@ -27,7 +27,7 @@ RunnerProcess::RunnerProcess(io::EventLoop& loop, io::AttemptDir directory,
       dial_pause_(kFirstPause) {
   auto process = io::open_process(identity_);
   if (!process) {
-    // Dead already: told from the loop, as any death.
+    // The runner is dead already. The loop reports it, as it does any death.
     if (process.error().code != ErrorCode::not_found) spdlog::error("{}", process.error().message);
     next_dial_ = Instant::never();
     loop_.post([on_death = events_.on_death] { on_death(); });
@@ -83,7 +83,8 @@ void RunnerProcess::connected(io::Fd fd) {
       loop_, std::move(fd), kMaxRunnerFrameBytes, [this](std::string frame) { receive(frame); },
       [this] {
         socket_.reset();
-        next_dial_ = {};  // the pidfd tells whether it died; until then, dial again
+        // The pidfd shows whether the runner died; until then the agent dials again.
+        next_dial_ = {};
       });
   if (!assignment_.empty()) socket_->send(assignment_);
   if (!end_.empty()) socket_->send(end_);

@@ -10,10 +10,10 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kPauseAfterFailure = seconds(10);
-// An attempt's directory name, and what else a runner's command line holds.
+// The length of an attempt's directory name and of the rest of a runner's command line.
 constexpr std::size_t kRestOfCommandLine = 255 + 256;
 
-// A runner inherits nothing of the agent's shell but how to find its libraries and our own
+// A runner gets no environment from the agent, except for the path of its libraries and our own
 // switches.
 std::map<std::string, std::string> runner_environment() {
   std::map<std::string, std::string> environment;
@@ -53,8 +53,8 @@ void RunnerStarter::keep_template() {
     starting_ = true;
   }
   io::DetachedStart start = plain_start();
-  start.environment["LD_BIND_NOW"] = "1";  // once for all that are forked
-  // Another name than a runner's: it supervises nothing.
+  start.environment["LD_BIND_NOW"] = "1";  // resolved once, for all runners that are forked
+  // The template has another name than runners, because it supervises no attempt.
   start.arguments = {"lockstep-template", "--template"};
   auto server = io::ForkServer::start(
       std::move(start), attempts_.size() + program_.probe_cache.size() + kRestOfCommandLine);
@@ -67,7 +67,7 @@ void RunnerStarter::keep_template() {
   if (server) template_ = *std::move(server);
 }
 
-// Stopped or hung it would stay: it is no child of ours.
+// A template that is stopped or hangs would stay: it is not a child of this process.
 void RunnerStarter::drop(const Template& broken, const Error& why) {
   {
     const std::lock_guard lock(mutex_);

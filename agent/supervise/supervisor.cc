@@ -20,8 +20,8 @@ constexpr Duration kUseAllowance = seconds(2);
 
 Status write_assignment(const io::AttemptDir& directory, const Assignment& assignment) {
   const std::string bytes = wire::encode(assignment);
-  if (io::read_file(directory.assignment()) == bytes) return {};  // since it was staged
-  // Not durable: after a power cut the runner is gone, and so is the part.
+  if (io::read_file(directory.assignment()) == bytes) return {};  // unchanged since it was staged
+  // The file need not be durable: a power cut ends the runner and the part as well.
   return io::write_file_atomically(directory.assignment(), bytes, 0600, false);
 }
 
@@ -48,7 +48,8 @@ Supervisor::Supervisor(io::EventLoop& loop, Workers& workers, AgentHome home, Ru
       inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
       removers_(kRemovers) {
   starter_->keep_template();
-  // Without inotify (its per-user limit) the dialling timer alone finds the sockets, a bit later.
+  // Without inotify (its per-user limit is reached) the dialling timer finds the sockets, a bit
+  // later.
   if (!inotify_) return;
   loop_.watch(inotify_.get(), io::EventLoop::Interest::read, [this] { on_directory_change(); });
 }
@@ -70,7 +71,7 @@ Recovered Supervisor::recover(bool same_boot) {
   return recovered;
 }
 
-// Each may take seconds to end, or never do it.
+// Each runner may take seconds to end, or never end.
 void Supervisor::end_unknown(std::vector<io::Runner> unknown) {
   if (unknown.empty()) return;
   held_starts_.emplace();
@@ -199,7 +200,8 @@ void Supervisor::kill(const AttemptId& attempt) {
 void Supervisor::on_death(const AttemptId& attempt) {
   const auto found = parts_.find(attempt);
   if (found == parts_.end() || !found->second.process) return;
-  // The handler that calls us belongs to this process: it goes when the turn is over.
+  // The process object owns the handler that is running now, so it is destroyed after this turn of
+  // the loop.
   std::shared_ptr<RunnerProcess> process = std::move(found->second.process);
   loop_.post([process] {});
   if (attach_.gone) attach_.gone(attempt);
@@ -216,7 +218,7 @@ void Supervisor::on_death(const AttemptId& attempt) {
   if (report.error().code != ErrorCode::not_found) spdlog::error("{}", report.error().message);
   const std::string path = home_.attempt(attempt).path();
   const std::string removed = io::exists(path) ? "" : path;
-  // What it supervised must be gone before anybody hears that it is.
+  // All processes that the runner supervised are removed before its end is reported.
   clean(attempt, process->identity(), [this, attempt, removed] {
     const io::AttemptDir directory = home_.attempt(attempt);
     emit_(RunnerGone{attempt, log_sizes(directory), removed.empty() ? last_words(directory) : "",
@@ -244,7 +246,8 @@ void Supervisor::remove(const AttemptId& attempt) {
   switch (part.removal) {
     case Removal::not_asked: part.removal = Removal::asked; break;
     case Removal::asked:
-      // It reported and leaves by itself in a moment; when asked again, it did not.
+      // The runner reported its end and leaves by itself in a moment. If the core asks again, it
+      // did not leave.
       if (part.process) kill(attempt);
       break;
     case Removal::running: return;
@@ -260,7 +263,7 @@ void Supervisor::run_removal_if_asked(Part& part, const AttemptId& attempt) {
         remove_or_set_aside(home, home.attempt(attempt), io::former_mount_point(attempt));
     loop.post([this, alive, attempt, status] {
       if (!*alive) return;
-      if (!status) {  // the core asks again
+      if (!status) {  // the core asks again later
         parts_[attempt].removal = Removal::asked;
         spdlog::error("{}: {}", to_string(attempt), status.error().message);
         return;

@@ -26,7 +26,7 @@ void Workers::submit(Work work) {
 }
 
 void Workers::serve() {
-  // Signals belong to the loop's thread.
+  // Only the loop's thread handles signals.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);

@@ -21,14 +21,14 @@ struct GpuSampler::Shared {
   std::string library;
   std::mutex mutex;
   std::condition_variable changed;
-  bool stopping = false;  // guarded by mutex, as are the members below
+  bool stopping = false;  // guarded by the mutex, like the members below
   std::vector<GpuUse> newest;
   SteadyClock::time_point at;
 };
 
 namespace {
 
-// NVML's handles of these GPUs. Its order need not be ours.
+// NVML's handles of these GPUs. NVML may number them in another order.
 std::map<int, NvmlDeviceHandle> handles_of(const Nvml& nvml, const std::vector<GpuDevice>& gpus) {
   std::map<int, NvmlDeviceHandle> handles;
   unsigned count = 0;

@@ -18,13 +18,14 @@ std::string text_of(const std::string& file) { return io::read_file(file).value_
 
 std::string directory_of(const std::string& file) { return file.substr(0, file.rfind('/')); }
 
-// The directory of ours or above whose file holds the lowest number above 0; "": none holds one.
+// Of these files, the directory of the one with the lowest number above 0; "": none has one.
 std::string lowest(const std::vector<std::string>& files) {
   std::string found;
   double least = 0;
   for (const std::string& file : files) {
     double value = 0, period = 1;
-    const std::string text = text_of(file);  // "max 100000", "200000 100000", "-1", "1073741824"
+    // Forms of the text: "max 100000", "200000 100000", "-1", "1073741824"
+    const std::string text = text_of(file);
     if (std::sscanf(text.c_str(), "%lf %lf", &value, &period) < 1 || value <= 0) continue;
     if (!found.empty() && value / period >= least) continue;
     least = value / period;
@@ -34,7 +35,8 @@ std::string lowest(const std::vector<std::string>& files) {
 }
 
 std::uint64_t per_second(std::uint64_t before, std::uint64_t after, Duration elapsed) {
-  if (after < before || elapsed <= Duration::zero()) return 0;  // an interface went away
+  // A counter went back because an interface was removed.
+  if (after < before || elapsed <= Duration::zero()) return 0;
   return static_cast<std::uint64_t>(static_cast<double>(after - before) * 1e9 /
                                     static_cast<double>(elapsed.count()));
 }
@@ -52,7 +54,7 @@ std::optional<Duration> NodeSampler::cpu_time() const {
   if (!cpu_cgroup_.empty()) {
     if (const auto us = cgroup_cpu_us(text_of(cpu_cgroup_ + "/cpu.stat")))
       return std::chrono::microseconds(*us);
-    long long ns = 0;  // v1, where cpu and cpuacct are mounted together
+    long long ns = 0;  // cgroup v1 mounts cpu and cpuacct together
     if (std::sscanf(text_of(cpu_cgroup_ + "/cpuacct.usage").c_str(), "%lld", &ns) == 1)
       return Duration(ns);
   }

@@ -6,7 +6,7 @@
 namespace lockstep::agent {
 namespace {
 
-// The words of a line, and the lines of a text, one after another.
+// Splits a line into words, or a text into lines, one after another.
 class Words {
  public:
   explicit Words(std::string_view text) : rest_(text) {}
@@ -87,8 +87,8 @@ std::optional<Bytes> used_memory(std::string_view meminfo) {
   return kibibytes(*total - std::min(*total, *free));
 }
 
-// "  eth0: 1234 5 0 0 0 0 0 0 678 …": received bytes first, sent bytes ninth. No blank need follow
-// the colon.
+// "  eth0: 1234 5 0 0 0 0 0 0 678 …": the first number is the received bytes, the ninth the sent
+// bytes. There may be no blank after the colon.
 Traffic traffic(std::string_view net_dev) {
   constexpr int kSentColumn = 8;
   Traffic sum;

@@ -52,14 +52,15 @@ Status BlobCacheLimit::keep() {
 }
 
 Status BlobCacheLimit::free(Bytes wanted) {
-  if (limit_.attempts.empty()) return {};  // which trees are in use is not known
+  // Without a folder of attempts it is not known which trees are in use.
+  if (limit_.attempts.empty()) return {};
   const std::lock_guard lock(mutex_);
   bool any = false;
   TRY(remove_oldest(wanted.count, &any));
   return any ? collect_blobs() : Status();
 }
 
-// Until about so many bytes are gone; `any`: whether one was.
+// Removes trees until about this many bytes are freed. `any`: whether one was removed.
 Status BlobCacheLimit::remove_oldest(std::uint64_t bytes, bool* any) {
   *any = false;
   TRY_ASSIGN(auto trees, trees_.list());

@@ -40,14 +40,14 @@ Status make_client_home(const io::AttemptDir& directory, const ClientAccess& acc
   TRY_ASSIGN(const io::KeyPair key, io::key_pair_with(access.secret_key));
   TRY_ASSIGN(const io::Folder attempt, io::Folder::open(directory.path()));
   const std::string name = name_of(directory.client_home());
-  TRY(attempt.remove(name));  // of a staging that was cut off
+  TRY(attempt.remove(name));  // left by a staging that was interrupted
   bool is_new = false;
   TRY_ASSIGN(const io::Folder home, attempt.make(name, is_new));
   TRY_ASSIGN(const io::Folder keys, home.make("keys", is_new));
   TRY(write_file(keys, "user.key",
                  fmt::format("public {}\nsecret {}\n", key.public_key.value, key.secret_key),
                  owner));
-  // For the error of whoever copies the key and uses it later.
+  // The file names the attempt, for the error of a person who copies the key and uses it later.
   TRY(write_file(
       keys, "attempt",
       fmt::format("attempt {} of job {}", access.attempt.number, access.attempt.job.value), owner));
@@ -56,8 +56,8 @@ Status make_client_home(const io::AttemptDir& directory, const ClientAccess& acc
   return home.give({owner.uid, owner.gid}, 0700);
 }
 
-// The folder is the user's: a file of ours is made in it, given away, and takes the place of the
-// old.
+// The folder is the user's. A file of the agent is made there, given to the user, and renamed over
+// the old one.
 Status renew_endpoint(const io::AttemptDir& directory, const std::string& endpoint) {
   const auto attempt = io::Folder::open(directory.path());
   const auto home = attempt ? attempt->enter(name_of(directory.client_home()))

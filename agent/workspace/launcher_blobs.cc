@@ -5,8 +5,8 @@
 namespace lockstep::agent {
 namespace {
 
-// A socket whose key was refused, by a launcher that has just started, is silent for ever: another
-// is dialled soon.
+// A launcher that has just started may refuse the socket's key, and such a socket stays silent for
+// ever. After this time another one is dialled.
 constexpr Duration kSilenceOfLauncher = seconds(20);
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxObject = snapshot::kMaxDirectoryObjectBytes;
 
-// Directories only: what an older tree alone has is not fetched.
+// Fetches directories only. Files that only an older tree has are not fetched.
 Status fetch_folders(const RestoreParts& parts, const Digest& root) {
   for (;;) {
     TRY_ASSIGN(std::vector<snapshot::BlobWanted> wanted, parts.cache.missing_blobs_from(root));
@@ -39,12 +39,13 @@ Result<Digest> join(const RestoreParts& parts) {
     return parts.cache.put(digest, bytes);
   };
   TRY_ASSIGN(joined.root, snapshot::merge_checkpoints(source.base, source.trees, objects));
-  // The attempt after this one may need it as its base, on a node that never had it.
+  // The next attempt may need this tree as its base, on a node that never had it.
   if (!joined.directories.empty()) TRY(parts.blobs.push(joined, {}));
   return joined.root;
 }
 
-// The joined tree is this node's own: each file is asked for as one of the tree that it came from.
+// Only this node has the joined tree, so each file is requested as part of the tree that it came
+// from.
 Status fetch_files(const RestoreParts& parts, const Digest& root) {
   TRY_ASSIGN(std::vector<snapshot::BlobWanted> wanted, parts.cache.missing_blobs_from(root));
   std::vector<Digest> from;

@@ -6,7 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "agent/workspace/workspace.h"
+#include "agent/workspace/blob_source.h"
+#include "common/domain/messages/assignment.h"
 #include "common/snapshot/checkout/materialize.h"
 #include "common/snapshot/content/blob_store.h"
 

@@ -65,7 +65,7 @@ Status RoomCheck::for_tree(const Digest& root, const snapshot::MaterializeOption
   const bool are_linked =
       options.for_all && options.owner.uid == ours.uid && options.owner.gid == ours.gid;
   const auto written = snapshot::written_size(blobs_, root, are_linked);
-  if (!written) return {};  // a damaged blob is found, and fetched again, when it is written out
+  if (!written) return {};  // a damaged blob is noticed and fetched again when it is written out
   return ask({missing, *written});
 }
 

@@ -16,9 +16,10 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr Duration kMeasureAtMost = seconds(20);  // then what was found so far counts
+// The most time for one place; what was found by then counts.
+constexpr Duration kMeasureAtMost = seconds(20);
 
-// With the rights of the job's user, so that nobody learns of files by naming them.
+// Checks with the rights of the job's user, so that users cannot probe for files by naming them.
 Status check_in_place(const DataInput& input, const io::User& user) {
   TRY_ASSIGN(const io::ActAs acting, io::ActAs::begin(user));
   struct stat info {};
@@ -40,7 +41,8 @@ Status check_in_place(const DataInput& input, const io::User& user) {
   return {};
 }
 
-// An empty folder beside the working directory for a copy; `name` is its name in the attempt's.
+// Makes an empty folder for a copy, beside the working directory. `name`: its name in the attempt's
+// directory.
 Result<io::Folder> make_beside(const InputParts& parts, std::string& name) {
   const std::string& path = parts.directory.path();
   name = parts.directory.input_beside().substr(path.size() + 1);
@@ -73,7 +75,8 @@ Status check_type(const DataInput& input, bool is_folder) {
   return {};
 }
 
-// With the rights of the job's user. What cannot be measured counts nothing: copying it says why.
+// Measures with the rights of the job's user. What cannot be measured counts as nothing; copying it
+// reports the reason.
 Result<Bytes> size_of(const InputParts& parts, const DataInput& input,
                       const io::OpenedPlace& opened) {
   TRY_ASSIGN(const io::ActAs acting, io::ActAs::begin(parts.user));
@@ -86,7 +89,7 @@ Result<Bytes> size_of(const InputParts& parts, const DataInput& input,
   return Bytes{static_cast<std::uint64_t>(info.st_blocks) * 512};
 }
 
-// All of it with the rights of the job's user, who owns the copy.
+// Copies with the rights of the job's user, who owns the copy.
 Status copy_place(const InputParts& parts, const DataInput& input, const io::OpenedPlace& opened) {
   const snapshot::Owner owner{parts.user.uid, parts.user.gid};
   parts.tell(fmt::format("copying input '{}'", input.name));

@@ -17,6 +17,7 @@
 #include <utility>
 #include <variant>
 
+#include "agent/workspace/abilities.h"
 #include "agent/workspace/restore.h"
 #include "agent/workspace/room.h"
 #include "agent/workspace/stage_inputs.h"
@@ -25,12 +26,12 @@
 #include "common/io/clock.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
-#include "common/io/files/places.h"
 #include "common/io/process.h"
 #include "common/snapshot/checkout/materialize.h"
 #include "common/snapshot/content/blob_store.h"
 
 namespace lockstep::agent {
+
 namespace {
 
 using Mode = WorkspacePlan::Mode;
@@ -42,56 +43,13 @@ Result<Mode> mode_of(const std::string& workdir_mode) {
   return make_error(ErrorCode::invalid_argument, "unknown working directory mode " + workdir_mode);
 }
 
-// In a child: an unshared namespace cannot be left again.
-bool can_unshare_mounts() {
-  const pid_t child = ::fork();
-  if (child < 0) return false;
-  if (child == 0) {
-    ::_exit(::unshare(CLONE_NEWNS | (::geteuid() == 0 ? 0 : CLONE_NEWUSER)) == 0 ? 0 : 1);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-// Whether ranks can see their working directory below jobs_folder().
-bool has_common_path() {
-  const std::string folder = io::jobs_folder();
-  const Status made =
-      folder.empty() ? Status(make_error(
-                           ErrorCode::not_found,
-                           "this user has neither a home directory nor a directory in /run/user"))
-                     : io::make_private_folders(folder);
-  if (!made)
-    spdlog::warn(
-        "ranks on this node run below the agent's home, and not under the path that is the same on "
-        "all nodes: {}",
-        made.error().message);
-  return bool(made);
-}
-
-// A container's engine sees no mounts of a runner's own, and mounts what it is told where it is
-// told.
+// A container's engine sees none of the runner's mounts; it gets a list of mounts of its own.
 bool runs_in_container(const JobSpec& spec) {
   return spec.environment &&
          std::holds_alternative<DockerEnvironment>(spec.environment->definition);
 }
 
-Result<snapshot::Owner> owner_for(const std::string& run_as) {
-  const snapshot::Owner ours = snapshot::current_owner();
-  if (run_as.empty()) return ours;
-  TRY_ASSIGN(const io::User user, io::find_user(run_as));
-  if (user.uid == ours.uid) return ours;
-  if (ours.uid == 0) return snapshot::Owner{user.uid, user.gid};
-  return make_error(
-      ErrorCode::permission_denied,
-      fmt::format("this node's agent is not root and cannot run jobs as {}; submit as "
-                  "the agent's user",
-                  run_as));
-}
-
-// One that is there already, from a staging that was cut off, gets the right owner and mode too.
+// A folder that an interrupted staging left gets the right owner and mode, too.
 Status make_folder(const std::string& path, const snapshot::Owner& owner, mode_t mode) {
   if (io::disk::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return errno_error(errno, "cannot make " + path);
@@ -107,7 +65,7 @@ Status make_folder(const std::string& path, const snapshot::Owner& owner, mode_t
   return {};
 }
 
-// "fetching 3.1/12.0 MiB (2 peers)", and only when it changed.
+// Reports "fetching 3.1/12.0 MiB (2 peers)", only when the text changed.
 class Teller {
  public:
   explicit Teller(const Workspace::OnProgress& tell) : tell_(tell) {}
@@ -131,19 +89,17 @@ class Teller {
   std::string last_;
 };
 
-}  // namespace
+// Longer than the grace time and the clean-up after it.
+constexpr Duration kAwaitEarlier = seconds(60);
 
-namespace {
-
-constexpr Duration kAwaitEarlier = seconds(60);  // more than a grace and what follows it
-
-// There its path need not be one that the agent's user can make.
+// In a container the path may be one that the agent's user could not make on the host.
 std::string path_in_container(const JobId& job) {
   const std::string path = io::code_mount_point(job);
   return path.empty() ? "/run/lockstep/jobs/" + io::job_folder_name(job) : path;
 }
 
-// Its ranks have a moment to end in. If it takes longer, the runner takes another path and says so.
+// The ranks of the earlier attempt have a moment to end. If they take longer, the runner uses
+// another path and says so.
 void await_earlier_attempt(const io::AttemptDir& directory, const JobId& job, Teller& teller) {
   const Instant end = io::SystemClock().now() + kAwaitEarlier;
   for (const std::string& path : io::working_places(directory, job)) {
@@ -160,13 +116,13 @@ void await_earlier_attempt(const io::AttemptDir& directory, const JobId& job, Te
 struct Workspace::Impl {
   std::string cache;
   Mode mode = Mode::ready;
-  bool can_mount = false;  // runners here can have mounts of their own
+  bool can_mount = false;  // runners on this node can have mounts of their own
   bool has_common_path = false;
   std::unique_ptr<snapshot::BlobStore> blobs;
   std::unique_ptr<snapshot::TreeCache> trees;
   std::unique_ptr<BlobCacheLimit> cache_limit;
   std::unique_ptr<RoomCheck> room;
-  std::atomic<bool> grown = true;  // since the cache_limit looked
+  std::atomic<bool> grown = true;  // since the cache limit was last checked
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -218,7 +174,7 @@ snapshot::BlobStore& Workspace::blobs() { return *impl_->blobs; }
 bool Workspace::cache_has_grown() { return impl_->grown.exchange(false); }
 
 Status Workspace::keep_cache_small() {
-  TRY(impl_->blobs->sync());  // what a power cut may not take
+  TRY(impl_->blobs->sync());  // makes the blobs durable first
   return impl_->cache_limit->keep();
 }
 
@@ -230,7 +186,7 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
   TRY(io::make_directories(directory.path(), 0711));
   WorkspacePlan plan;
   const bool in_container = runs_in_container(assignment.spec);
-  // Without a tree there is nothing to lay over, or to copy.
+  // Without a snapshot there is no tree to overlay or to copy.
   plan.mode = assignment.spec.snapshot && !in_container ? impl_->mode : Mode::ready;
   TRY(impl_->lay_out(directory, owner, plan.mode));
   if (assignment.spec.snapshot) {
@@ -253,7 +209,7 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
              [&](const Digest& tree) { return impl_->room->for_tree(tree, options); }}));
   }
   TRY(impl_->stage_data(assignment, directory, source, teller, plan));
-  // An engine makes the path in the container.
+  // The engine makes this path in the container.
   if (in_container)
     plan.mount_point = path_in_container(assignment.attempt.job);
   else
@@ -269,7 +225,8 @@ Result<std::string> Workspace::Impl::read_object(const Digest& digest, const Ass
                                                  BlobSource& source, Teller& teller) {
   auto object = blobs->get(digest);
   if (object || !assignment.spec.snapshot) return object;
-  TRY(fetch(*assignment.spec.snapshot, source, teller));  // damaged, or thrown out since
+  // The blob was damaged, or was removed from the cache since.
+  TRY(fetch(*assignment.spec.snapshot, source, teller));
   return blobs->get(digest);
 }
 
@@ -312,19 +269,21 @@ Result<CapturedCheckpoint> Workspace::capture_checkpoint(const Assignment& assig
 Status Workspace::Impl::lay_out(const io::AttemptDir& directory, const snapshot::Owner& owner,
                                 Mode plan) const {
   const snapshot::Owner ours = snapshot::current_owner();
-  // Other accounts of the machine find nothing of it, whatever the modes within.
+  // Other accounts of the machine cannot enter it, whatever the modes inside.
   TRY(make_folder(directory.path(), {ours.uid, owner.gid}, 0710));
   TRY(make_folder(directory.logs(), ours, 0700));  // the runner writes there, not the ranks
   TRY(make_folder(directory.tmp(), owner, 0700));
   if (plan == Mode::ready) return {};
-  // Others of the user's group reach the attempt's folder; what the ranks write is theirs alone.
+  // Members of the user's group can enter the attempt's folder; files of the ranks stay the user's
+  // alone.
   TRY(make_folder(directory.code(), owner, 0700));
-  // The root of an overlay is its upper's: the ranks must be able to write there.
+  // The upper folder's owner and mode are those of the overlay's root, and ranks must be able to
+  // write there.
   TRY(make_folder(directory.upper(), owner, 0700));
   return make_folder(directory.overlay_work(), ours, 0700);
 }
 
-// Nobody but a person takes it away.
+// Only a person can remove this cause, so the error says what to do.
 Error Workspace::Impl::explained(Error error) const {
   if (!io::exists(cache + "/trees") || !io::exists(cache + "/blobs"))
     error.message += fmt::format(
@@ -332,7 +291,7 @@ Error Workspace::Impl::explained(Error error) const {
   return error;
 }
 
-// Trees of inputs belong to the agent: one for the jobs of all users.
+// The agent owns the trees of inputs: jobs of all users share one.
 Status Workspace::Impl::stage_data(const Assignment& assignment, const io::AttemptDir& directory,
                                    BlobSource& source, Teller& teller, WorkspacePlan& plan) {
   if (assignment.spec.data.empty()) return {};
@@ -364,14 +323,14 @@ Result<std::string> Workspace::Impl::tree(const Digest& root,
               [&](Bytes missing) { return room->for_tree(root, options, missing); }));
     teller.say("writing the source tree");
     auto path = trees->get(*blobs, root, options);
-    // A damaged blob of the cache was dropped: once more, with that one from the launcher.
+    // The store dropped a damaged blob of its cache. The second try fetches it from the launcher.
     const bool was_damaged = !path && (path.error().code == ErrorCode::corrupt ||
                                        path.error().code == ErrorCode::not_found);
     if (path || !was_damaged || tries > 0) return path;
   }
 }
 
-// Attempts of one snapshot wait for one fetch.
+// Attempts with the same snapshot wait for one fetch.
 Status Workspace::Impl::fetch(const Digest& root, BlobSource& source, Teller& teller,
                               const transfer::Admit& admit) {
   {
@@ -397,7 +356,7 @@ Status Workspace::Impl::fetch(const Digest& root, BlobSource& source, Teller& te
   return {};
 }
 
-// Copied beside and renamed: code/ is there whole or not at all.
+// Copies beside code/ and renames, so code/ is either complete or absent.
 Status Workspace::Impl::fill_code(const io::AttemptDir& directory, const std::string& tree,
                                   const snapshot::Owner& owner, Teller& teller) const {
   const std::string beside = directory.code() + ".part";
@@ -407,7 +366,7 @@ Status Workspace::Impl::fill_code(const io::AttemptDir& directory, const std::st
   teller.say("copying the source tree");
   TRY(room->for_copy(tree));
   TRY(copy_tree(tree, beside, owner));
-  TRY(make_folder(beside, owner, 0700));  // whatever mode the snapshot's own folder had
+  TRY(make_folder(beside, owner, 0700));  // overrides the mode that the snapshot's root has
   if (io::disk::rename(beside.c_str(), directory.code().c_str()) != 0) {
     return errno_error(errno, fmt::format("cannot move {} to {}", beside, directory.code()));
   }

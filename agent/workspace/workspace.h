@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 
+#include "agent/workspace/blob_source.h"
 #include "agent/workspace/cache_limit.h"
 #include "agent/workspace/collect/collect.h"
 #include "common/base/ids.h"
@@ -23,22 +24,6 @@
 #include "common/transfer/transfer.h"
 
 namespace lockstep::agent {
-
-// The source of a tree's blobs.
-class BlobSource {
- public:
-  virtual ~BlobSource() = default;
-  // Fetches every blob of the tree `root` that `cache` does not have, if `admit` lets it. Called on
-  // the thread of stage(), by several threads at once.
-  virtual Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
-                            const transfer::OnProgress& progress,
-                            const transfer::Admit& admit = {}) = 0;
-  // Fetches only the blobs in `wanted`; each is `root` or below it.
-  virtual Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
-                       snapshot::BlobStore& cache, const transfer::OnProgress& progress) = 0;
-  // Sends the blobs of a tree that the other side does not have.
-  virtual Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) = 0;
-};
 
 // Blobs from the launcher's bulk socket, dialled anew for each tree, and from the peers that the
 // launcher names.

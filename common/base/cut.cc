@@ -7,7 +7,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t kNoteBytes = 100;  // at most, of the line between
+constexpr std::size_t kNoteBytes = 100;  // the most bytes of the line that replaces the middle
 
 }  // namespace
 

@@ -90,7 +90,7 @@ constexpr CodeRange kMarks[] = {
     {0x1E944, 0x1E94A},
 };
 
-// In order.
+// Blanks other than ASCII's, in order.
 constexpr CodeRange kOddBlanks[] = {{0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
                                     {0x202F, 0x202F}, {0x205F, 0x205F}, {0x2800, 0x2800},
                                     {0x3000, 0x3000}};
@@ -107,7 +107,8 @@ bool is_joiner_or_variation(char32_t code) {
   return code == 0x200C || code == 0x200D || code == 0xFE0E || code == 0xFE0F;
 }
 
-// What a mark may stand on: of ASCII letters and digits, since a mark changes what others mean.
+// Characters that a mark may follow. Of ASCII only letters and digits, since a mark changes what
+// others mean.
 bool is_base(char32_t code) {
   const bool is_alnum =
       (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z') || (code >= 'a' && code <= 'z');

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 constexpr std::string_view kNoColor = "\x1b[0m";
-constexpr std::size_t kMaxColor = 64;    // bytes of one sequence
-constexpr std::size_t kMaxColors = 256;  // bytes of those in force
+constexpr std::size_t kMaxColor = 64;    // the most bytes of one colour sequence
+constexpr std::size_t kMaxColors = 256;  // the most bytes of the colour sequences in force
 
 struct Range {
   char32_t first, last;
@@ -33,10 +33,11 @@ constexpr Range kHidden[] = {
 };
 
 bool is_joiner(char32_t code) { return code == 0x200C || code == 0x200D; }
-// Of a picture, as text or in colours.
+// A variation selector: shows a picture as text or in colours.
 bool is_variation(char32_t code) { return code == 0xFE0E || code == 0xFE0F; }
 
-// Letters of Arabic, Syriac, Mongolian and of India's scripts, and pictures.
+// Characters that a joiner may follow: letters of Arabic, Syriac, Mongolian and Indian scripts, and
+// pictures.
 bool joins(char32_t code) {
   constexpr Range kJoining[] = {
       {0xA9, 0xA9},     {0xAE, 0xAE},     {0x620, 0x64A},   {0x66E, 0x6D3},    {0x6FA, 0x6FF},
@@ -48,12 +49,12 @@ bool joins(char32_t code) {
 
 bool is_plain(char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t'; }
 
-// Appends character by character.
+// Appends one character after another.
 class Writer {
  public:
   explicit Writer(std::size_t size) { out_.reserve(size); }
 
-  // Takes the first character of `text`; how many bytes it has.
+  // Appends the first character of `text`; returns its number of bytes.
   std::size_t take(std::string_view text) {
     const Utf8Character character = first_character(text);
     if (character.length == 0) {
@@ -78,7 +79,7 @@ class Writer {
   std::string take_all() { return std::move(out_); }
 
  private:
-  // What the next character follows: one that joins, or the variation of one.
+  // The kind of the last character: one that joins, or a variation selector of one.
   enum class Before { other, joining, variation };
 
   bool is_shown(char32_t code) const {
@@ -97,7 +98,8 @@ class Writer {
   MarkWatch marks_;
 };
 
-// The length of the sequence CSI … m at the beginning; 0: none. `begun`: it may become one.
+// The length of the sequence CSI … m at the beginning; 0: none. `begun`: the text may be the
+// beginning of one.
 std::size_t color_at(std::string_view text, bool* begun = nullptr) {
   constexpr std::string_view kStart = "\x1b[";
   const std::size_t start = std::min(text.size(), kStart.size());
@@ -150,7 +152,7 @@ std::string in_one_line(std::string_view text) {
 std::string printable_log(std::string_view text, std::string* colors) {
   if (colors->empty() && std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
   Writer out(text.size());
-  bool is_colored = false;  // what was written last
+  bool is_colored = false;  // whether the last output set a colour
   while (!text.empty()) {
     if (const std::size_t length = color_at(text); length > 0) {
       change(text.substr(0, length), colors);

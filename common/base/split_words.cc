@@ -19,7 +19,7 @@ Error bad(std::string message) {
 
 Result<std::vector<std::string>> split_words(std::string_view text) {
   std::vector<std::string> words;
-  std::optional<std::string> word;  // absent: between two
+  std::optional<std::string> word;  // absent between two words
   char quote = '\0';
   std::size_t quoted_at = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -7,15 +7,15 @@ namespace {
 
 constexpr std::size_t kLongest = 4;
 
-// By its first byte; 0: no character begins so.
+// The length of the character that has this first byte; 0: no character begins with it.
 std::size_t length_by_lead(unsigned char lead) {
   if (lead < 0x80) return 1;
   if (lead < 0xC2 || lead > 0xF4) return 0;
   return lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
 }
 
-// Whether a character that begins with `lead` may go on with `byte` in second place: not if it
-// could be written shorter, is half of a pair of UTF-16, or lies beyond U+10FFFF.
+// Whether `byte` may follow `lead`. It may not if the character could be written shorter, is half
+// of a UTF-16 pair, or is above U+10FFFF.
 bool is_second(unsigned char lead, unsigned char byte) {
   switch (lead) {
     case 0xE0: return byte >= 0xA0 && byte <= 0xBF;
@@ -26,7 +26,7 @@ bool is_second(unsigned char lead, unsigned char byte) {
   }
 }
 
-// How many bytes at the beginning fit to each other, up to the length of the character.
+// How many bytes at the beginning are valid, up to the length of the character.
 std::size_t fitting_bytes(std::string_view text, std::size_t length) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   std::size_t fitting = 1;
@@ -108,7 +108,7 @@ void append_utf8(char32_t code, std::string& text) {
 
 std::optional<std::string> from_utf16(std::string_view text) {
   if (!has_utf16_mark(text) || text.size() % 2 != 0) return std::nullopt;
-  const std::size_t high = text[0] == '\xfe' ? 0 : 1;  // of a pair of bytes
+  const std::size_t high = text[0] == '\xfe' ? 0 : 1;  // index of the high byte in each pair
   const auto unit_at = [&](std::size_t at) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     return static_cast<char32_t>(byte(at + high) << 8 | byte(at + 1 - high));

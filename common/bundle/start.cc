@@ -4,11 +4,11 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-// Nothing here may need a relocation or a function of a library: neither is there yet. The compiler
-// is told so too (CMakeLists.txt), lest it makes a loop a call of memset.
+// Code here must not need a relocation or a function of a library: neither works yet. The compiler
+// is told so (CMakeLists.txt), or it would turn a loop into a call of memset.
 extern "C" {
 __attribute__((visibility("hidden"))) extern const Elf64_Ehdr __ehdr_start;
-__attribute__((visibility("hidden"))) void _start();  // the usual start of a program
+__attribute__((visibility("hidden"))) void _start();  // the program's usual entry point
 __attribute__((used, visibility("hidden"))) std::uintptr_t lockstep_bundle_load(std::uintptr_t*);
 }
 
@@ -16,7 +16,7 @@ __attribute__((used, visibility("hidden"))) std::uintptr_t lockstep_bundle_load(
 #error "the start of a bundled program is written for x86_64 only"
 #endif
 
-// The stack is as the kernel left it, also for the dynamic linker afterwards.
+// The stack stays as the kernel made it; the dynamic linker reads it, too.
 asm(R"(
   .text
   .globl lockstep_bundle_start
@@ -41,10 +41,10 @@ constexpr std::size_t kMaxHeaders = 32;
 constexpr std::uintptr_t kPage = 4096;
 constexpr long kMaxErrno = 4096;
 
-// They live as long as the program: the dynamic linker keeps pointers to both.
+// These are static, because the dynamic linker keeps pointers to both.
 Elf64_Phdr program_headers[kMaxHeaders + 2];
 char linker_path[4096];
-// Only the first page of the linker's file; its program headers follow the ELF header.
+// Only the first page of the linker's file is read; its program headers follow the ELF header.
 alignas(16) char linker_head[kPage];
 
 long call(long number, long a, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
@@ -105,7 +105,7 @@ void map_segment(std::uintptr_t base, const Elf64_Phdr& segment, int file) {
     *byte = 0;
 }
 
-// Where the linker begins; its entry is `entry` bytes behind.
+// Returns where the linker is mapped; its entry point is `entry` bytes after that.
 std::uintptr_t map_linker(std::uintptr_t* entry) {
   const int file =
       static_cast<int>(call(SYS_open, reinterpret_cast<long>(linker_path), O_RDONLY | O_CLOEXEC));
@@ -131,8 +131,9 @@ std::uintptr_t map_linker(std::uintptr_t* entry) {
   return base;
 }
 
-// A copy with the two headers that a program has whose linker the kernel maps: where the headers
-// are (the linker learns from it where the program lies), and what the linker is called.
+// Copies the program headers, and adds the two that a program has when the kernel maps its linker:
+// the place of the headers, from which the linker computes the program's address, and the linker's
+// path.
 std::size_t describe_program(const Elf64_Phdr* given, std::size_t count) {
   const auto bias = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
   const auto at = reinterpret_cast<std::uintptr_t>(program_headers) - bias;
@@ -154,7 +155,7 @@ void set(const Auxiliary& auxiliary, std::uint64_t type, std::uint64_t value) {
 }  // namespace
 }  // namespace lockstep::bundle
 
-// Returns where to go on: the dynamic linker's entry.
+// Returns the address to continue at: the dynamic linker's entry point.
 std::uintptr_t lockstep_bundle_load(std::uintptr_t* stack) {
   using namespace lockstep::bundle;
   const Auxiliary auxiliary = auxiliary_of(stack);

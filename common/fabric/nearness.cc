@@ -6,7 +6,7 @@
 namespace lockstep {
 namespace {
 
-// "0000:00:01.0/0000:03:00.0" without its last part, the device itself.
+// "0000:00:01.0/0000:03:00.0" without its last part, which is the device.
 std::string_view bridges_above(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);

@@ -8,7 +8,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t kMostPortsNamed = 4;  // in one reason
+constexpr std::size_t kMostPortsNamed = 4;  // the most ports that one reason names
 constexpr std::string_view kRoceV2 = "RoCE v2";
 
 // ---- one port ----------------------------------------------------------------------------------
@@ -19,7 +19,7 @@ bool is_of_v4(const FabricGid& gid) {
 bool is_link_local_gid(const FabricGid& gid) { return gid.gid.starts_with("fe80:"); }
 
 std::string subnet_of(const FabricPort& port) {
-  constexpr std::size_t kPrefixBytes = 19;  // "fe80:0000:0000:0000"
+  constexpr std::size_t kPrefixBytes = 19;  // length of "fe80:0000:0000:0000"
   for (const FabricGid& gid : port.gids)
     if (gid.index == 0) return gid.gid.substr(0, kPrefixBytes);
   return "";
@@ -33,7 +33,7 @@ bool is_in(const FabricPort& port, const GangFabric& gang) {
   return gang.pkey < 0 || port.pkeys.empty() || pkey_index(port, gang.pkey) >= 0;
 }
 
-// "mlx5_0" is all ports of a device, "mlx5_0:1" one.
+// "mlx5_0" means all ports of a device, "mlx5_0:1" one.
 bool is_named(const FabricPort& port, const std::vector<std::string>& names) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     return name == port.device || name == name_of(port);
@@ -65,7 +65,8 @@ void keep_only(PortList& ports, const Keep& keep) {
   std::erase_if(ports, [&](const FabricPort* port) { return !keep(*port); });
 }
 
-// Two kinds of links are two networks; InfiniBand is the faster one wherever both are.
+// InfiniBand and Ethernet ports are two networks. InfiniBand is used where both exist, since it is
+// faster.
 void keep_one_layer(PortList& ports) {
   const bool has_infiniband = std::any_of(ports.begin(), ports.end(),
                                           [](const FabricPort* port) { return !is_roce(*port); });
@@ -78,8 +79,8 @@ void keep_fastest(PortList& ports) {
   keep_only(ports, [&](const FabricPort& port) { return port.rate_gbps == fastest; });
 }
 
-// Ports beside no GPU are mostly those of the storage. Without PCI bridges in common (in a virtual
-// machine there are none) the NUMA node tells; without that, all stay.
+// Ports that are near no GPU mostly serve the storage. Without common PCI bridges (virtual machines
+// show none) the NUMA node decides; without that, all ports stay.
 bool keep_beside_gpus(const NodeFabric& fabric, PortList& ports, const std::vector<int>& gpus) {
   PortList near;
   for (const int index : gpus) {
@@ -145,6 +146,19 @@ int pkey_index(const FabricPort& port, int pkey) {
   return found == port.pkeys.end() ? -1 : static_cast<int>(found - port.pkeys.begin());
 }
 
+namespace {
+
+// "2 active InfiniBand ports of 200 Gbit/s, nearest to the job's GPUs"
+std::string chosen_text(const PortList& ports, bool by_gpus) {
+  return fmt::format(
+      "{} active {} port{}{}{}", ports.size(), is_roce(*ports.front()) ? "RoCE" : "InfiniBand",
+      ports.size() == 1 ? "" : "s",
+      ports.front()->rate_gbps > 0 ? fmt::format(" of {} Gbit/s", ports.front()->rate_gbps) : "",
+      by_gpus ? ", nearest to the job's GPUs" : "");
+}
+
+}  // namespace
+
 RdmaChoice choose_rdma(const NodeFabric& fabric, const OperatorSettings& operators,
                        const std::optional<GangFabric>& gang, const std::vector<int>& gpus) {
   PortList active;
@@ -181,13 +195,7 @@ RdmaChoice choose_rdma(const NodeFabric& fabric, const OperatorSettings& operato
   keep_one_layer(ports);
   keep_fastest(ports);
   const bool by_gpus = keep_beside_gpus(fabric, ports, gpus);
-  return {ports,
-          fmt::format("{} active {} port{}{}{}", ports.size(),
-                      is_roce(*ports.front()) ? "RoCE" : "InfiniBand", ports.size() == 1 ? "" : "s",
-                      ports.front()->rate_gbps > 0
-                          ? fmt::format(" of {} Gbit/s", ports.front()->rate_gbps)
-                          : "",
-                      by_gpus ? ", nearest to the job's GPUs" : "")};
+  return {ports, chosen_text(ports, by_gpus)};
 }
 
 }  // namespace lockstep

@@ -15,7 +15,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t kMostNamed = 6;  // interfaces and ports in one warning
+constexpr std::size_t kMostNamed = 6;  // the most interfaces and ports that one warning names
 
 std::vector<std::string> words_of_list(std::string_view text) {
   std::vector<std::string> words;
@@ -52,7 +52,7 @@ const FabricPort* port_called(const NodeFabric& fabric, const std::string& name)
   return nullptr;
 }
 
-// RDMA would be used here, or the job asks for it.
+// True if RDMA would be used here, or if the job wants it.
 bool rdma_counts(const CheckedNode& node) {
   return !node.rdma.ports.empty() || node.wanted != Rdma::off;
 }
@@ -95,7 +95,7 @@ std::string check_exact_interface(const std::string& name, const CheckedNode& no
   return fmt::format("this node has no interface {}; {}", name, interfaces_there(node.fabric));
 }
 
-// gloo and TensorPipe take plain names; Open MPI takes networks too.
+// gloo and TensorPipe accept names only; Open MPI accepts networks, too.
 std::string check_interfaces(const std::string& value, const CheckedNode& node, bool networks) {
   for (const std::string& word : words_of_list(value)) {
     if (word.front() == '=')
@@ -179,7 +179,7 @@ std::string check_hca(const std::string& value, const CheckedNode& node) {
 }
 
 std::string check_gid_index(const std::string& value, const CheckedNode& node) {
-  if (value.starts_with('-')) return "";  // the library chooses
+  if (value.starts_with('-')) return "";  // a negative index lets the library choose
   const int index = number_in(value);
   if (index < 0) return fmt::format("'{}' is not a number", value);
   for (const FabricPort* port : node.rdma.ports) {
@@ -202,7 +202,7 @@ std::string check_gid_index(const std::string& value, const CheckedNode& node) {
   return "";
 }
 
-// Over soft-RoCE the link's own GID is the one that works (settings.cc says why).
+// Over soft-RoCE only the link's own GID works (settings.cc says why).
 std::string check_ucx_gid_index(const std::string& value, const CheckedNode& node) {
   if (value == "auto") return "";
   const int index = number_in(value);
@@ -220,7 +220,7 @@ std::string check_ucx_gid_index(const std::string& value, const CheckedNode& nod
 
 std::string check_ucx_pkey(const std::string& value, const CheckedNode& node) {
   const int pkey = number_in(value);
-  if (pkey < 0) return "";  // "auto"
+  if (pkey < 0) return "";  // not a number, such as "auto"
   for (const FabricPort* port : node.rdma.ports) {
     if (is_roce(*port) || port->pkeys.empty()) continue;
     const int partition = pkey & ~kFullMember;
@@ -312,7 +312,7 @@ std::string check_shm_disable(const std::string& value, const CheckedNode&) {
   return number_in(value) > 0 ? "ranks of one node talk through the network" : "";
 }
 
-// Open MPI refuses both lists at once.
+// Open MPI fails if both lists are set.
 std::string refused_pair(const std::string& name, const VariableMap& all) {
   constexpr std::string_view kInclude = "_if_include", kExclude = "_if_exclude";
   if (!name.starts_with("OMPI_MCA_")) return "";
@@ -328,7 +328,7 @@ std::string refused_pair(const std::string& name, const VariableMap& all) {
 struct Check {
   std::string_view name;
   std::string (*find)(const std::string& value, const CheckedNode& node);
-  bool needs_interfaces = false;  // says nothing where the node's interfaces are not known
+  bool needs_interfaces = false;  // the check is skipped if the node's interfaces are unknown
 };
 
 constexpr std::array<Check, 23> kChecks = {{
@@ -372,7 +372,7 @@ int number_in(std::string_view text) {
 std::string warning_for(const std::string& name, const std::string& value, const VariableMap& all,
                         const CheckedNode& node) {
   if (std::string why = refused_pair(name, all); !why.empty()) return why;
-  // A value of which a secret or a path is a part is not known here.
+  // A value with a secret or a path in it is not known here.
   if (value.find("${{") != std::string::npos || trimmed(value).empty()) return "";
   for (const Check& check : kChecks) {
     if (check.name != name) continue;

@@ -14,12 +14,12 @@ namespace lockstep {
 namespace {
 
 constexpr std::string_view kLoopbackName = "lo";
-// With less, NCCL and UCX fail when they register their buffers.
+// With a lower limit, NCCL and UCX fail when they register their buffers.
 constexpr std::int64_t kLeastLockedBytes = std::int64_t{64} << 20;
 
 bool is_mpi(const JobSpec& spec) { return spec.distribution.kind == Distribution::Kind::mpi; }
 
-// The same value on all ports; nullopt: they differ, or there are none.
+// The value that all ports have; nullopt: they differ, or there are no ports.
 template <typename Of>
 std::optional<int> common_value(const PortList& ports, const Of& of) {
   std::optional<int> common;
@@ -31,7 +31,7 @@ std::optional<int> common_value(const PortList& ports, const Of& of) {
   return common;
 }
 
-// Of one rank; collects its settings by name. The first that sets a variable wins.
+// Collects the settings of one rank by name. The first value of a variable stays.
 class RankSettings {
  public:
   RankSettings(const NodeFabric& fabric, const ProbeResult* probe,
@@ -73,7 +73,7 @@ class RankSettings {
   SettingSource rdma_source() const {
     return rdma_.by_operator ? SettingSource::operator_file : SettingSource::probe;
   }
-  // Follows from the node's fabric.
+  // Sets a variable whose value follows from the node's fabric.
   void set_for_rdma(const std::string& name, std::string value, std::string reason) {
     set(name, std::move(value), SettingSource::probe, std::move(reason));
   }
@@ -92,13 +92,15 @@ class RankSettings {
   void set_sockets() {
     if (!interface_) return;
     const auto& [name, source, reason, warning] = *interface_;
-    set("NCCL_SOCKET_IFNAME", "=" + name, source, reason, warning);  // without '=' it is a prefix
+    // Without '=' the value would be a prefix.
+    set("NCCL_SOCKET_IFNAME", "=" + name, source, reason, warning);
     for (const char* variable : {"GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME"})
       set(variable, name, source, reason, warning);
     if (!is_mpi(spec_)) return;
-    for (const char* variable : {"FI_TCP_IFACE", "FI_SOCKETS_IFACE"})  // MPICH's providers of TCP
+    // MPICH's two providers of TCP.
+    for (const char* variable : {"FI_TCP_IFACE", "FI_SOCKETS_IFACE"})
       set(variable, name, source, reason, warning);
-    // Open MPI refuses a list of each kind at once.
+    // Open MPI fails if a list of each kind is set.
     for (const std::string of : {"OMPI_MCA_btl_tcp", "OMPI_MCA_oob_tcp"})
       if (!has(of + "_if_exclude")) set(of + "_if_include", name, source, reason, warning);
   }
@@ -110,7 +112,7 @@ class RankSettings {
     if (rdma_.would_be_taken) set("NCCL_IB_DISABLE", "1", rdma_source(), rdma_.why);
     if (!interface_ || interface_->name == kLoopbackName) return;
     set("UCX_NET_DEVICES", interface_->name, interface_->source, interface_->reason);
-    if (place_.gpus.empty())  // UCX's transports for GPUs are only named where it has them
+    if (place_.gpus.empty())  // UCX's transports for GPUs are named only if ranks have GPUs
       set("UCX_TLS", "tcp,sm,self", SettingSource::probe, rdma_.why);
   }
 
@@ -145,8 +147,8 @@ class RankSettings {
     set_for_rdma("NCCL_IB_ADDR_FAMILY", "AF_INET", why);
   }
 
-  // UCX wires connections up by datagrams. Over soft-RoCE it takes none from an IPv4 GID (seen with
-  // UCX 1.13 on Linux 6.1: "unhandled timeout error"), and all from the link's IPv6 one.
+  // UCX sets connections up by datagrams. Over soft-RoCE those from an IPv4 GID are lost (seen with
+  // UCX 1.13 on Linux 6.1: "unhandled timeout error"); those from the link's IPv6 GID arrive.
   void set_gid_index_of_soft_roce() {
     if (!std::all_of(rdma_.ports.begin(), rdma_.ports.end(),
                      [](const FabricPort* port) { return is_software(*port); }))
@@ -182,8 +184,8 @@ class RankSettings {
                    "the traffic class that this machine has for RDMA");
   }
 
-  // A hypervisor shows GPUs and ports as if they were far apart: NCCL then reads the GPUs' memory
-  // through the processor, and orders every write.
+  // A hypervisor shows GPUs and ports as far apart. NCCL would then read the GPUs' memory through
+  // the processor, and order every write.
   void set_for_gpus() {
     if (place_.gpus.empty() || !fabric_.virtual_machine) return;
     set_for_rdma("NCCL_IB_PCI_RELAXED_ORDERING", "1",
@@ -219,7 +221,7 @@ class RankSettings {
     return {first, first + static_cast<std::ptrdiff_t>(share)};
   }
 
-  // Of ports that are equally near to several GPUs, each GPU takes another one.
+  // If several ports are equally near to several GPUs, each GPU gets another port.
   const FabricPort* port_of_gpu(int index) const {
     const FabricGpu* gpu = gpu_with_index(fabric_, index);
     if (gpu == nullptr) return nullptr;
@@ -266,14 +268,14 @@ class RankSettings {
                  : "");
   }
 
-  // Without an RDMA port Open MPI ends at these components anyway; not loading the others (UCX,
-  // libfabric and what they pull in) is most of a short job's time.
+  // Without an RDMA port Open MPI uses these components anyway. Not loading the others (UCX,
+  // libfabric and their libraries) saves most of a short job's time.
   void set_open_mpi() {
     if (is_known() ? rdma_.ports.empty() : !place_.has_rdma_device) {
       const std::string why = is_known() ? rdma_.why : "this node has no RDMA device";
       set("OMPI_MCA_pml", "ob1", SettingSource::fixed, why);
       set("OMPI_MCA_btl", "self,vader,tcp", SettingSource::fixed, why);
-      // Debian also excludes pt2pt, without which one-sided windows fail between nodes over TCP.
+      // Debian also excludes pt2pt. Without pt2pt, one-sided windows fail between nodes over TCP.
       return set("OMPI_MCA_osc", "^ucx", SettingSource::fixed, why);
     }
     if (!uses_rdma()) return;
@@ -281,7 +283,7 @@ class RankSettings {
     if (spec_.resources.rdma == Rdma::required)
       set_for_rdma("OMPI_MCA_pml", "ucx",
                    "the job has lockstep.rdma: required, and Open MPI reaches RDMA through UCX");
-    // Else Open MPI trusts UCX only with devices whose names begin with mlx.
+    // By default Open MPI uses UCX only with devices whose names begin with mlx.
     const bool has_others =
         std::any_of(rdma_.ports.begin(), rdma_.ports.end(),
                     [](const FabricPort* port) { return !port->device.starts_with("mlx"); });
@@ -302,7 +304,7 @@ class RankSettings {
     }
   }
 
-  // What Lockstep sets is never left out: it is a few dozen.
+  // Settings of Lockstep are never left out; there are only a few dozen.
   NetworkSettings cut_to_limits() {
     const auto is_spare = [](const NetworkSetting& one) {
       return one.source == SettingSource::user && one.warning.empty();
@@ -315,7 +317,7 @@ class RankSettings {
         continue;
       }
       const auto fit = [](std::string& text) {
-        constexpr std::size_t kMark = 3;  // of the "…" at a cut
+        constexpr std::size_t kMark = 3;  // bytes of the "…" at a cut
         if (text.size() > kMaxSettingTextBytes) text = cut(text, kMaxSettingTextBytes - kMark);
       };
       if (setting.source == SettingSource::user) fit(setting.value);

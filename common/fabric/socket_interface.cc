@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kLoopback = "lo";
 
-// The address of the interface that is in the network; nullptr: it has none.
+// The interface's address in the network; nullptr: it has none there.
 const FabricAddress* address_in(const FabricInterface& interface, const std::string& network) {
   const auto parsed = parse_ip_network(network);
   if (!parsed) return nullptr;
@@ -29,7 +29,7 @@ std::optional<SocketInterface> operators_choice(const NodeFabric& fabric,
   const auto chosen = [&](const std::string& name, std::string reason) {
     return SocketInterface{name, SettingSource::operator_file, std::move(reason), ""};
   };
-  // An agent that does not report its interfaces leaves it to the first name.
+  // Without a report of interfaces, the first name is used unchecked.
   if (fabric.interfaces.empty() && !wanted.names.empty())
     return chosen(wanted.names.front(),
                   fmt::format("{} names {}", wanted.rule, wanted.names.front()));

@@ -18,7 +18,7 @@ Error wrong(std::string_view text, std::string_view why) {
 
 bool is_graphic(char c) { return c > ' ' && c < '\x7f'; }
 
-// "/my channel" -> "/my%20channel": as it stands in an address.
+// Encodes as in an address: "/my channel" becomes "/my%20channel".
 std::string percent_encoded(std::string_view text) {
   std::string encoded;
   for (char c : text)
@@ -41,7 +41,7 @@ bool consists_of(std::string_view text, std::string_view others) {
   });
 }
 
-// "host", "host:8080", "[::1]:8080".
+// Forms of the place: "host", "host:8080", "[::1]:8080".
 Status check_host(std::string_view address, std::string_view place) {
   const bool is_literal = place.starts_with('[');  // an IPv6 address has colons of its own
   const auto end = is_literal ? place.find(']') : place.find(':');
@@ -59,7 +59,7 @@ Status check_host(std::string_view address, std::string_view place) {
 
 Status check_no_query(std::string_view text) {
   for (auto at = text.find("://"); at != text.npos; at = text.find("://", at + 3)) {
-    // An IPv6 address has "::" too, which ends a channel in a match spec.
+    // In a match spec "::" ends a channel, but an IPv6 address has "::", too.
     const auto literal = text.substr(at + 3).starts_with('[') ? text.find(']', at) : text.npos;
     const auto from = literal == text.npos ? at + 3 : literal + 1;
     const auto end =

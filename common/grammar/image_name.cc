@@ -26,7 +26,7 @@ bool all_of(std::string_view text, bool (*holds)(char)) {
   return std::all_of(text.begin(), text.end(), holds);
 }
 
-// Lower-case letters and digits, in between one '.', one or two '_', or any number of '-'.
+// Lower-case letters and digits, separated by one '.', one or two '_', or any number of '-'.
 bool is_component(std::string_view text) {
   const auto is_end = [](char c) { return is_lower(c) || is_digit(c); };
   if (text.empty() || !is_end(text.front()) || !is_end(text.back())) return false;
@@ -89,7 +89,8 @@ class Name {
     return {};
   }
 
-  // As `docker images` prints it: for one engine an id, for a registry a name.
+  // A short id as `docker images` prints it. An engine would read it as an id, a registry as a
+  // name.
   Status check_short_id() const {
     const bool is_id =
         image_.size() >= kShortIdDigits && image_.size() < kHexDigits && all_of(image_, is_hex);
@@ -114,7 +115,7 @@ class Name {
         kHexDigits));
   }
 
-  // The first part, where it cannot be a path's.
+  // Takes the first part of the name, if it cannot be part of a path.
   Status take_host() {
     const auto slash = rest_.find('/');
     if (slash == std::string_view::npos) return {};
@@ -201,7 +202,8 @@ bool is_lockstep_image(std::string_view image) {
 }
 
 std::string tagged_image_name(std::string_view image) {
-  const std::string_view last = image.substr(image.rfind('/') + 1);  // a host's port is before it
+  // A ':' before the last '/' is of the host's port.
+  const std::string_view last = image.substr(image.rfind('/') + 1);
   const bool is_whole = last.find_first_of(":@") != std::string_view::npos;
   return fmt::format("{}{}", image, is_whole ? "" : ":latest");
 }
@@ -225,7 +227,7 @@ std::string normal_image_name(std::string_view image) {
   if (name.starts_with(kHub) && name.find('/', kHub.size()) == name.npos)
     name.insert(kHub.size(), "library/");
   if (digest.empty()) return tagged_image_name(name);
-  const auto last = name.rfind('/') + 1;  // a host's port is before it
+  const auto last = name.rfind('/') + 1;  // a ':' before the last '/' is of the host's port
   if (const auto colon = name.find(':', last); colon != name.npos) name.resize(colon);
   return name.append(digest);
 }

@@ -18,7 +18,7 @@ constexpr std::size_t kKeyBytes = 32, kZ85Characters = 40, kBodyCharacters = 52,
 
 using KeyBytes = std::array<unsigned char, kKeyBytes>;
 
-// ZeroMQ RFC 32: four bytes, most significant first, are five digits of base 85.
+// ZeroMQ RFC 32: four bytes, the most significant first, become five digits of base 85.
 std::optional<KeyBytes> from_z85(std::string_view text) {
   if (text.size() != kZ85Characters) return std::nullopt;
   KeyBytes bytes{};
@@ -109,7 +109,7 @@ Result<PublicKey> key_from_word(std::string_view text) {
     return bad("this public key has " + std::to_string(text.size()) +
                " characters instead of 61: part of it is missing, or something was added");
   const auto bytes = from_base32(text.substr(kPrefix.size(), kBodyCharacters));
-  // Also when bits are set that no byte takes: a key has one word.
+  // Also refuses a word with bits set that belong to no byte, so that each key has only one word.
   if (!bytes || key_word(PublicKey(to_z85(*bytes))) != text)
     return bad("this public key has a wrong character: its checksum does not match; copy it again");
   return PublicKey(to_z85(*bytes));

@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 18> kMarkerVariables{"python_version",
                                                             "extra"};
 constexpr std::array<std::pair<std::string_view, std::size_t>, 3> kHashDigits{
     {{"sha256", 64}, {"sha384", 96}, {"sha512", 128}}};
-// Of one requirement, each with a value.
+// Options of a requirement that have a value.
 constexpr std::array<std::string_view, 5> kOptions{"--hash", "--config-settings",
                                                    "--config-setting", "--global-option", "-C"};
 
@@ -43,14 +43,14 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; 
 bool is_of_name(char c) { return is_word(c) || c == '.' || c == '-' || c == '_'; }
 bool is_operator(char c) { return kVersionOperators.find(c) != std::string_view::npos; }
 
-// Where the first word begins that is an option, as pip has it; the end if there is none.
+// The position of the first option in the text, as pip finds it; the end if there is none.
 std::size_t options_begin(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i)
     if (text[i] == '-' && is_blank(text[i - 1])) return i;
   return text.size();
 }
 
-// Each of the functions that read returns whether it went well; where it did not, fault_ is there.
+// The functions that read return false if the text is wrong; then fault_ is set.
 class Reader {
  public:
   explicit Reader(std::string_view line)
@@ -90,7 +90,7 @@ class Reader {
     while (!is_done() && holds(next())) ++at_;
     return text_.substr(from, at_ - from);
   }
-  // "numpy": letters, digits and in between '.', '-' and '_'.
+  // A name such as "numpy": letters, digits, and between them '.', '-' and '_'.
   std::string_view take_name() {
     if (!is_word(next())) return {};
     const std::size_t from = at_;
@@ -138,7 +138,7 @@ class Reader {
             : fmt::format("expected a version, ';' or the end of the line, found '{}'", rest()));
   }
 
-  // A ';' ends it where a blank is beside: it may hold some.
+  // The address ends at a ';' beside a blank; other ';' belong to it.
   bool read_address() {
     const std::string_view address = take_while([](char c) { return !is_blank(c); });
     const bool ends = address.ends_with(';');
@@ -189,7 +189,7 @@ class Reader {
       return wrong(from, std::move(fault));
     skip_blanks();
     const std::size_t begin = at_;
-    const bool is_any = word == "===";  // whatever it is
+    const bool is_any = word == "===";  // === accepts any version text
     const std::string_view version = take_while([&](char c) {
       const bool is_epoch = c == '!' && !rest().starts_with("!=");
       const bool ends = c == ',' || (is_operator(c) && !is_epoch);
@@ -202,7 +202,7 @@ class Reader {
 
   // ---- a marker ---------------------------------------------------------------------------------
 
-  // What 'and' and 'or' bind is not looked at: any order of them is a marker.
+  // The precedence of 'and' and 'or' does not matter here: any order of them is valid.
   bool read_marker() {
     std::size_t depth = 0, open = 0;
     for (;;) {
@@ -244,7 +244,7 @@ class Reader {
     return from >= text_.size() ? "the end of the marker" : fmt::format("'{}'", text_.substr(from));
   }
 
-  // "python_version", "'3.9'".
+  // A value such as "python_version" or "'3.9'".
   bool read_value() {
     const std::size_t from = at_;
     if (next() == '\'' || next() == '"') {
@@ -270,7 +270,7 @@ class Reader {
 
   // ---- options behind it ------------------------------------------------------------------------
 
-  // A word as a shell has it; its quotes stay. nullopt: there is none any more.
+  // The next word as a shell would split it, with its quotes; nullopt: no word is left.
   std::optional<std::string_view> take_option_word(std::size_t& at) const {
     while (at < options_.size() && is_blank(options_[at])) ++at;
     if (at == options_.size()) return std::nullopt;
@@ -335,7 +335,7 @@ class Reader {
 
   const std::string_view options_;
   const std::size_t options_at_;
-  std::string_view text_;  // without them
+  std::string_view text_;  // the text without options
   std::size_t at_ = 0;
   std::optional<RequirementFault> fault_;
 };

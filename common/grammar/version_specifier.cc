@@ -21,7 +21,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// Of the appendix of PEP 440: v? EPOCH! RELEASE PRE POST DEV +LOCAL, or .* at an end.
+// The pattern in the appendix of PEP 440: v? EPOCH! RELEASE PRE POST DEV +LOCAL, or .* at an end.
 class Version {
  public:
   explicit Version(std::string_view text) : text_(lower(text)) { good_ = read(); }
@@ -29,7 +29,7 @@ class Version {
   bool is_good() const { return good_; }
   bool has_wildcard() const { return has_wildcard_; }
   bool has_local() const { return has_local_; }
-  int numbers() const { return numbers_; }  // of its release
+  int numbers() const { return numbers_; }  // the count of numbers in its release
 
  private:
   char at(std::size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
@@ -50,7 +50,7 @@ class Version {
     return true;
   }
 
-  // "rc1", ".post2", "-dev": one of the words, whose number may be missing.
+  // Takes a part such as "rc1", ".post2" or "-dev"; its number may be missing.
   bool take_part(std::initializer_list<std::string_view> words) {
     const std::size_t from = at_ + (is_separator(at(at_)) ? 1 : 0);
     for (const std::string_view word : words) {

@@ -17,7 +17,8 @@ namespace lockstep::io {
 namespace {
 
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-constexpr int kTriesOfKernel = 16;  // EAGAIN: something was renamed while the path was resolved
+// How often EAGAIN is retried: something was renamed while the path was resolved.
+constexpr int kTriesOfKernel = 16;
 
 Fd open_by_kernel(int base, const std::string& path, int flags, mode_t mode) {
   open_how how{};
@@ -99,7 +100,7 @@ Result<Folder> Folder::make_for(const std::string& name, const FolderOwner& owne
   TRY_ASSIGN(Folder made, make(name, is_new));
   struct stat info {};
   if (::fstat(made.fd(), &info) != 0) return errno_error(errno, "cannot stat " + made.shown());
-  // Closed to all but us: nobody else can have moved such a folder here.
+  // Only we can enter such a folder, so nobody else can have moved it here.
   const bool was_cut_off = info.st_uid == ::geteuid() && (info.st_mode & 07777) == 0700;
   if (is_new || was_cut_off) TRY(made.give(owner, mode));
   return made;
@@ -108,7 +109,7 @@ Result<Folder> Folder::make_for(const std::string& name, const FolderOwner& owne
 Status Folder::give(const FolderOwner& owner, mode_t mode) const {
   struct stat info {};
   if (::fstat(fd_.get(), &info) != 0) return errno_error(errno, "cannot stat " + shown_);
-  // The group of a folder of one's own may come from the folder above it.
+  // A user's folder may have the group of the folder above it.
   const bool is_theirs =
       info.st_uid == owner.uid &&
       (info.st_gid == owner.gid || (::geteuid() != 0 && owner.uid == ::geteuid()));

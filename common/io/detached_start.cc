@@ -1,5 +1,5 @@
-// start_detached of common/io/process.h. Between fork and exec only async-signal-safe calls are
-// made, because ZeroMQ's threads may hold any lock at the moment of the fork.
+// start_detached() of common/io/process.h. Between fork and exec only async-signal-safe calls are
+// made, because ZeroMQ's threads may hold any lock at the fork.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 namespace lockstep::io {
 namespace {
 
-// All that the child needs, put together before the fork.
+// Everything that the child needs, prepared before the fork.
 struct Prepared {
   std::string program, directory, log_path;
   int input = -1;
@@ -58,7 +58,7 @@ void reset_signals() {
 }
 
 [[noreturn]] void run_grandchild(const Prepared& prepared, int channel) {
-  // The parent notes our start time first, so that it knows us even if we end at once.
+  // The parent records our start time first, so that it can identify us even if we end at once.
   char go = 0;
   if (::read(channel, &go, 1) != 1) ::_exit(127);
   ::umask(022);
@@ -137,8 +137,7 @@ Result<ProcessIdentity> start_detached(const DetachedStart& start) {
   }
   int pid = 0;
   Failure failure{Stage::fork, EAGAIN};
-  // The child sends a pid (4 bytes) or a failure (8 bytes); only the former is followed by our
-  // "go".
+  // The child sends a pid (4 bytes) or a failure (8 bytes); we answer "go" only to a pid.
   char first[sizeof failure];
   const ssize_t got = read_again(ours.get(), first, sizeof first);
   if (got == sizeof failure)
@@ -148,7 +147,7 @@ Result<ProcessIdentity> start_detached(const DetachedStart& start) {
   const auto identity = identify(pid);
   const char go = 1;
   if (!identity || ::send(ours.get(), &go, 1, MSG_NOSIGNAL) != 1) return failed(start, failure);
-  // End of file: exec closed the other end.
+  // End of file: exec has closed the other end.
   if (read_again(ours.get(), &failure, sizeof failure) > 0) return failed(start, failure);
   return *identity;
 }

@@ -20,7 +20,7 @@ namespace {
 
 std::atomic<Faults*> in_front{nullptr};
 
-// The call itself, unless a fault takes its place.
+// Makes the call itself, unless a test injects a fault.
 template <typename Do>
 int guarded(Call call, const Do& perform) {
   const auto bad = fault(call);
@@ -119,7 +119,7 @@ int rename_new(int from_folder, const char* from, int to_folder, const char* to)
   return guarded(Call::rename, [&] {
     const int renamed = ::renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE);
     if (renamed == 0 || (errno != EINVAL && errno != ENOSYS)) return renamed;
-    // NFS has no such rename, but links.
+    // NFS has no rename that keeps an existing file, but it has links.
     const int linked = ::linkat(from_folder, from, to_folder, to, 0);
     return linked != 0 ? linked : ::unlinkat(from_folder, from, 0);
   });

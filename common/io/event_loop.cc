@@ -18,15 +18,15 @@
 namespace lockstep::io {
 
 struct EventLoop::Impl {
-  // What one handler waits for: a descriptor with an interest, or a ZeroMQ socket.
+  // A handler waits for a descriptor with an interest, or for a ZeroMQ socket.
   struct Key {
     void* socket = nullptr;
     int fd = -1;
     short events = 0;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
-  // Ids tell a watch from a later one of the same key: a descriptor number closed and opened again
-  // within one turn must not get the old one's event.
+  // The id tells a watch from a later one with the same key. A descriptor number that is closed and
+  // opened again within one turn must not get the old one's event.
   struct Watch {
     std::uint64_t id = 0;
     std::shared_ptr<Handler> handler;
@@ -69,7 +69,7 @@ short poll_events(EventLoop::Interest interest) {
   return interest == EventLoop::Interest::read ? ZMQ_POLLIN : ZMQ_POLLOUT;
 }
 
-// Milliseconds for zmq_poll, rounded up: waking before the deadline would only wake us again.
+// Milliseconds for zmq_poll, rounded up: an earlier wake-up would find nothing to do.
 long poll_timeout_ms(Duration timeout) {
   if (timeout == Duration::max()) return -1;
   if (timeout <= Duration::zero()) return 0;
@@ -150,7 +150,7 @@ void EventLoop::Impl::dispatch() {
   for (const auto& [key, id] : ready) {
     const auto found = watches.find(key);
     if (found == watches.end() || found->second.id != id) continue;
-    // Held here, because the handler may unwatch itself.
+    // Kept alive here, because the handler may unwatch itself.
     const std::shared_ptr<Handler> handler = found->second.handler;
     (*handler)();
   }

@@ -31,13 +31,13 @@ Status sync_directory(const std::string& path) {
   return {};
 }
 
-// A name beside `path` that no other writer uses: the process and a count within it.
+// A name beside `path` that no other writer uses, made of the process id and a counter.
 std::string name_beside(const std::string& path) {
   static std::atomic<unsigned> count{0};
   return path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
 }
 
-// Errors name the file that was asked for: that of another try has another name.
+// Errors name the file that was asked for, because the temporary name differs in each try.
 Status write_beside(const std::string& beside, const std::string& asked, std::string_view data,
                     int mode, bool durable) {
   Fd fd(disk::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -149,7 +149,7 @@ Result<std::vector<std::string>> list_directory(const std::string& path) {
   if (!directory) return file_error(errno, "list", path);
   std::vector<std::string> names;
   while (true) {
-    errno = 0;  // each time: what allocates in between may leave something in it
+    errno = 0;  // reset each time, since allocations in between may set it
     const dirent* entry = ::readdir(directory.get());
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;

@@ -13,7 +13,8 @@
 namespace lockstep::io {
 namespace {
 
-constexpr std::size_t kMostOpen = 32;  // folders; each holds a descriptor and a buffer of 32 KiB
+// Open folders; each needs a descriptor and a buffer of 32 KiB.
+constexpr std::size_t kMostOpen = 32;
 
 }  // namespace
 

@@ -25,11 +25,11 @@ namespace {
 
 constexpr unsigned long long kExiting = 4;  // PF_EXITING of the kernel's sched.h
 
-// What /proc/PID/stat says after the command's name, which may itself hold spaces and brackets.
+// The fields of /proc/PID/stat after the command's name, which may itself hold spaces and brackets.
 struct ProcessStat {
   char state = '?';
   std::uint64_t start_ticks = 0;
-  bool killed = false;  // it leaves, or will as soon as a system call of its lets it
+  bool killed = false;  // the process is exiting, or will be once a system call lets it
 };
 
 std::optional<ProcessStat> read_stat(int pid) {
@@ -39,7 +39,7 @@ std::optional<ProcessStat> read_stat(int pid) {
   if (bracket == std::string::npos) return std::nullopt;
   ProcessStat stat;
   unsigned long long ticks = 0, flags = 0, pending = 0;
-  // Fields 3 (state), 9 (flags), 22 (start time) and 31 (signals that wait) of proc(5).
+  // Fields 3 (state), 9 (flags), 22 (start time) and 31 (pending signals) of proc(5).
   const int found = std::sscanf(text->c_str() + bracket + 1,
                                 " %c %*s %*s %*s %*s %*s %llu %*s %*s %*s %*s %*s %*s %*s %*s %*s "
                                 "%*s %*s %*s %llu %*s %*s %*s %*s %*s %*s %*s %*s %llu",
@@ -117,7 +117,7 @@ std::optional<ProcessIdentity> process_identity_from(const std::string& text) {
 Result<Fd> open_process(const ProcessIdentity& who) {
   Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, who.pid, 0)));
   if (!fd && errno != ESRCH) return errno_error(errno, fmt::format("watch process {}", who.pid));
-  // Checked after the open: from then on the descriptor cannot come to mean another process.
+  // Checked after the open, because from then on the descriptor cannot mean another process.
   if (!fd || !is_alive(who)) {
     return make_error(ErrorCode::not_found, fmt::format("process {} is gone", who.pid));
   }
@@ -161,13 +161,13 @@ Result<User> current_user() {
   }
   if (found) return user_from(*found);
   if (error != 0) return errno_error(error, "look up the current user");
-  // A container may run as a number that no passwd file knows.
+  // In a container the user's number may be in no passwd file.
   const std::uint32_t uid = ::geteuid(), gid = ::getegid();
   return User{std::to_string(uid), uid, gid, std::string("/"), std::string("/bin/sh"), {gid}};
 }
 
 BootId current_boot() {
-  // Where /proc hides PID 1 from us, the PID namespace stands for it.
+  // If /proc hides PID 1, the PID namespace identifies the machine.
   const auto init = read_stat(1);
   const std::string start =
       init ? std::to_string(init->start_ticks) : fmt::format("ns{}", inode_of("/proc/self/ns/pid"));
@@ -175,8 +175,8 @@ BootId current_boot() {
 }
 
 std::string current_host_id() {
-  // The kernel's boot id, not the machine id: machines cloned from one image share the latter, and
-  // their first network namespaces have equal inodes.
+  // The kernel's boot id instead of the machine id: cloned machines share the machine id, and their
+  // first network namespaces have the same inodes.
   std::string host = first_line("/proc/sys/kernel/random/boot_id");
   if (host.empty()) host = first_line("/etc/machine-id");
   if (host.empty()) host = host_name();
@@ -232,7 +232,8 @@ std::optional<std::string> bundle_directory() {
 void forbid_core_dumps() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_CORE, &limit) != 0) return;
-  // 0 would hold for files alone; a program that dumps are piped to is not started at 1.
+  // A limit of 0 counts for files only; with 1 the kernel does not start a program that reads dumps
+  // either.
   limit.rlim_cur = std::min<rlim_t>(1, limit.rlim_max);
   ::setrlimit(RLIMIT_CORE, &limit);
 }

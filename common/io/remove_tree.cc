@@ -1,4 +1,4 @@
-// The removal of trees that others have made: iterative, with few descriptors and no paths.
+// Removes trees that others have made: iteratively, with few descriptors and without paths.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,7 +18,8 @@ namespace lockstep::io {
 namespace {
 
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-// A folder that was emptied and is not empty: its file system left out a name, or somebody adds.
+// How often an emptied folder may turn out not to be empty: its file system left out a name, or
+// somebody adds files.
 constexpr int kMostRefills = 10'000;
 
 class Remover {
@@ -39,7 +40,7 @@ class Remover {
   int refills_ = 0;
 };
 
-// A tree may hold folders without permissions, which their owner may remove nonetheless.
+// A tree may have folders without permissions; their owner may remove them all the same.
 Fd open_for_removal(int parent, const std::string& name) {
   Fd folder(disk::openat(parent, name.c_str(), kFolder));
   if (folder || errno != EACCES) return folder;
@@ -70,7 +71,7 @@ Status Remover::step() {
   return entry == nullptr ? leave() : remove_entry(entry->d_name, entry->d_type);
 }
 
-// What it is may change between two looks: each call says what it met.
+// An entry may change between two calls, so each call reports what it found.
 Status Remover::remove_entry(const std::string& name, unsigned char type) {
   const int parent = stack_.fd();
   if (type != DT_DIR) {
@@ -102,7 +103,7 @@ Status Remover::enter(int parent, const std::string& name) {
   return stack_.enter(std::move(folder), facts, name);
 }
 
-// The folder above removes the one that is left: by its name, or as an entry like any other.
+// The folder is removed from the one above it, by its name or as one of its entries.
 Status Remover::leave() {
   const bool is_top = stack_.depth() == 1;
   TRY_ASSIGN(const std::string name, stack_.leave());

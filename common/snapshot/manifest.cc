@@ -25,7 +25,7 @@ std::string_view why_bad_target(std::string_view target) {
   return "";
 }
 
-// Writes over `entry`. Returns its name, as a part of what `in` reads.
+// Overwrites `entry`. Returns its name, which refers to the bytes of `in`.
 Result<std::string_view> decode_entry(ByteReader& in, Entry& entry) {
   std::string_view text, name;
   std::uint64_t number = 0;
@@ -56,7 +56,7 @@ Result<std::string_view> decode_entry(ByteReader& in, Entry& entry) {
   return name;
 }
 
-// Tells `expect` how many entries an object that is not hostile has, then `visit` each.
+// Calls `expect` with the number of entries that an honest object has, then `visit` for each entry.
 template <typename Expect, typename Visit>
 Status decode(std::string_view bytes, const Expect& expect, const Visit& visit) {
   ByteReader in(bytes);
@@ -66,9 +66,11 @@ Status decode(std::string_view bytes, const Expect& expect, const Visit& visit) 
     return broken(in, "not a directory object of version 1");
   }
   std::uint64_t count = 0;
-  constexpr std::size_t kSmallestEntry = 6;  // a symlink of one character to one character
+  // Bytes of a symlink with one character in its name and in its target.
+  constexpr std::size_t kSmallestEntry = 6;
   if (!in.varint(count) || count > bytes.size() / kSmallestEntry) return broken(in, "bad count");
-  // A hostile count may claim an entry every six bytes: memory grows with what is really there.
+  // A hostile object may claim an entry for every six bytes, so memory only grows with the entries
+  // that exist.
   expect(std::min<std::uint64_t>(count, bytes.size() / 40 + 1));
   Entry entry;
   std::string_view previous;

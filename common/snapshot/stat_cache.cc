@@ -11,9 +11,9 @@ namespace lockstep::snapshot {
 namespace {
 
 struct CacheHeader {
-  std::uint64_t magic = 0x3143534b434f4c21;  // version 1
+  std::uint64_t magic = 0x3143534b434f4c21;  // format version 1
   std::uint64_t rows = 0;
-  std::uint64_t check = 0;  // of the rows
+  std::uint64_t check = 0;  // checksum of the rows
 };
 static_assert(std::is_trivially_copyable_v<StatCache::Row> && sizeof(StatCache::Row) == 72);
 

@@ -12,7 +12,7 @@ class Comparer {
 
   FileChanges found;
 
-  // Folders at `path`, which ends with '/' or is empty. nullopt: there is none.
+  // Compares folders at `path`, which ends with '/' or is empty. nullopt: no such folder.
   Status compare(const std::optional<Digest>& was, const std::optional<Digest>& is,
                  const std::string& path, int depth) {
     if (was == is || found.more) return {};
@@ -35,7 +35,7 @@ class Comparer {
   }
 
  private:
-  // Of one name; at least one is there.
+  // Compares two entries of one name; at least one exists.
   Status compare(const Entry* was, const Entry* is, const std::string& folder_path, int depth) {
     const auto folder_of = [](const Entry* entry) {
       const bool is_folder = entry != nullptr && entry->kind == EntryKind::directory;
@@ -60,7 +60,7 @@ class Comparer {
     ++counter;
   }
 
-  // False: there were enough.
+  // False: enough differences were found.
   bool take_entry() {
     found.more = left_ == 0;
     if (!found.more) --left_;

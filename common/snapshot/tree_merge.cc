@@ -25,7 +25,7 @@ class Merger {
   Merger(const DirectoryObjects& objects, std::vector<Beside>& beside)
       : objects_(objects), beside_(beside) {}
 
-  // A directory entry without its name: digest, size.
+  // Returns the digest and size of a directory entry; the name is empty.
   Result<Entry> merge(const std::vector<NodeTree>& folders, const std::string& path, int depth);
 
  private:
@@ -72,7 +72,7 @@ Result<Entry> Merger::merge(const std::vector<NodeTree>& folders, const std::str
   return out;
 }
 
-// The lowest rank's, joined with the folders of the others when it is one.
+// The entry of the lowest rank. If it is a folder, it is joined with those of the others.
 Result<Entry> Merger::merge_entry(std::vector<NodeEntry> same_name, const std::string& path,
                                   int depth, std::vector<NodeEntry>& left_over) {
   Entry first = same_name.front().entry;
@@ -98,7 +98,7 @@ Result<Entry> Merger::merge_entry(std::vector<NodeEntry> same_name, const std::s
 
 std::string beside_name(const std::string& name, int node_rank, int tries) {
   std::string suffix = ".node" + std::to_string(node_rank);
-  // Numbered after a few: a folder may have any number of such names, and a suffix is short.
+  // Numbered after a few tries: a folder may have many such names, and a suffix must stay short.
   constexpr int kMaxBars = 8;
   suffix.append(static_cast<std::size_t>(std::min(tries, kMaxBars)), '_');
   if (tries > kMaxBars) suffix += std::to_string(tries);
@@ -116,17 +116,17 @@ void Merger::place_beside(const std::vector<NodeEntry>& left_over, const std::st
   }
 }
 
-// Three-way: what each node made of what all began with.
+// A three-way merge: compares each node's tree with the tree that all of them began with.
 class CheckpointMerger {
  public:
   explicit CheckpointMerger(const DirectoryObjects& objects) : objects_(objects) {}
 
-  // A directory entry without its name: digest, size.
+  // Returns the digest and size of a directory entry; the name is empty.
   Result<Entry> merge(const std::optional<Digest>& base, const std::vector<NodeTree>& folders,
                       const std::string& path, int depth);
 
  private:
-  struct Versions {  // of one name
+  struct Versions {  // versions of one name
     std::optional<Entry> base;
     std::vector<NodeEntry> nodes;
   };
@@ -159,7 +159,7 @@ Result<Entry> CheckpointMerger::merge(const std::optional<Digest>& base,
       same_name.nodes.push_back({folder.node_rank, std::move(entry)});
     }
   }
-  Directory merged;  // by_name is in the order of a directory
+  Directory merged;  // by_name has the order of a directory
   for (const auto& [name, versions] : by_name) {
     TRY_ASSIGN(std::optional<Entry> entry, choose(versions, folders.size(), path + name, depth));
     if (entry) merged.entries.push_back(*std::move(entry));

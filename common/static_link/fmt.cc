@@ -1,6 +1,6 @@
-// {fmt} as a static library, which Debian does not ship: its functions that are not templates, and
-// the instances that its headers declare as compiled elsewhere. For programs that are linked
-// without libfmt.so (cmake/static_link.cmake); follows src/format.cc of {fmt} 9.1.
+// {fmt} as a static library, which Debian does not have: its functions that are not templates, and
+// the instances that its headers declare as compiled elsewhere. For programs without libfmt.so
+// (cmake/static_link.cmake); follows src/format.cc of {fmt} 9.1.
 
 #include <fmt/format-inl.h>
 

@@ -1,6 +1,6 @@
-// The transports of libzmq.a that Lockstep never uses (Kerberos, PGM, NORM), as functions that
-// fail. Debian's libzmq is built with all of them; their libraries cost a program that links
-// libzmq.so two milliseconds at each start. Only for programs that connect to tcp:// and ipc://
+// Transports of libzmq.a that Lockstep never uses (Kerberos, PGM, NORM), as functions that fail.
+// Debian's libzmq is built with all of them; with their libraries, a program that links libzmq.so
+// takes two milliseconds longer to start. Only for programs that connect to tcp:// and ipc://
 // addresses (cmake/static_link.cmake); launcher/cli/link/endpoint.cc refuses all others.
 
 extern "C" {
@@ -9,7 +9,7 @@ extern "C" {
 int pgm_init(void**) { return 1; }
 int pgm_shutdown() { return 1; }
 
-// The functions are never called with their real arguments, and need not declare them.
+// The functions are never called with their real arguments, so they declare none.
 #define LOCKSTEP_UNUSED_TRANSPORT(name) \
   long name() { return 0; }
 

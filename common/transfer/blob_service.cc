@@ -65,10 +65,10 @@ BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::str
 
 PutAnswer put(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer,
               snapshot::Lease lease, const OnPiece& on_piece, snapshot::Asker asker) {
-  const std::uint64_t losses = store.losses();  // before anything is here
+  const std::uint64_t losses = store.losses();  // read before anything is checked
   PutBlobsReply reply;
   for (const BlobPiece& piece : request.pieces) {
-    // On the disk, if only until the next collection: then it is not looked at either.
+    // On disk already, at least until the next collection; then it is not read either.
     const bool was_here = on_piece && store.size(piece.digest).has_value();
     const auto stored = store.put_piece(piece, peer, lease, asker);
     if (!stored) return {not_stored(stored.error()), losses};

@@ -28,9 +28,9 @@ class Downloader {
         on_progress_(on_progress) {}
 
   Status run(const std::vector<BlobWanted>& wanted);
-  // Directories level by level.
+  // Fetches directories, level by level.
   Status run_directories();
-  // Then all files.
+  // Then fetches all files.
   Status run_tree();
 
  private:
@@ -40,13 +40,13 @@ class Downloader {
   Result<bool> take(BulkMessage& answer);
 
   RequestWindow window_;
-  const Digest root_;  // of the tree that all of it belongs to
+  const Digest root_;  // root of the tree that everything belongs to
   const JobId job_;
   snapshot::BlobStore& into_;
   const OnProgress& on_progress_;
   Progress progress_;
   std::unordered_set<Digest> absent_;
-  std::unordered_set<Digest> damaged_;                      // their bytes did not match the digest
+  std::unordered_set<Digest> damaged_;  // blobs whose bytes did not match the digest
   std::deque<std::pair<BlobWanted, std::uint64_t>> later_;  // parts of blobs of unknown size
 };
 
@@ -138,7 +138,7 @@ Result<bool> Downloader::take(BulkMessage& answer) {
   if (data == nullptr) return false;
   for (const BlobPiece& piece : data->pieces) {
     auto put = into_.put_piece(piece);
-    // Asked for again: the launcher checks a blob then, and drops one that is damaged.
+    // The blob is requested again: the launcher then checks it, and drops it if it is damaged.
     const bool is_damaged = !put && put.error().code == ErrorCode::corrupt;
     if (is_damaged) damaged_.insert(piece.digest);
     if (!put && !is_damaged) return put.error().within("from the launcher");

@@ -92,7 +92,7 @@ void FetchPlan::busy(NodeId id, std::size_t unit, Instant now) {
   Source& from = source(id);
   give_back(from, unit);
   from.heard = now;
-  // Those that were refused together do not come back together.
+  // Retries are spread, so that requests that were refused together do not come back together.
   const auto step = static_cast<std::uint64_t>(limits_.busy_at_least.count());
   const std::uint64_t extra = mix(self_.value ^ id.value << 20, unit + 1) % (step * 2 + 1);
   from.busy_until = now + limits_.busy_at_least + Duration(static_cast<std::int64_t>(extra));
@@ -167,7 +167,7 @@ bool FetchPlan::is_ready(NodeId id, std::size_t most, Instant now) const {
   return found->second.open.size() < most && now >= found->second.busy_until;
 }
 
-// The one with the fewest open asks; among these, another for each pair of node and unit.
+// The peer with the fewest open requests; among equals, it depends on the node and the unit.
 NodeId FetchPlan::peer_with(std::size_t unit, Instant now) const {
   NodeId best = kLauncher;
   std::pair<std::size_t, std::uint64_t> least;
@@ -191,7 +191,7 @@ bool FetchPlan::is_hope() const {
   });
 }
 
-// Rendezvous hashing over those of the core that fetch it: who leaves takes only its own with it.
+// Rendezvous hashing over the core's nodes that fetch: if one leaves, only its own units move.
 NodeId FetchPlan::home_of(std::size_t unit) const {
   NodeId home = self_;
   std::uint64_t highest = mix(unit, self_.value);
@@ -205,7 +205,7 @@ NodeId FetchPlan::home_of(std::size_t unit) const {
 
 bool FetchPlan::is_for_launcher(std::size_t unit, bool any_hope) const {
   if (!any_hope) return true;
-  // Who is said to have it all is waited for; it answers soon, or is dropped.
+  // A peer that is said to have the whole tree is waited for; it answers soon, or is dropped.
   const bool is_held = std::any_of(peers_.begin(), peers_.end(), [unit](const auto& at) {
     const Peer& peer = at.second;
     const bool is_unheard = peer.have.empty() && !peer.who.fetching;
@@ -233,7 +233,7 @@ std::vector<FetchPlan::Ask> FetchPlan::next(Instant now) {
   const bool any_hope = is_hope();
   const std::size_t at_launcher = source(kLauncher).open.size();
   std::size_t spare = spare_ > at_launcher ? spare_ - at_launcher : 0;
-  // Each node begins somewhere else, so that what it has is soon what others lack.
+  // Each node begins with another unit, so that it soon has what others lack.
   const std::size_t start = units_.empty() ? 0 : mix(self_.value, 0) % units_.size();
   for (std::size_t i = 0; i < units_.size() && open_ < limits_.open; ++i) {
     const std::size_t unit = (start + i) % units_.size();

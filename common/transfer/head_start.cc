@@ -19,12 +19,12 @@
 namespace lockstep::transfer {
 namespace {
 
-// Below this the upload afterwards is as fast, with fewer messages.
+// Below this size an upload after the capture is as fast, with fewer messages.
 constexpr std::uint64_t kWorthwhileBytes = 1u << 20;
 constexpr std::size_t kWorthwhileFiles = 64;
 constexpr std::uint64_t kBytesPerQuestion = 4u << 20;  // of contents; fewer at the end
 constexpr std::size_t kProbeFactor = 16;
-// Then the capture goes on without, and the submission says what is wrong.
+// After this silence the capture continues alone, and the submission reports the error.
 constexpr Duration kSilence = seconds(15);
 constexpr Duration kDialling = seconds(1);
 
@@ -46,13 +46,13 @@ class HeadStart {
       : window_(socket, with_short_limits(options)),
         sender_(window_, [this](std::uint64_t raw) { landed(raw); }),
         queue_(queue),
-        // Less than readers that wait for room leave us: their waiting ends.
+        // Less than the room for which readers wait, so that their wait ends.
         bytes_per_question_(std::min(kBytesPerQuestion, options.held_bytes / 4)),
         on_progress_(on_progress) {}
 
   void wake() { window_.wake(); }  // from any thread
-  // Returns when the capture has ended and all that it gave has landed; before that, with what
-  // stopped it.
+  // Returns when the capture has ended and all its contents have arrived, or earlier with the error
+  // that stopped it.
   Status run();
   std::uint64_t landed_bytes() const { return progress_.done_bytes; }
 
@@ -88,7 +88,7 @@ class HeadStart {
 
 Status HeadStart::run() {
   for (;;) {
-    const bool is_last = queue_.ended();  // before the look at what there is
+    const bool is_last = queue_.ended();  // read before the queue is emptied
     take_in();
     const bool has_begun = window_.has_open() || window_.was_answered();
     if (queue_.ended_early() || (is_last && !has_begun)) return {};
@@ -131,7 +131,7 @@ bool HeadStart::is_time_to_ask() const {
 Status HeadStart::ask() {
   if (anything_missing_) {
     unasked_bytes_ = 0;
-    // More than one question: everything that was read while the probe waited for its answer.
+    // More than one question: covers everything that was read while the first answer was awaited.
     return in_questions(std::exchange(unasked_, {}),
                         [this](std::vector<Digest> part) { return ask_about(std::move(part)); });
   }
@@ -141,7 +141,7 @@ Status HeadStart::ask() {
 }
 
 Status HeadStart::probe() {
-  // The largest: small files are alike in many trees.
+  // The largest file, because small files are equal in many trees.
   const auto size_of = [&](const Digest& digest) { return held_.at(digest).size; };
   const auto largest = std::max_element(
       unasked_.begin(), unasked_.end(),
@@ -206,7 +206,7 @@ void HeadStart::landed(std::uint64_t raw) {
   tell();
 }
 
-// Passes on to the head start, once there is one, that contents have come or that no more will.
+// Tells the head start, once it exists, that contents have come or that no more will come.
 class Waker {
  public:
   void wake() {
@@ -231,7 +231,7 @@ class Waker {
   HeadStart* head_start_ = nullptr;
 };
 
-// Returns how many bytes have landed. A failure to send stops it, and is not an error.
+// Returns how many bytes have arrived. A failure to send stops it, but is not an error.
 Result<std::uint64_t> send_what_comes(const Dial& dial, ContentQueue& queue, Waker& waker,
                                       const OnProgress& progress, const TransferOptions& options) {
   waker.wait_for_first();

@@ -19,12 +19,12 @@ namespace lockstep::transfer {
 namespace {
 
 constexpr const char* kZapDomain = "peer";
-constexpr std::size_t kMaxAllowed = 100'000;  // keys, each with a tree
+constexpr std::size_t kMaxAllowed = 100'000;  // the most allowed pairs of key and tree
 constexpr std::size_t kMaxReachableBytes = 64u << 20;
 constexpr std::size_t kMaxLooks = 1'000;
 constexpr std::size_t kMaxOwed = 1'000;
 constexpr std::size_t kBytesPerMessage = 256u << 10;  // so that eight streams take turns often
-constexpr int kQueuedMessages = 4;                    // of one asker
+constexpr int kQueuedMessages = 4;  // the most messages that are queued for one asker
 constexpr Duration kLookAgainAfter = seconds(5);
 constexpr Duration kRefusalCounts = milliseconds(300);
 constexpr Duration kFullQueueRetry = milliseconds(5);
@@ -50,7 +50,7 @@ struct PeerServer::Impl {
     Instant moved;
   };
 
-  // A short answer for which there was no place in its asker's queue, behind what it is sent.
+  // A short answer that did not fit into its asker's queue, behind the data for it.
   struct Owed {
     std::string asker;
     std::uint64_t sequence = 0;
@@ -59,7 +59,7 @@ struct PeerServer::Impl {
   };
 
   void run(std::string endpoint, io::KeyPair keys, std::promise<Status> bound);
-  bool is_allowed(const PublicKey& key);  // for any tree
+  bool is_allowed(const PublicKey& key);  // whether the key is allowed for any tree
   bool is_allowed(const PublicKey& key, const Digest& root);
   void on_message(io::ServerSocket::Incoming incoming);
   void on_get(const io::ServerSocket::Incoming& from, std::uint64_t sequence, GetBlobs request);
@@ -68,26 +68,26 @@ struct PeerServer::Impl {
   UnitsReply units(const Digest& root);
   Status reply(const std::string& asker, std::uint64_t sequence, BulkMessage body);
   void answer(const std::string& asker, std::uint64_t sequence, BulkMessage body);
-  // What is owed, and one message of each stream; true while some queue took one.
+  // Sends owed answers, and one message of each stream; true while some queue takes one.
   bool pump();
-  // False: it is over.
+  // False: the stream is finished.
   bool pump(Stream& stream, Instant now, bool* moved);
 
-  snapshot::BlobStore& store;  // its walk remembers what is whole
+  snapshot::BlobStore& store;  // the store's walk remembers complete trees
   const FetchBoard& board;
   const PeerServerLimits limits;
   std::string endpoint;
   std::mutex mutex;
-  std::set<PublicKey> revoked;                              // guarded by mutex
-  std::map<std::pair<PublicKey, Digest>, Instant> allowed;  // until then; guarded by mutex
+  std::set<PublicKey> revoked;                              // guarded by the mutex
+  std::map<std::pair<PublicKey, Digest>, Instant> allowed;  // until then; guarded by the mutex
 
-  // Of the thread.
+  // The members below belong to the thread.
   snapshot::ReachableTrees trees;
   io::EventLoop loop;
   io::ServerSocket* socket = nullptr;
   std::list<Stream> streams;
   std::list<Owed> owed;
-  std::map<std::string, std::uint64_t> served;  // by asker: bytes in its turn
+  std::map<std::string, std::uint64_t> served;  // bytes that each asker got in its turn
   Instant refused_at{-kRefusalCounts.count() - 1};
   struct Look {
     bool whole = false;
@@ -154,7 +154,7 @@ void PeerServer::forbid(const std::vector<PublicKey>& keys) {
   if (keys.empty()) return;
   {
     std::lock_guard guard(impl_->mutex);
-    // A key that was revoked is not named again; what it was sent has long ended.
+    // Revoked keys are not used again, and their transfers have long ended.
     if (impl_->revoked.size() + keys.size() > kMaxAllowed) impl_->revoked.clear();
     for (const PublicKey& key : keys) {
       impl_->revoked.insert(key);
@@ -180,7 +180,7 @@ bool PeerServer::Impl::is_allowed(const PublicKey& key, const Digest& root) {
   return found != allowed.end() && found->second > steady_now();
 }
 
-// Whether all of them are parts of the tree, as far as this node has its folders.
+// Whether all of them are parts of the tree, as far as this node has its directories.
 bool PeerServer::Impl::is_below(const Digest& root, const std::vector<Digest>& wanted) {
   const auto below = trees.find(root);
   return below && std::all_of(wanted.begin(), wanted.end(),
@@ -302,7 +302,7 @@ bool PeerServer::Impl::pump(Stream& stream, Instant now, bool* moved) {
   const Status sent = reply(stream.asker, stream.sequence, *stream.next);
   if (!sent && sent.error().code == ErrorCode::resource_exhausted)
     return now - stream.moved < limits.stuck_after;
-  if (!sent) return false;  // it is gone
+  if (!sent) return false;  // the asker is gone
   if (const auto* data = std::get_if<BlobData>(&*stream.next))
     for (const BlobPiece& piece : data->pieces) served[stream.asker] += piece.data.size();
   stream.next.reset();

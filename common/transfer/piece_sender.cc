@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kBytesPerMessage = 5u << 19;  // see blob_service.cc
 constexpr std::size_t kPiecesPerMessage = 4'000;
-// Zeros compress to nothing: without this a sparse file of gigabytes would be one message, and its
-// progress would stand still until the end.
+// Zeros compress to almost nothing. Without this limit, a sparse file of gigabytes would be one
+// message, and the progress would stand still until its end.
 constexpr std::uint64_t kRawBytesPerMessage = 16u << 20;
 
 }  // namespace

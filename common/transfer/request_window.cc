@@ -17,7 +17,7 @@ namespace lockstep::transfer {
 namespace {
 
 constexpr Duration kLinkCheckedEach = seconds(1);
-// Before a request that was refused for now is sent again; it doubles with each refusal.
+// The pause before a request that was refused for now is repeated; it doubles with each refusal.
 constexpr Duration kFirstPause = milliseconds(50), kLongestPause = seconds(1);
 
 Duration pause_after(int refusals) {
@@ -30,7 +30,7 @@ std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch
 
 }  // namespace
 
-// A random start, so that late answers to an earlier transfer on this socket answer nothing here.
+// Starts at a random number, so that late answers to an earlier transfer match no request.
 RequestWindow::RequestWindow(io::ClientSocket& socket, const TransferOptions& options)
     : socket_(socket),
       options_(options),
@@ -55,7 +55,7 @@ Status RequestWindow::request(BulkMessage body, std::uint64_t weight, OnAnswer o
   open.on_answer = std::move(on_answer);
   weight_ += weight;
   in_flight_ += weight;
-  // Not sent = no connection now: it goes out with the next repetition.
+  // If there is no connection now, the request is sent with the next repetition.
   if (!socket_.send_within(open.bytes, std::min(options_.send_within, options_.down_after)))
     TRY(check_link());
   return receive();
@@ -92,7 +92,7 @@ Status RequestWindow::receive() {
   while (const auto bytes = socket_.receive()) {
     auto envelope = wire::decode_bulk(*bytes);
     if (!envelope) return envelope.error().within("the launcher's bulk socket");
-    // A refusal that names no request: the launcher could not read one of ours.
+    // The refusal names no request, so the launcher could not read one of ours.
     const auto* refused = std::get_if<BulkRefused>(&envelope->body);
     if (envelope->reply_to == 0 && refused != nullptr) return error_of(*refused);
     TRY(answered(envelope->reply_to, envelope->body));
@@ -102,7 +102,7 @@ Status RequestWindow::receive() {
 
 Status RequestWindow::answered(std::uint64_t sequence, BulkMessage& answer) {
   const auto found = open_.find(sequence);
-  if (found == open_.end()) return {};  // doubled or late
+  if (found == open_.end()) return {};  // the reply came twice or late
   last_repeat_ns_ = now_ns();
   was_answered_ = true;
   if (const auto* refused = std::get_if<BulkRefused>(&answer)) {
@@ -117,10 +117,10 @@ Status RequestWindow::answered(std::uint64_t sequence, BulkMessage& answer) {
   return {};
 }
 
-// What else its user has in flight may go on for long, so all of it must not fail.
+// Other transfers of the user may take long, so the request is repeated instead of failing.
 void RequestWindow::refused_for_now(Open& open, const BulkRefused& refused) {
   refused_ = refused;
-  if (open.send_at_ns) return;  // doubled
+  if (open.send_at_ns) return;  // a repeated refusal
   ++open.refusals;
   open.send_at_ns = now_ns() + pause_after(open.refusals).count();
   in_flight_ -= open.weight;

@@ -10,18 +10,19 @@
 #include "common/wire/messages/bulk.h"
 
 namespace lockstep::transfer {
+
 namespace {
 
-constexpr std::uint64_t kBytesPerAsk = 4u << 20;  // of a large blob; the rest is asked for after
+constexpr std::uint64_t kBytesPerAsk = 4u << 20;  // of a large blob; more requests follow
 constexpr Duration kTick = milliseconds(50);
 constexpr Duration kFindEvery = milliseconds(500);
-// A unit that is begun at the launcher is fetched there to its end. So nobody begins with large
-// ones before the others of the gang are known, but waits for them at most this long.
+// A unit that is begun at the launcher is fetched from it to the end. So large units are not begun
+// before the other nodes of the gang are known, for at most this time.
 constexpr std::uint64_t kLargeUnitBytes = 4u << 20;
 constexpr Duration kGatherFor = seconds(1);
 constexpr Duration kGatherEvery = milliseconds(100);
-constexpr Duration kStoodStill = seconds(1);  // longer than a turn ever takes
-constexpr Duration kFarewell = seconds(1);    // for the launcher to take the report
+constexpr Duration kStoodStill = seconds(1);  // longer than any turn of the loop
+constexpr Duration kFarewell = seconds(1);    // how long the launcher has to take the report
 constexpr std::size_t kMaxFaultText = 1'000;
 
 Instant steady_now() {
@@ -29,7 +30,7 @@ Instant steady_now() {
   return Instant{std::chrono::duration_cast<std::chrono::nanoseconds>(since).count()};
 }
 
-// What came is not what was asked for; every other error is this node's own.
+// The peer sent wrong data; every other error is this node's own.
 bool is_wrong(const Error& error) {
   return error.code == ErrorCode::corrupt || error.code == ErrorCode::invalid_argument;
 }
@@ -111,7 +112,7 @@ void Swarm::ask_part(NodeId from, std::size_t unit, std::uint64_t offset) {
           offset);
 }
 
-// What finds no connection stays, and is tried again at the next turn.
+// Messages without a connection stay, and are tried again in the next turn.
 void Swarm::send_what_waits() {
   const Instant now = steady_now();
   for (auto& [sequence, request] : requests_) {
@@ -138,7 +139,7 @@ Status Swarm::receive() {
 }
 
 Status Swarm::receive_from(NodeId id) {
-  // A few at a time, so that no source waits for another.
+  // A few per turn, so that no source waits for another.
   for (int i = 0; i < 4; ++i) {
     const auto source = sources_.find(id);
     if (source == sources_.end()) return {};
@@ -157,7 +158,7 @@ Status Swarm::receive_from(NodeId id) {
 
 Status Swarm::take(NodeId from, std::uint64_t sequence, BulkMessage& answer) {
   const auto found = requests_.find(sequence);
-  if (found == requests_.end() || found->second.to != from) return {};  // doubled or late
+  if (found == requests_.end() || found->second.to != from) return {};  // late or repeated
   if (auto* data = std::get_if<BlobData>(&answer)) return take_data(from, sequence, *data);
   if (const auto* refusal = std::get_if<BulkRefused>(&answer))
     return refused(from, sequence, *refusal);
@@ -222,7 +223,7 @@ Status Swarm::put(NodeId from, const TreeUnit& unit, const BlobPiece& piece) {
   return {};
 }
 
-// All that was asked for was sent: is it here?
+// Everything that was requested was sent: checks whether it is here.
 Status Swarm::end_of(NodeId from, std::uint64_t sequence) {
   const Request request = std::move(requests_.extract(sequence).mapped());
   const TreeUnit& unit = units_[*request.unit];
@@ -257,7 +258,7 @@ Status Swarm::refused(NodeId from, std::uint64_t sequence, const BulkRefused& re
   }
   if (!refusal.for_now && request.unit)
     return make_error(ErrorCode::conflict, "the launcher refused: " + refusal.message);
-  if (request.unit && request.offset > 0) {  // half of it is here: again, of the same source
+  if (request.unit && request.offset > 0) {  // the rest is requested from the same source
     plan_->arrived(from, 0, now);
     request.is_sent = false;
     request.send_at = now + 2 * kTick;
@@ -338,7 +339,7 @@ Status Swarm::loop() {
     if (now >= find_at_) find_peers();
     for (const NodeId peer : plan_->questions(now)) request(peer, AskUnits{root_});
     if (now - start >= kGatherFor) is_gathering_ = false;
-    // Who else is there is known first: else the first units would always be the launcher's.
+    // The peers must be known first. Otherwise the first units would always come from the launcher.
     if ((is_told_ || now - start >= kFindEvery) && !is_gathering_)
       for (const FetchPlan::Ask& one : plan_->next(now)) ask(one);
     send_what_waits();
@@ -366,7 +367,7 @@ void Swarm::forget_dropped() {
   }
 }
 
-// Nothing waits for that but the launcher's log and `node show`.
+// The report is only for the launcher's log and `node show`.
 void Swarm::report(bool whole) {
   FetchReport said{root_, whole, origin_ == nullptr ? plan_->from_launcher_bytes() : 0, {}, lock_};
   for (const auto& [id, peer] : plan_->peers()) {
@@ -383,26 +384,6 @@ void Swarm::report(bool whole) {
     loop_.turn(kTick);
     if (!receive_from(kLauncher)) return;
   }
-}
-
-Status fetch_tree(io::ClientSocket launcher, const Digest& root, snapshot::BlobStore& into,
-                  const SwarmSite& site, const OnProgress& progress, TransferOptions options) {
-  TRY(download_directories(launcher, root, into, options));
-  TRY_ASSIGN(const std::vector<snapshot::BlobWanted> missing, into.missing_blobs_from(root));
-  std::uint64_t bytes = 0;
-  for (const auto& blob : missing) bytes += blob.size;
-  if (options.admit) TRY(options.admit(Bytes{bytes}));
-  if (bytes < kWorthPeersBytes) return download(launcher, root, missing, into, progress, options);
-  TRY_ASSIGN(std::vector<TreeUnit> units, units_of(into, root));
-  return Swarm(std::move(launcher), root, into, site, progress, options).run(std::move(units));
-}
-
-Status fetch_files(io::ClientSocket launcher, const Digest& root, const Digest& lock,
-                   const std::set<Digest>& wanted, snapshot::BlobStore& into, const SwarmSite& site,
-                   Origin& origin, const OnProgress& progress) {
-  TRY_ASSIGN(std::vector<TreeUnit> units, units_of(into, root));
-  return Swarm(std::move(launcher), root, into, site, progress, {}, &origin, lock)
-      .run(std::move(units), &wanted);
 }
 
 }  // namespace lockstep::transfer

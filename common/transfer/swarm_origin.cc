@@ -23,7 +23,7 @@ Status Swarm::hear_origin(Instant now) {
   return {};
 }
 
-// Peers that get nothing either are not waited for: they may be waiting for this node.
+// Peers that get nothing either do not count: they may be waiting for this node.
 bool Swarm::is_over(Instant now) const {
   return is_origin_gone_ &&
          (!plan_->is_hope() || now - plan_->got_on() >= 2 * site_.limits.timeout);

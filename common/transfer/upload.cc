@@ -12,7 +12,7 @@
 #include "common/base/quoted_name.h"
 #include "common/io/file_system.h"
 #include "common/snapshot/capture/entry_io.h"
-#include "common/snapshot/capture/scan.h"
+#include "common/snapshot/capture/file_stat.h"
 #include "common/snapshot/content/compress.h"
 #include "common/transfer/piece_sender.h"
 #include "common/transfer/questions.h"
@@ -22,9 +22,9 @@
 namespace lockstep::transfer {
 namespace {
 
-constexpr int kMaxRounds = 3;  // of asking what is missing and sending it
+constexpr int kMaxRounds = 3;  // rounds of asking what is missing and sending it
 
-// Where the bytes of a blob are: in a directory object, or in a file of the captured tree.
+// The bytes of a blob: in a directory object, or in a file of the captured tree.
 struct Source {
   const std::string* bytes = nullptr;
   const snapshot::FileRecord* file = nullptr;
@@ -89,7 +89,7 @@ Result<UploadResult> Uploader::run() {
                   open.size(), kMaxRounds, open.front().hex()));
 }
 
-// Which of these lack over there, in the order of `digests`.
+// Which of these are missing at the other side, in the order of `digests`.
 Result<std::vector<Digest>> Uploader::ask(const std::vector<Digest>& digests) {
   std::unordered_set<Digest> missing;
   TRY(in_questions(digests, [&](std::vector<Digest> part) {
@@ -125,7 +125,7 @@ Error Uploader::changed(const snapshot::FileRecord& file) const {
                                 quoted_name(snapshot_.directory + "/" + file.path)));
 }
 
-// It could be read when it was captured; another capture sees what it is now.
+// The file could be read when it was captured. Another capture will see its current state.
 Error unreadable(int errnum, const std::string& path) {
   Error error = errno_error(errnum, "cannot read " + quoted_name(path));
   if (snapshot::is_of_one_entry(errnum)) error.code = ErrorCode::conflict;
@@ -158,8 +158,7 @@ Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& fil
                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (!fd && (errno == ENOENT || errno == ELOOP)) return changed(file);
   if (!fd) return unreadable(errno, path);
-  // A file that has not changed since it was hashed is not hashed again: the other side verifies
-  // it.
+  // A file that is unchanged since it was hashed is not hashed again: the other side verifies it.
   const bool is_as_it_was = file.identity && has_identity(fd.get(), *file.identity);
   Sha256 hash;
   std::string part;
@@ -176,7 +175,7 @@ Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& fil
     }
     if (!is_as_it_was) hash.update(part);
     const bool is_last = offset + part.size() == file.size;
-    // Before the last piece leaves: the other side would only say that the digest is wrong.
+    // Checked before the last piece is sent: the other side could only report a wrong digest.
     const bool is_that = !is_last || (is_as_it_was ? has_identity(fd.get(), *file.identity) ||
                                                          has_content(fd.get(), digest, file)
                                                    : hash.finish() == digest);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/cut.h"
-#include "common/domain/job/spec.h"
+#include "common/grammar/job_name.h"
 
 namespace lockstep::pb {
 

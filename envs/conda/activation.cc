@@ -17,9 +17,10 @@ using nlohmann::json;
 using Variables = std::map<std::string, std::string>;
 
 constexpr std::string_view kAround = "/usr/local/bin:/usr/bin:/bin";
-constexpr std::string_view kUnset = "***unset***";  // conda's word, in conda-meta/state
+// conda's mark for an unset variable, in conda-meta/state.
+constexpr std::string_view kUnset = "***unset***";
 
-// What the scripts print is for the log. Each is sourced, whatever the one before it returned.
+// Sources each script, whatever the one before returned. What the scripts print goes to the log.
 constexpr std::string_view kScripts = R"(exec 3>&1 1>&2
 for lockstep_script in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do
   if [ -f "$lockstep_script" ]; then
@@ -43,7 +44,7 @@ bool is_variable_name(std::string_view name) {
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-// Of a JSON object; values that are no texts as they stand.
+// Adds the members of a JSON object; values that are not strings are written as JSON.
 Status add_variables(const std::string& path, const std::string& member, Variables& to) {
   TRY_ASSIGN(const std::string text, io::read_file(path));
   json from = json::parse(text, nullptr, false);
@@ -73,7 +74,7 @@ Result<Variables> variables_of(const std::string& prefix, const Variables& given
     TRY(add_variables(state, "env_vars", variables));
   for (const auto& [name, value] : given) variables[name] = value;
   variables["CONDA_PREFIX"] = prefix;
-  variables["CONDA_DEFAULT_ENV"] = prefix;  // conda's name for what has no other
+  variables["CONDA_DEFAULT_ENV"] = prefix;  // conda's own name for environments without a name
   variables["CONDA_SHLVL"] = "1";
   return variables;
 }
@@ -90,7 +91,7 @@ Variables read_variables(std::string_view text) {
   return variables;
 }
 
-// Without what was around.
+// The entries of a PATH, without empty ones.
 std::vector<std::string> path_entries(std::string_view path) {
   if (path.ends_with(kAround)) path.remove_suffix(kAround.size());
   std::vector<std::string> entries;

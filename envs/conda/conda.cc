@@ -7,16 +7,19 @@
 
 #include "common/io/file_system.h"
 #include "envs/conda/activation.h"
+#include "envs/conda/backends.h"
 #include "envs/venv/pip.h"
 
 namespace lockstep::envs {
 namespace {
 
-// Of an environment that is active around the agent; none of it is meant for this one.
+// Variables of an environment that was active where the agent was started. None applies to this
+// one.
 constexpr const char* kOfAnother[] = {"CONDA_PREFIX", "CONDA_DEFAULT_ENV",     "CONDA_SHLVL",
                                       "CONDA_EXE",    "CONDA_PROMPT_MODIFIER", "CONDA_PYTHON_EXE"};
 
-// A folder in the prefix, which is all that is surely ours; gone when it is built.
+// Makes a scratch folder in the prefix, the only folder that is surely ours. It is removed when the
+// environment is built.
 Result<std::string> begin(Toolbox& tools, const Site& site) {
   for (const char* name : kOfAnother) tools.unset(name);
   std::string scratch = site.prefix + "/.lockstep";
@@ -39,7 +42,7 @@ void say_solved(Toolbox& tools, const Lock& lock) {
     tools.say(fmt::format("  {} {} (pip)", package.name, package.version));
 }
 
-// What pip and what it builds see: the prefix's programs, and no packages of the user's home.
+// pip and the programs it starts find the prefix's programs, and no packages in the user's home.
 void use(Toolbox& tools, const Activation& activation) {
   for (const auto& [name, value] : activation.variables) tools.set(name, value);
   tools.set("PATH", fmt::format("{}:{}", fmt::join(activation.path, ":"), tools.variable("PATH")));
@@ -49,7 +52,7 @@ Result<Activation> activated(Toolbox& tools, const Site& site, const std::string
                              const CondaEnvironment& definition) {
   TRY_ASSIGN(Activation activation,
              activate_conda(tools, site.prefix, scratch, definition.variables));
-  // As in a venv: what is in the home of a user is not the same on every node.
+  // As in a venv: packages in a user's home differ between nodes.
   activation.variables.emplace("PYTHONNOUSERSITE", "1");
   return activation;
 }
@@ -69,7 +72,7 @@ Result<Lock> CondaProvider::solve(Toolbox& tools, const Site& site) {
   return lock;
 }
 
-// What conda installed counts for pip, so that it is installed first.
+// pip sees what conda has installed, so conda's packages are installed first.
 Status CondaProvider::solve_pip(Toolbox& tools, const Site& site, CondaBackend& backend,
                                 Lock& lock) {
   for (const char* name : {"python", "pip"})

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 
-#include "envs/conda/mamba.h"
-#include "envs/conda/rattler.h"
-
 namespace lockstep::envs {
 
 CondaPlatform conda_platform_of(const std::string& platform) {
@@ -34,18 +31,6 @@ Result<std::vector<std::string>> locked_for(const CondaEnvironment& definition,
                     fmt::format("the conda lock file has no packages for {}, only for {}; lock it "
                                 "for this platform too",
                                 subdir, fmt::join(platforms, ", ")));
-}
-
-Result<std::unique_ptr<CondaBackend>> make_conda_backend(Toolbox& tools, const Site& site,
-                                                         const std::string& scratch) {
-  const std::string choice = tools.variable("LOCKSTEP_CONDA_ENGINE");
-  if (choice.empty() || choice == "rattler") return make_rattler_backend(tools, site, scratch);
-  for (const char* program : {"micromamba", "mamba", "conda"})
-    if (choice == program) return make_mamba_backend(tools, site, scratch, choice);
-  return make_error(ErrorCode::unavailable,
-                    fmt::format("LOCKSTEP_CONDA_ENGINE of the agent is '{}', but must be rattler, "
-                                "micromamba, mamba or conda",
-                                choice));
 }
 
 }  // namespace lockstep::envs

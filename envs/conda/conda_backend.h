@@ -2,7 +2,6 @@
 // A backend solves conda's match specs and installs the resulting packages. Each process uses one;
 // the provider does not know which.
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,11 +26,6 @@ class CondaBackend {
   // has are not fetched again.
   virtual Status install(const std::vector<LockedCondaPackage>& packages) = 0;
 };
-
-// The backend that LOCKSTEP_CONDA_ENGINE of the tools' environment selects. `scratch` is a folder
-// to write to. unavailable: this node has no such backend, which is not the definition's fault.
-Result<std::unique_ptr<CondaBackend>> make_conda_backend(Toolbox& tools, const Site& site,
-                                                         const std::string& scratch);
 
 // "linux-64 __cuda=12.4 __glibc=2.36", split into "linux-64" and the virtual packages.
 struct CondaPlatform {

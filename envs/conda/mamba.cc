@@ -29,7 +29,7 @@ json json_in(const std::string& text) {
   return json::parse(text.substr(begin, end - begin + 1), nullptr, false);
 }
 
-// In the words of each of the programs.
+// The error message in a solver's JSON; each of the programs has its own form.
 std::string complaint(const json& said) {
   if (!said.is_object()) return "";
   std::string text;
@@ -41,7 +41,7 @@ std::string complaint(const json& said) {
   return text;
 }
 
-// It ended well, but did not say what it found: not a program that solves.
+// The program exited with 0 but reported no result, so it is not a solver.
 Error no_answer(const std::string& program, const std::string& output) {
   return make_error(
       ErrorCode::unavailable,
@@ -50,7 +50,7 @@ Error no_answer(const std::string& program, const std::string& output) {
                   program, output.empty() ? "nothing" : head(output, kMaxShownBytes)));
 }
 
-// Of a channel's index, or of conda-meta. Throws json::exception.
+// `record`: from a channel's index, or from conda-meta. Throws json::exception.
 LockedCondaPackage package_from(const json& record) {
   const char* build = record.contains("build_string") ? "build_string" : "build";
   json kept = record;
@@ -60,6 +60,29 @@ LockedCondaPackage package_from(const json& record) {
   return {record.at("name"), record.at("version"),       record.at(build),
           record.at("url"),  record.value("sha256", ""), record.value("size", std::uint64_t{0}),
           kept.dump()};
+}
+
+// The packages that a solver's answer would install, by name.
+Result<std::vector<LockedCondaPackage>> packages_in(const json& said, const std::string& program) {
+  std::map<std::string, LockedCondaPackage> packages;
+  try {
+    if (!said.contains("actions")) return std::vector<LockedCondaPackage>();
+    for (const char* list : {"FETCH", "LINK"})
+      for (const json& record : said["actions"].value(list, json::array()))
+        if (record.contains("url") && record.contains("sha256"))
+          packages.emplace(record.at("name"), package_from(record));
+    for (const json& record : said["actions"].value("LINK", json::array()))
+      if (!packages.contains(record.at("name").get<std::string>()))
+        return make_error(ErrorCode::invalid_argument,
+                          fmt::format("the channel gives no SHA-256 of {}",
+                                      record.at("name").get<std::string>()));
+  } catch (const json::exception& failure) {
+    return make_error(ErrorCode::internal,
+                      fmt::format("{}'s answer was not understood: {}", program, failure.what()));
+  }
+  std::vector<LockedCondaPackage> sorted;
+  for (auto& [name, package] : packages) sorted.push_back(std::move(package));
+  return sorted;
 }
 
 class MambaBackend final : public CondaBackend {
@@ -80,7 +103,8 @@ class MambaBackend final : public CondaBackend {
  private:
   Result<std::vector<LockedCondaPackage>> solve_locked(const std::vector<std::string>& entries);
   Status install_explicit(const std::string& prefix, const Words& entries, bool offline);
-  // Of its archive, which must have `wanted` ("" = any); else it is not kept.
+  // The SHA-256 of the package's archive. If `wanted` is not empty, the archive must have this
+  // hash; else it is removed.
   Result<std::string> hash_of(const LockedCondaPackage& package, const std::string& wanted) const;
   std::string archive_of(const LockedCondaPackage& package) const {
     return packages_ + "/" + file_name_of(package.url);
@@ -95,7 +119,7 @@ class MambaBackend final : public CondaBackend {
   const std::string scratch_, packages_, program_, name_;
 };
 
-// Virtual packages are not those of this node.
+// Sets the virtual packages of the target platform, which may differ from those of this node.
 void MambaBackend::describe_node() {
   const CondaPlatform platform = conda_platform_of(site_.platform);
   tools_.set("CONDA_SUBDIR", platform.subdir);
@@ -116,7 +140,7 @@ Result<std::vector<LockedCondaPackage>> MambaBackend::solve(const CondaEnvironme
     return solve_locked(entries);
   }
   if (definition.dependencies.empty()) return std::vector<LockedCondaPackage>();
-  // conda tells all of a package only when it would fetch it.
+  // conda lists all fields of a package only if it would fetch it, so it gets an empty cache.
   tools_.set("CONDA_PKGS_DIRS", scratch_ + "/pkgs");
   tools_.set("CONDA_CHANNEL_PRIORITY", definition.strict_priority ? "strict" : "disabled");
   Words words{
@@ -132,33 +156,16 @@ Result<std::vector<LockedCondaPackage>> MambaBackend::solve(const CondaEnvironme
     told.tail = complaint(said) + told.tail;
     return tool_failure(fmt::format("{} could not solve the environment", program_), told);
   }
-  std::map<std::string, LockedCondaPackage> packages;
-  try {
-    if (!said.contains("actions")) return std::vector<LockedCondaPackage>();
-    for (const char* list : {"FETCH", "LINK"})
-      for (const json& record : said["actions"].value(list, json::array()))
-        if (record.contains("url") && record.contains("sha256"))
-          packages.emplace(record.at("name"), package_from(record));
-    for (const json& record : said["actions"].value("LINK", json::array()))
-      if (!packages.contains(record.at("name").get<std::string>()))
-        return make_error(ErrorCode::invalid_argument,
-                          fmt::format("the channel gives no SHA-256 of {}",
-                                      record.at("name").get<std::string>()));
-  } catch (const json::exception& failure) {
-    return make_error(ErrorCode::internal,
-                      fmt::format("{}'s answer was not understood: {}", program_, failure.what()));
-  }
-  std::vector<LockedCondaPackage> sorted;
-  for (auto& [name, package] : packages) sorted.push_back(std::move(package));
-  return sorted;
+  return packages_in(said, program_);
 }
 
-// Installed beside: what conda-meta says of each is its record, its archive has the hash.
+// Installs the packages into a scratch prefix: conda-meta then has their records, and the cache
+// their archives.
 Result<std::vector<LockedCondaPackage>> MambaBackend::solve_locked(
     const std::vector<std::string>& entries) {
   const std::string prefix = scratch_ + "/locked";
   Words lines;
-  std::map<std::string, std::string> wanted;  // by file
+  std::map<std::string, std::string> wanted;  // hashes by file name
   for (const std::string& entry : entries) {
     const auto hash = entry.find('#');
     const std::string url = entry.substr(0, hash);
@@ -212,7 +219,7 @@ Status MambaBackend::install_explicit(const std::string& prefix, const Words& en
   tools_.set("CONDA_PKGS_DIRS", packages_);
   tools_.set("CONDA_ALWAYS_SOFTLINK", "false");
   TRY(io::make_directories(packages_));
-  // What has a history is an environment to install into.
+  // Programs install only into a folder that has a history.
   TRY(io::make_directories(prefix + "/conda-meta"));
   TRY(io::write_file_atomically(prefix + "/conda-meta/history", "", 0644, false));
   const std::string file = scratch_ + "/explicit.txt";

@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "common/io/file_system.h"
+#include "envs/conda/conda.h"
 #include "envs/tool.h"
 
 namespace lockstep::envs {
 namespace {
 
-// The folder stays: its parent is not ours.
+// Removes the contents only: the folder's parent belongs to another user.
 Status empty(const std::string& folder) {
   TRY_ASSIGN(const auto names, io::list_directory(folder));
   for (const std::string& name : names) TRY(io::remove_tree(fmt::format("{}/{}", folder, name)));

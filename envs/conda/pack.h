@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "envs/conda/conda.h"
 #include "envs/provider.h"
 
 namespace lockstep::envs {

@@ -23,9 +23,9 @@ LockedCondaPackage package_from(const json& from) {
 }
 
 constexpr int kRefused = 1;
-constexpr int kAborted = 128 + SIGABRT;  // a panic in a thread of rattler's
+constexpr int kAborted = 128 + SIGABRT;  // exit code after a panic in one of rattler's threads
 
-// ": " and what Rust says of it in the line that follows; "" where there was none.
+// ": " and the message of Rust's panic, from the line after it; "" without a panic.
 std::string panic_in(std::string_view log) {
   const std::size_t at = log.find(" panicked at ");
   const std::size_t begin = at == log.npos ? at : log.find('\n', at);

@@ -14,13 +14,13 @@
 namespace lockstep::envs {
 namespace {
 
-constexpr std::string_view kHalfMade = "making-";  // names of those that are not complete
-constexpr std::string_view kProbe =                // no stack trace in the log
+constexpr std::string_view kHalfMade = "making-";  // prefix of folders that are not complete
+constexpr std::string_view kProbe =                // keeps a stack trace out of the log
     "import sys; sys.excepthook = lambda *_: None; import rattler";
 
 std::string package() { return fmt::format("py-rattler=={}", kRattlerVersion); }
 
-// Which file an interpreter is, to notice another one in its place; "" = there is none.
+// Identifies the file of an interpreter, to notice when another takes its place; "": no file.
 std::string look_of(const std::string& python) {
   struct stat info {};
   if (::stat(python.c_str(), &info) != 0) return "";
@@ -28,7 +28,7 @@ std::string look_of(const std::string& python) {
                      info.st_mtim.tv_nsec);
 }
 
-// It may have gone since: python3 was replaced by a newer one. It is started only to find that out.
+// python3 may have been replaced by a newer one, so it is started once to find that out.
 Result<bool> works(Toolbox& tools, const std::string& home) {
   const std::string python = home + "/bin/python", worked = home + "/worked";
   const std::string look = look_of(python);
@@ -40,7 +40,7 @@ Result<bool> works(Toolbox& tools, const std::string& home) {
   return true;
 }
 
-// What a node lacks is not the definition's fault, and may be mended.
+// An error of this node, not of the definition. The advice says how to mend the node.
 Error with_advice(Error error) {
   if (error.code != ErrorCode::resource_exhausted && error.code != ErrorCode::conflict)
     error.code = ErrorCode::unavailable;
@@ -87,7 +87,8 @@ Result<std::string> rattler_python(Toolbox& tools, const std::string& cache) {
   TRY_ASSIGN(ready, works(tools, home));
   if (ready) return python;
   TRY_ASSIGN(const std::vector<std::string> names, io::list_directory(root));
-  for (const std::string& name : names)  // of one that was killed; what it left may still write
+  // Left by a process that was killed; its children may still write there.
+  for (const std::string& name : names)
     if (name.starts_with(kHalfMade)) static_cast<void>(io::remove_tree(root + "/" + name));
   const std::string beside = fmt::format("{}/{}{}", root, kHalfMade, ::getpid());
   tools.say(fmt::format("installing {} for conda environments, once for this node", package()));
@@ -99,7 +100,8 @@ Result<std::string> rattler_python(Toolbox& tools, const std::string& cache) {
   TRY(io::remove_tree(home));
   if (io::disk::rename(beside.c_str(), home.c_str()) != 0)
     return make_error(ErrorCode::io, fmt::format("keeping {}: {}", home, std::strerror(errno)));
-  tools.show(fmt::format("starting {}", package()));  // pip's last line would stay in view
+  // Otherwise the last line of pip's output would stay in view.
+  tools.show(fmt::format("starting {}", package()));
   return python;
 }
 

@@ -15,7 +15,7 @@
 #include "common/io/process.h"
 #include "envs/conda/conda_backend.h"
 #include "envs/conda/pack.h"
-#include "envs/docker/docker.h"
+#include "envs/docker/scratch.h"
 #include "envs/env_process.h"
 
 namespace lockstep::envs {
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kGlibc = "__glibc=";
 
-// As conda calls it, with the image's C library instead of the nodes'.
+// conda's name of the platform, with the C library of the image instead of that of the nodes.
 std::string platform_in(const Site& site, const std::string& glibc) {
   utsname kernel{};
   ::uname(&kernel);
@@ -35,7 +35,7 @@ std::string platform_in(const Site& site, const std::string& glibc) {
   return fmt::format("linux-{} {}", machine == "x86_64" ? "64" : machine, fmt::join(packages, " "));
 }
 
-// As text of a JSON list in a Dockerfile, in which variables would be replaced.
+// The path as an element of a JSON list in a Dockerfile, where engines replace variables.
 std::string escaped(const std::string& path) {
   std::string out;
   for (const char c : path) {
@@ -45,7 +45,7 @@ std::string escaped(const std::string& path) {
   return out;
 }
 
-// What the user's tools see of what ours see: nothing of the engine's, and a home of its own.
+// The variables for the user's tools: without those of the engine, and with a home of their own.
 std::map<std::string, std::string> variables_for(const Toolbox& tools, const io::User& user,
                                                  const Site& site) {
   auto variables = tool_environment(tools.variables(), user, site.image.scratch);
@@ -74,8 +74,8 @@ Result<Event> pack_as_user(Toolbox& tools, const Site& site, const CondaEnvironm
   return said;
 }
 
-// The archive into a folder of ours, where its user can put nothing in its place. What it holds is
-// the user's, as a layer of any image is; but it must be the user's own file.
+// Moves the archive into a folder of the agent, where its user can replace nothing. The archive
+// must be the user's own file; its contents are the user's, as in a layer of any image.
 Status take_archive(const Site& site, const io::User& user, const std::string& context) {
   const std::string from = fmt::format("{}/{}", site.image.scratch, kPackedFile);
   const std::string to = fmt::format("{}/{}", context, kPackedFile);

@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kInfoWithin = "30";  // seconds
-constexpr int kTimedOut = 124;             // of coreutils' timeout
+constexpr int kTimedOut = 124;             // exit code of coreutils' timeout
 constexpr std::string_view kSha256 = "sha256:";
 
 bool is_name(std::string_view text) {
@@ -35,7 +35,7 @@ std::string with_sha256(const std::string& id) {
   return id.starts_with(kSha256) ? id : std::string(kSha256) + id;
 }
 
-// Lists and objects that are empty are null in Go's JSON.
+// In Go's JSON, empty lists and objects are null.
 const json& member(const json& from, const char* name) {
   static const json none;
   return from.contains(name) ? from.at(name) : none;
@@ -47,7 +47,7 @@ Image image_from(const json& from) {
   image.architecture = from.value("Architecture", "");
   image.bytes = from.value("Size", std::uint64_t{0});
   for (const json& digest : member(from, "RepoDigests"))
-    // podman's word for what no registry has.
+    // podman writes this for an image that no registry has.
     if (const auto text = digest.get<std::string>(); !text.starts_with("localhost/"))
       image.digests.push_back(text);
   const json& config = member(from, "Config");
@@ -67,7 +67,7 @@ Error broken(const std::string& program, std::string_view why) {
   return make_error(ErrorCode::unavailable, fmt::format("{} does not answer: {}", program, why));
 }
 
-// Then another engine would have other images than the one that is meant.
+// With these variables docker would use the images of another engine.
 bool is_docker_set_up(const Toolbox& tools) {
   for (const char* name : {"DOCKER_HOST", "DOCKER_CONTEXT"})
     if (!tools.variable(name).empty()) return true;
@@ -102,7 +102,8 @@ Result<ContainerEngine> ContainerEngine::ask(Toolbox& tools, const std::string& 
   for (const auto& [name, value] : tools.variables())
     if (name == "PATH" || name == "HOME" || is_engine_variable(name))
       engine.container_.variables.emplace(name, value);
-  // One process for each container, and of rootless podman one that holds all of its user.
+  // podman leaves one process running for each container; rootless podman leaves one more for its
+  // user.
   if (engine.container_.is_podman) tools.await_leftovers({"catatonit", "conmon"});
   return engine;
 }
@@ -178,18 +179,19 @@ Result<std::string> ContainerEngine::build(const ImageOrder& order) const {
               "--tag", order.tag,      "--file",     order.dockerfile};
   if (order.from_nothing) words.push_back("--no-cache");
   if (container_.is_podman) {
-    // Its id is the same in docker then.
+    // In docker's format the image has the same id.
     words.insert(words.end(), {"--format", "docker"});
   } else if (has_buildx_) {
-    // BuildKit's own frontend puts this before the id of each cache mount. podman has cache mounts
-    // in TMPDIR, which is of one build.
+    // BuildKit's own frontend puts this argument before the id of each cache mount. podman keeps
+    // cache mounts in TMPDIR, which belongs to one build.
     words.insert(words.end(), {"--progress", "plain", "--load", "--build-arg",
                                fmt::format("BUILDKIT_CACHE_MOUNT_NS=lockstep-{}",
                                            sha256("account " + order.account).hex())});
   } else {
     tools_->set("DOCKER_BUILDKIT", "0");
   }
-  // buildx runs git in the context, whose .git is the user's: its configuration may name programs.
+  // buildx runs git in the context. Its .git is the user's, and git's configuration may name
+  // programs to run.
   tools_->set("BUILDX_GIT_INFO", "false");
   tools_->set("BUILDX_GIT_LABELS", "false");
   tools_->set("GIT_DIR", "/dev/null");
@@ -201,7 +203,7 @@ Result<std::string> ContainerEngine::build(const ImageOrder& order) const {
   return with_sha256(id.substr(0, id.find('\n')));
 }
 
-// Through a pipe: an image may be larger than what is free twice.
+// Through a pipe, since the disk may not have room for the image twice.
 Status ContainerEngine::save(const std::string& id, const std::string& folder) const {
   TRY_ASSIGN(io::Folder to, io::Folder::open(folder));
   ImageUnpacker unpacker(std::move(to));
@@ -239,7 +241,7 @@ Result<Toolbox::Answer> ContainerEngine::run_once(const Words& options, const Wo
   const Words words =
       joined({"run", "--rm", "--pull", "never", "--name", name, "--network", "host"}, options);
   auto answer = run(joined(words, rest), Toolbox::Output::wanted);
-  // Its program was killed, which the container need not have noticed.
+  // If the program was killed, the container may still run.
   if (!answer) tools_->clean_up({program(), "rm", "--force", name});
   return answer;
 }

@@ -17,6 +17,7 @@
 #include "envs/docker/dockerfile.h"
 #include "envs/docker/probe.h"
 #include "envs/docker/record.h"
+#include "envs/docker/scratch.h"
 
 namespace lockstep::envs {
 namespace {
@@ -28,7 +29,7 @@ Error invalid(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
 }
 
-// What Go calls this machine.
+// The name of this machine's architecture in Go.
 std::string machine() {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kNames{
       {{"x86_64", "amd64"}, {"aarch64", "arm64"}, {"armv7l", "arm"}}};
@@ -55,7 +56,7 @@ void say_unused(const Toolbox& tools, const Image& image) {
   if (image.has_volumes) tools.say("the image's VOLUMEs are not used");
 }
 
-// Of several that which is of the name that was asked for.
+// The digest of the name that was asked for, if the image has several names.
 std::string digest_of(const Image& image, const std::string& name) {
   const std::string repository = full_image_name(name.substr(0, name.find('@')));
   const auto at_tag = repository.rfind(':');
@@ -66,7 +67,7 @@ std::string digest_of(const Image& image, const std::string& name) {
   return image.digests.empty() ? "" : image.digests.front();
 }
 
-// Names are noted before the engine has them.
+// Names are recorded before the engine has them, so that none is left behind.
 Status record(const ContainerEngine& engine, const Site& site, std::vector<std::string> names,
               std::uint64_t bytes = 0) {
   if (site.image.record.empty()) return {};
@@ -92,7 +93,7 @@ Result<Image> must_have(const ContainerEngine& engine, const std::string& name) 
                     fmt::format("{} no longer has the image {}", engine.name(), name));
 }
 
-// nullopt: neither by its id nor by a registry's digest.
+// nullopt: the engine has no image with this id or with this digest of a registry.
 Result<std::optional<Image>> look_for(const ContainerEngine& engine, const LockedImage& locked) {
   TRY_ASSIGN(auto image, engine.inspect(locked.id));
   if (image || locked.digest.empty()) return image;
@@ -122,8 +123,8 @@ bool stays_in(const std::string& folder, const std::string& file) {
   return !failed && real.starts_with(root + "/");
 }
 
-// Files of the context that an engine's client opens by their paths, as the agent's user, and
-// follows links of; podman prints lines of an ignore file that it cannot read.
+// Files of the context that an engine's client opens by path, as the agent's user, and following
+// links. podman prints lines of an ignore file that it cannot parse.
 Status check_files_of_client(const std::string& context, const std::string& dockerfile) {
   for (const std::string& file :
        {dockerfile, dockerfile + ".dockerignore", dockerfile + ".containerignore",
@@ -134,7 +135,8 @@ Status check_files_of_client(const std::string& context, const std::string& dock
   return {};
 }
 
-// What each rank gets from Lockstep, whatever the image says; its PATH is its own.
+// Variables that Lockstep sets for each rank, whatever the image says. PATH is the exception: the
+// image's own is kept.
 bool is_ours(std::string_view name) {
   constexpr std::array<std::string_view, 5> kLogin{"TMPDIR", "PWD", "USER", "LOGNAME", "SHELL"};
   if (name == "PATH") return false;
@@ -150,12 +152,6 @@ Activation activation_of(const Image& image, const LockedImage& locked) {
 }
 
 }  // namespace
-
-Result<std::string> scratch_of(const Toolbox& tools) {
-  std::string folder = tools.variable("TMPDIR");
-  if (folder.empty()) return make_error(ErrorCode::internal, "TMPDIR is not set");
-  return folder;
-}
 
 std::string DockerProvider::name() const {
   return definition_.build ? "built from " + definition_.build->dockerfile : definition_.image;
@@ -203,7 +199,8 @@ Result<Image> DockerProvider::found(Toolbox& tools, const ContainerEngine& engin
     TRY_ASSIGN(image, must_have(engine, name));
   }
   lock.image->digest = digest_of(*image, name);
-  // Others will pull it: an engine may say a digest of an image that no registry was ever given.
+  // Other nodes will pull the image. Engines may give a digest to an image that was never pushed to
+  // a registry, so the registry is asked.
   const bool must_be_there = !site.image.tree.empty() && !was_pulled && !lock.image->digest.empty();
   if (must_be_there && !engine.pull(lock.image->digest)) {
     TRY(tools.go_on());

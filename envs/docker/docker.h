@@ -24,7 +24,4 @@ class DockerProvider final : public Provider {
   const DockerEnvironment definition_;
 };
 
-// The folder for temporary files of tools (TMPDIR).
-Result<std::string> scratch_of(const Toolbox& tools);
-
 }  // namespace lockstep::envs

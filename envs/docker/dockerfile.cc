@@ -29,7 +29,7 @@ bool is_hex(std::string_view text) {
                      [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
-// As podman calls them: "dir:tmp" is a folder of the node's.
+// podman's transports: "dir:tmp", for example, reads a folder of the node.
 bool is_transport(std::string_view image) {
   constexpr std::array<std::string_view, 10> kAll{
       "containers-storage", "dir",    "docker", "docker-archive", "docker-daemon", "oci",
@@ -46,7 +46,7 @@ bool is_one_of(std::string_view word, const std::vector<std::string_view>& all) 
 // One reading of a Dockerfile.
 class Check {
  public:
-  // `has_text`: some lines may be no instructions, but text of one (<<EOF), so that it is not known
+  // `has_text`: some lines may not be instructions but text of one (<<EOF). Then it is not known
   // which stages there are.
   Check(const BuildEngine& engine, bool has_text) : engine_(engine), has_text_(has_text) {}
 
@@ -91,8 +91,8 @@ class Check {
     return at == text.npos ? Status() : Status(refused_blank(text.substr(at)));
   }
 
-  // Those before an instruction's words. Engines read them byte by byte; what they can do with
-  // quotes and escapes in them is refused where it would hide another flag or field.
+  // Checks the flags before an instruction's arguments. Engines parse them byte by byte. Quotes and
+  // escapes are refused where they could hide another flag or field.
   Status flags(std::string_view rest) const {
     for (;;) {
       TRY(no_blank_before(rest));
@@ -103,7 +103,7 @@ class Check {
     }
   }
 
-  // podman puts variables into names of flags too, and takes --fromX=… for --from=….
+  // podman replaces variables in names of flags, too, and reads --fromX=… as --from=….
   Status flag(const std::string& text) const {
     const auto equals = text.find('=');
     const std::string name = text.substr(0, equals);
@@ -135,7 +135,7 @@ class Check {
     return text.size();
   }
 
-  // Both forms: "NAME=VALUE …" and ENV's "NAME VALUE". A value in quotes may have blanks.
+  // Both forms: "NAME=VALUE …", and ENV's "NAME VALUE". A quoted value may contain blanks.
   Status values(std::string_view rest, const std::vector<std::string>& words) {
     TRY(no_blank_in(rest));
     std::string last;
@@ -155,7 +155,8 @@ class Check {
     std::size_t at = 0;
     while (at < words.size() && words[at].starts_with("--")) ++at;
     const bool is_named = at + 3 == words.size() && lower_word(bare_word(words[at + 1])) == "as";
-    if (at + 1 != words.size() && !is_named) return {};  // a line of a text; engines refuse it
+    // Not an assignment: the line may be text of an instruction. Engines refuse it elsewhere.
+    if (at + 1 != words.size() && !is_named) return {};
     TRY(image(words[at], false));
     ++stages_;
     if (is_named) names_.push_back(words[at + 2]);
@@ -196,8 +197,8 @@ class Check {
     return {};
   }
 
-  // A cache is a folder of the node's: a link in one leads to wherever its writer says, with the
-  // target of another cache alone. Of type=tmpfs no field names anything outside the container.
+  // Whether a mount is a tmpfs. A cache is a folder of the node: a link in it may lead to any path,
+  // even with the target of another cache. A tmpfs names nothing outside the container.
   static bool is_of_memory(std::string_view fields) {
     bool is_tmpfs = false;
     for (std::size_t at = 0; at < fields.size();) {
@@ -221,7 +222,7 @@ class Check {
         "--mount=type=cache out");
   }
 
-  // BuildKit compares names in lower case, podman as they are.
+  // BuildKit compares names of stages in lower case, podman compares them unchanged.
   bool is_stage(const std::string& name, bool by_number) const {
     if (has_text_) return false;
     const auto is_name = [&](const std::string& stage) {
@@ -264,12 +265,12 @@ class Check {
   const bool has_text_;
   std::string line_;
   std::size_t number_ = 0;
-  std::vector<std::string> names_;  // of the stages so far
+  std::vector<std::string> names_;  // names of the stages so far
   std::size_t stages_ = 0;
-  DockerfileVariables variables_;  // that were given values so far
+  DockerfileVariables variables_;  // variables that have a value so far
 };
 
-// Another frontend need not keep the name space of caches.
+// Another frontend may not keep the name space of the caches.
 Status check_frontend(const std::vector<std::string_view>& lines) {
   const auto refused = [](std::string_view line) {
     return invalid(fmt::format(
@@ -298,7 +299,7 @@ Status check_frontend(const std::vector<std::string_view>& lines) {
   return {};
 }
 
-// Characters that engines take for blanks at the begin of a line, or some for its end.
+// Characters that only some engines treat as blanks at the beginning of a line, or as its end.
 Status check_characters(const std::vector<std::string_view>& lines) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto refused = [&](std::string_view what, std::string_view advice) {
@@ -319,8 +320,8 @@ Status check_characters(const std::vector<std::string_view>& lines) {
   return {};
 }
 
-// Each line may be the first one of an instruction where text of one ends in a way that only the
-// engine knows.
+// If only the engine knows where an instruction's text ends, each line is checked as if it were the
+// first one of an instruction.
 Status check_reading(const std::vector<std::string_view>& lines, const DockerfileReading& reading,
                      const BuildEngine& engine, bool has_text) {
   Check check(engine, has_text);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kQuotes = "\"'\\`";
 
-// Of Unicode's White_Space all that is not ASCII, in UTF-8.
+// Unicode's White_Space without its ASCII characters, in UTF-8.
 constexpr std::array<std::string_view, 19> kUnicodeBlanks{
     "\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80", "\xe2\x80\x80", "\xe2\x80\x81",
     "\xe2\x80\x82", "\xe2\x80\x83", "\xe2\x80\x84", "\xe2\x80\x85", "\xe2\x80\x86",
@@ -27,7 +27,7 @@ std::string_view without_blanks_after(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kDockerfileBlanks) + 1);
 }
 
-// How many bytes the character has that begins here.
+// The number of bytes of the character that begins here.
 std::size_t character_size(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   const std::size_t size = first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -65,7 +65,8 @@ DockerfileInstruction dockerfile_instruction(const std::vector<std::string_view>
   for (std::size_t i = at; i < lines.size(); ++i) {
     std::string_view line = without_blanks_before(lines[i]);
     if (i == at && (line.empty() || line.starts_with('#'))) return {"", at + 1};
-    if (line.empty() || line.starts_with('#')) continue;  // also between the lines of one
+    // Empty lines and comments may also be between the lines of one instruction.
+    if (line.empty() || line.starts_with('#')) continue;
     if (i != at && reading.keeps_blanks) line = lines[i];
     const std::string_view cut = without_blanks_after(line);
     const bool ends =

@@ -15,7 +15,7 @@ constexpr int kMaxSteps = 1'000;
 
 bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// The '}' of the '{' that `text` begins with.
+// The position of the '}' that closes the '{' at the beginning of `text`.
 std::size_t closing_brace(std::string_view text) {
   int depth = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -29,8 +29,8 @@ std::size_t closing_brace(std::string_view text) {
 
 struct DockerfileVariables::Use {
   std::string_view name;
-  std::string_view other;  // ${NAME:-OTHER}
-  std::size_t size = 0;    // without the '$'
+  std::string_view other;  // OTHER of ${NAME:-OTHER}
+  std::size_t size = 0;    // length without the '$'
 };
 
 void DockerfileVariables::add(std::string_view name, std::string_view value) {
@@ -50,7 +50,8 @@ std::optional<std::set<std::string>> DockerfileVariables::expand(std::string_vie
   return all;
 }
 
-// `text`: after a '$'. $1 and $@ are of one character, whatever follows: they are not known here.
+// `text`: after a '$'. $1 and $@ have one character, whatever follows; their values are not known
+// here.
 std::optional<DockerfileVariables::Use> DockerfileVariables::use_at(std::string_view text) {
   const bool braced = text.starts_with('{');
   const std::string_view from = text.substr(braced ? 1 : 0);
@@ -63,7 +64,7 @@ std::optional<DockerfileVariables::Use> DockerfileVariables::use_at(std::string_
   if (close == text.npos) return {};
   std::string_view form = text.substr(size + 1, close - size - 1);
   if (form.starts_with(':')) form.remove_prefix(1);
-  if (bare_word(form) != form) return {};  // a brace in quotes may not be the one that counts
+  if (bare_word(form) != form) return {};  // a quoted brace may not count as one
   if (form.empty()) return Use{name, "", close + 1};
   if (form[0] != '-' && form[0] != '+' && form[0] != '?') return {};
   return Use{name, form.substr(1), close + 1};

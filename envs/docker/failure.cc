@@ -11,9 +11,9 @@
 namespace lockstep::envs {
 namespace {
 
-constexpr int kSignals = 128;  // exit codes above are of signals
+constexpr int kSignals = 128;  // exit codes above this are of signals
 
-// Lower case.
+// Messages that mean the engine cannot be reached. In lower case.
 constexpr std::array<std::string_view, 4> kAway{
     "cannot connect to the docker daemon", "is the docker daemon running",
     "permission denied while trying to connect", "error during connect"};
@@ -57,7 +57,7 @@ bool has_any(std::string_view text, const std::array<std::string_view, N>& signs
   });
 }
 
-// What engines, and the tools beside them in a pipe, add to the reason.
+// Lines that engines, and the tools in a pipe with them, print beside the reason.
 bool is_idle(std::string_view line) {
   constexpr std::string_view kIdle[] = {
       "See '", "Run '", "tar: ", "Removing intermediate", "Sending build context", "---", " ---"};
@@ -66,7 +66,7 @@ bool is_idle(std::string_view line) {
                      [&](std::string_view lead) { return line.starts_with(lead); });
 }
 
-// Colours: docker's builder gives them to what a step writes to stderr.
+// Removes escape sequences: docker's builder colours what a step writes to stderr.
 std::string without_escapes(std::string_view line) {
   std::string text;
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -78,7 +78,7 @@ std::string without_escapes(std::string_view line) {
   return text;
 }
 
-// A line each, without what says nothing.
+// The last lines, without those that give no reason.
 std::string last_lines(std::string_view text) {
   constexpr std::size_t kLines = 6;
   std::deque<std::string> kept;
@@ -100,7 +100,8 @@ Error failure(ErrorCode code, std::string_view what, std::string_view why,
                                       words.empty() ? "" : ": ", words, answer.exit_code));
 }
 
-// Of the node, whatever was asked; nullopt: it is about what was asked.
+// An error of the node, which does not depend on the request; nullopt: the error is about the
+// request.
 std::optional<Error> passing(std::string_view what, const Toolbox::Answer& answer) {
   const std::string text = lower(answer.tail);
   if (answer.exit_code > kSignals)
@@ -131,7 +132,7 @@ Error pull_failure(std::string_view image, std::string_view engine, const Toolbo
 
 Error build_failure(std::string_view what, const Toolbox::Answer& answer) {
   if (auto error = passing(what, answer)) return *std::move(error);
-  // The last line says which step failed; why, those before it.
+  // The last line names the step that failed; the lines before it say why.
   Error error = make_error(
       ErrorCode::invalid_argument,
       fmt::format("{} (exit code {}):\n{}", what, answer.exit_code, last_lines(answer.tail)));

@@ -10,51 +10,25 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "common/base/digest.h"
 #include "common/io/disk.h"
+#include "envs/docker/image_manifest.h"
+#include "envs/docker/tar_header.h"
 
 namespace lockstep::envs {
+
 namespace {
 
-using nlohmann::json;
-
-constexpr std::size_t kBlock = 512;              // of a tar archive
-constexpr std::size_t kMaxTextBytes = 4u << 20;  // of a manifest
-constexpr std::size_t kMaxNameBytes = 4096;      // of a long name
-constexpr std::size_t kMaxLayers = 1'000;        // docker allows 127
+constexpr std::size_t kMaxTextBytes = 4u << 20;  // the most bytes of a manifest
+constexpr std::size_t kMaxNameBytes = 4096;      // the most bytes of a long name
 constexpr std::size_t kMaxFiles = 10'000;
 constexpr std::size_t kPieceBytes = 256u << 10;
-constexpr std::string_view kManifest = "manifest.json";
-constexpr std::string_view kIndex = "index.json";
-constexpr std::string_view kLayout = "oci-layout";
 constexpr std::string_view kLayoutText = "{\"imageLayoutVersion\":\"1.0.0\"}";
-constexpr std::string_view kBlobs = "blobs/sha256/";
 
-Error broken(std::string_view why) {
-  return make_error(ErrorCode::corrupt, fmt::format("the image's archive is broken: {}", why));
-}
-
-bool is_hex(std::string_view text) { return Digest::from_hex(text).has_value(); }
-
-bool is_metadata(std::string_view name) {
-  return name == kManifest || name == kIndex || name == kLayout;
-}
-
-// Those of a known name that are content.
-bool is_content(std::string_view name) {
-  constexpr std::string_view kLayer = "/layer.tar";
-  if (name.starts_with(kBlobs)) return is_hex(name.substr(kBlobs.size()));
-  for (const std::string_view ending :
-       {kLayer, std::string_view(".json"), std::string_view(".tar")})
-    if (name.ends_with(ending) && is_hex(name.substr(0, name.size() - ending.size()))) return true;
-  return false;
-}
-
-// "a/b/../c" -> "a/c"; nullopt: it leads out, or is absolute.
+// Resolves "a/b/../c" to "a/c"; nullopt: the path leads out of the archive or is absolute.
 std::optional<std::string> resolved(std::string_view folder, std::string_view link) {
   if (link.starts_with('/')) return std::nullopt;
   std::vector<std::string_view> parts;
@@ -78,77 +52,11 @@ std::string_view folder_of(std::string_view name) {
   return slash == name.npos ? std::string_view() : name.substr(0, slash);
 }
 
-// The file that a layer's link stands for: engines write layers that are alike once.
+// The file that a layer's link refers to: engines store equal layers once.
 std::optional<std::string> target_of(std::string_view name, std::string_view link) {
   auto target = resolved(folder_of(name), link);
   if (!target || !is_content(*target)) return std::nullopt;
   return target;
-}
-
-// ---- manifests
-
-struct Manifest {
-  std::string config;
-  std::vector<std::string> layers;
-};
-
-Result<Manifest> manifest_from(std::string_view text) {
-  try {
-    const json all = json::parse(text);
-    if (!all.is_array() || all.size() != 1) return broken("its manifest.json is not of one image");
-    Manifest manifest{all[0].at("Config").get<std::string>(), {}};
-    const json& layers = all[0].at("Layers");
-    if (!layers.is_null()) manifest.layers = layers.get<std::vector<std::string>>();
-    if (manifest.layers.size() > kMaxLayers) return broken("it has too many layers");
-    if (!is_content(manifest.config))
-      return broken(fmt::format("'{}' is not a valid name of a configuration", manifest.config));
-    for (const std::string& layer : manifest.layers)
-      if (!is_content(layer)) return broken(fmt::format("'{}' is not a valid layer", layer));
-    return manifest;
-  } catch (const json::exception& failure) {
-    return broken(fmt::format("its manifest.json: {}", failure.what()));
-  }
-}
-
-// Without RepoTags: a name is what a node's own users call an image, never the sender.
-std::string text_of(const Manifest& manifest) {
-  return json::array({{{"Config", manifest.config},
-                       {"RepoTags", json::array()},
-                       {"Layers", manifest.layers}}})
-      .dump();
-}
-
-// What of a descriptor says which image it is. Annotations name it.
-Result<json> descriptor_from(const json& from) {
-  const auto digest = from.at("digest").get<std::string>();
-  constexpr std::string_view kSha256 = "sha256:";
-  if (!digest.starts_with(kSha256) || !is_hex(std::string_view(digest).substr(kSha256.size())))
-    return broken(fmt::format("'{}' is not a valid digest", digest));
-  json kept{{"mediaType", from.at("mediaType").get<std::string>()},
-            {"digest", digest},
-            {"size", from.at("size").get<std::uint64_t>()}};
-  if (from.contains("platform"))
-    for (const char* key : {"architecture", "os", "variant"})
-      if (from.at("platform").contains(key))
-        kept["platform"][key] = from.at("platform").at(key).get<std::string>();
-  return kept;
-}
-
-Result<std::string> index_without_names(std::string_view text) {
-  try {
-    const json all = json::parse(text);
-    json kept{{"schemaVersion", 2},
-              {"mediaType", "application/vnd.oci.image.index.v1+json"},
-              {"manifests", json::array()}};
-    if (all.at("manifests").size() > kMaxLayers) return broken("its index.json is too long");
-    for (const json& one : all.at("manifests")) {
-      TRY_ASSIGN(json descriptor, descriptor_from(one));
-      kept["manifests"].push_back(std::move(descriptor));
-    }
-    return kept.dump();
-  } catch (const json::exception& failure) {
-    return broken(fmt::format("its index.json: {}", failure.what()));
-  }
 }
 
 // ---- files of the folder
@@ -176,7 +84,7 @@ Status write_text(const io::Folder& folder, std::string_view name, std::string_v
   return io::write_all(file.get(), text);
 }
 
-// A regular file; nullopt: there is none, or something else.
+// Opens a regular file; nullopt: it is missing, or is not a regular file.
 std::optional<io::Fd> open_file(const io::Folder& folder, const std::string& name,
                                 std::uint64_t& size) {
   io::Fd file = io::open_beneath(folder.fd(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -186,7 +94,7 @@ std::optional<io::Fd> open_file(const io::Folder& folder, const std::string& nam
   return file;
 }
 
-// nullopt: there is none.
+// nullopt: no such file.
 Result<std::optional<std::string>> read_text(const io::Folder& folder, std::string_view name) {
   std::uint64_t size = 0;
   const auto file = open_file(folder, std::string(name), size);
@@ -211,69 +119,6 @@ std::optional<std::string> link_at(const io::Folder& folder, const std::string& 
   if (length <= 0 || static_cast<std::size_t>(length) == text.size()) return std::nullopt;
   return target_of(name, std::string_view(text.data(), static_cast<std::size_t>(length)));
 }
-
-// ---- tar: POSIX.1-1988 ustar, with what GNU and pax put before an entry
-
-std::string_view field(std::string_view block, std::size_t from, std::size_t length) {
-  const std::string_view all = block.substr(from, length);
-  return all.substr(0, all.find('\0'));
-}
-
-// Octal, or in base 256 where its first bit is set (GNU, for 8 GiB and more).
-std::optional<std::uint64_t> number(std::string_view digits) {
-  std::uint64_t value = 0;
-  if ((static_cast<unsigned char>(digits[0]) & 0x80) != 0) {
-    for (std::size_t i = 1; i < digits.size(); ++i) {
-      if (value >> 55 != 0) return std::nullopt;
-      value = value << 8 | static_cast<unsigned char>(digits[i]);
-    }
-    return value;
-  }
-  bool any = false;
-  for (const char c : digits) {
-    if (c == '\0' || (c == ' ' && any)) break;
-    if (c == ' ') continue;
-    if (c < '0' || c > '7') return std::nullopt;
-    any = true;
-    value = value << 3 | static_cast<std::uint64_t>(c - '0');
-  }
-  return value;
-}
-
-std::uint64_t sum_of(std::string_view block) {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < kBlock; ++i)
-    sum += i >= 148 && i < 156 ? ' ' : static_cast<unsigned char>(block[i]);
-  return sum;
-}
-
-void put(std::string& block, std::size_t at, std::string_view text) {
-  block.replace(at, text.size(), text);
-}
-
-std::string header_of(std::string_view name, std::uint64_t size) {
-  std::string block(kBlock, '\0');
-  put(block, 0, name);
-  put(block, 100, "0000644");
-  put(block, 108, "0000000");
-  put(block, 116, "0000000");
-  if (size < 1ULL << 33) {
-    put(block, 124, fmt::format("{:011o}", size));
-  } else {
-    block[124] = '\x80';
-    for (std::size_t i = 0; i < 8; ++i)
-      block[128 + i] = static_cast<char>(size >> (8 * (7 - i)) & 0xff);
-  }
-  put(block, 136, "00000000000");
-  block[156] = '0';
-  put(block, 257, std::string_view("ustar\00000", 8));
-  put(block, 148, fmt::format("{:06o}", sum_of(block)));
-  block[154] = '\0';
-  block[155] = ' ';
-  return block;
-}
-
-std::uint64_t padding_of(std::uint64_t size) { return (kBlock - size % kBlock) % kBlock; }
 
 bool is_before_another(char type) { return type == 'x' || type == 'L' || type == 'K'; }
 
@@ -308,7 +153,7 @@ Status ImageUnpacker::take(std::string_view bytes) {
 }
 
 Status ImageUnpacker::take_header(std::string_view block) {
-  if (block.find_first_not_of('\0') == block.npos) return {};  // its end
+  if (block.find_first_not_of('\0') == block.npos) return {};  // a block of zeros ends the archive
   const auto sum = number(block.substr(148, 8));
   const auto size = number(block.substr(124, 12));
   if (!sum || *sum != sum_of(block) || !size) return broken("a header of it is damaged");
@@ -359,7 +204,7 @@ Status ImageUnpacker::end_content() {
   if (entry_.type == '0' && entry_.name == kManifest) manifest_ = text_;
   if (entry_.type == '0' && entry_.name == kIndex) index_ = text_;
   if (entry_.type != 'x') return {};
-  // "LENGTH KEY=VALUE\n", one after the other; LENGTH counts all of it.
+  // Records "LENGTH KEY=VALUE\n"; LENGTH counts the whole record.
   for (std::string_view rest = text_; !rest.empty();) {
     std::size_t length = 0;
     const auto [end, failed] = std::from_chars(rest.data(), rest.data() + rest.size(), length);
@@ -387,7 +232,7 @@ Status ImageUnpacker::finish() {
   if (left_ > 0 || padding_ > 0 || !header_.empty()) return broken("it is cut off");
   TRY_ASSIGN(Manifest manifest, manifest_from(manifest_));
   for (std::string& layer : manifest.layers) {
-    // A link may stand for another one's file; engines make no longer chains.
+    // A link may refer to a link. Engines write no longer chains.
     for (int hops = 0; hops < 2; ++hops)
       if (const auto link = links_.find(layer); link != links_.end()) layer = link->second;
     std::uint64_t size = 0;
@@ -402,7 +247,7 @@ Status ImageUnpacker::finish() {
 
 // ---- what an engine loads -----------------------------------------------------------------------
 
-// A tree of an earlier version may have a link in a layer's place.
+// A tree that an earlier version stored may have a link instead of a layer.
 Status ImagePacker::add_file(const std::string& name) {
   const bool is_known = std::any_of(items_.begin(), items_.end(),
                                     [&](const Item& item) { return item.name == name; });
@@ -417,7 +262,7 @@ Status ImagePacker::add_file(const std::string& name) {
   return {};
 }
 
-// The layout that engines use whose images' ids are digests of manifests.
+// Writes the layout that engines read whose image ids are digests of manifests.
 Status ImagePacker::add_index() {
   TRY_ASSIGN(const auto index, read_text(folder_, kIndex));
   if (!index) return {};

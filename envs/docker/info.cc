@@ -23,7 +23,7 @@ bool has_word(const json& list, std::string_view word) {
   });
 }
 
-// CDI says in files which devices containers may have.
+// CDI lists in files which devices containers may have.
 bool has_cdi_of_nvidia() {
   for (const char* folder : {"/etc/cdi", "/var/run/cdi"})
     for (const std::string& name : io::list_directory(folder).value_or(std::vector<std::string>()))
@@ -31,7 +31,7 @@ bool has_cdi_of_nvidia() {
   return false;
 }
 
-// A plugin of the client; without it docker has its older builder alone.
+// buildx is a plugin of the client. Without it, docker has only its older builder.
 bool has_buildx(const json& info) {
   const json plugins = info.value("ClientInfo", json::object()).value("Plugins", json());
   if (!plugins.is_array()) return false;
@@ -46,7 +46,7 @@ bool is_before_5_2_5(const std::string& version) {
   return std::tie(major, minor, patch) < std::make_tuple(5, 2, 5);
 }
 
-// Throw json::exception where one changed its form.
+// Throws json::exception if the engine's answer has another form.
 EngineInfo of_podman(const json& info) {
   const json& host = info.at("host");
   const auto version = info.at("version").at("Version").get<std::string>();
@@ -80,7 +80,8 @@ Result<EngineInfo> engine_info_from(std::string_view text, const std::string& er
     if (failures.is_array() && !failures.empty())
       return unavailable(failures.front().get<std::string>());
     const bool is_podman = info.contains("host");
-    if (!is_podman && info.value("ServerVersion", "").empty())  // the client alone answers
+    // Without a version of the server, only the client has answered.
+    if (!is_podman && info.value("ServerVersion", "").empty())
       return unavailable(errors.empty() ? "its daemon does not report its version" : errors);
     EngineInfo found = is_podman ? of_podman(info) : of_docker(info);
     if (found.is_rootless) found.name += ", rootless";

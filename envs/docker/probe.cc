@@ -24,8 +24,8 @@ std::map<std::string, std::string> answers_of(const std::string& text) {
   return answers;
 }
 
-// The job's user, as its ranks are; never root. Rootless, root is the agent's user, and other users
-// need not exist.
+// The job's user, as for its ranks; never root. In a rootless container, root is the agent's user,
+// and other users may not exist.
 std::string user_in_container(const ContainerEngine& engine, const Site& site) {
   if (engine.container().is_rootless) return "0:0";
   const auto user = site.image.user.empty() ? io::current_user() : io::find_user(site.image.user);

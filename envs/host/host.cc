@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::size_t kMaxVersionBytes = 40;
 
-// In single quotes, for sh.
+// Quotes the text for sh.
 std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
 
-// "3.11.2", "3.13.0rc1": it becomes a part of names.
+// "3.11.2" or "3.13.0rc1". The version becomes a part of names.
 bool is_version(std::string_view text) {
   constexpr std::string_view kLetters = "0123456789.abcdefghijklmnopqrstuvwxyz+-";
   return text.size() >= 3 && text.size() <= kMaxVersionBytes && text[0] >= '0' && text[0] <= '9' &&
@@ -37,7 +37,7 @@ bool is_directory(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-// Of what find() does not find, and of directories.
+// Why the interpreter cannot be used: it was not found, or is a directory.
 std::string why_not_found(const Toolbox& tools, const std::string& interpreter) {
   constexpr std::string_view kNotRun = "exists, but this user may not run it";
   if (interpreter.find('/') != std::string::npos) {
@@ -90,7 +90,7 @@ Result<Activation> HostProvider::build(Toolbox& tools, const Site& site, const L
       fmt::format("#!/bin/sh\nexec {} \"$@\"\n", quoted(activation.interpreter));
   for (const char* name : {"python", "python3"})
     TRY(io::write_file_atomically(fmt::format("{}/{}", folder, name), script, 0755, false));
-  // What stands beside it belongs to it: pip, torchrun, …
+  // Programs beside the interpreter belong to it: pip, torchrun, …
   activation.path = {folder, activation.interpreter.substr(0, activation.interpreter.rfind('/'))};
   return activation;
 }

@@ -1,6 +1,6 @@
-// lockstep-env: reads one order on standard input, solves or builds one environment, and says on
-// descriptor 3 how it goes. Started by the agent, as the user whose environment it is. Ends with
-// its agent. Exit code 0: the last event tells; 125: nothing could be told. See envs/order.h.
+// lockstep-env: reads one order on standard input, solves or builds one environment, and reports
+// events on descriptor 3. The agent starts it as the user whose environment it is, and it ends with
+// the agent. Exit code 0: the last event is the result; 125: it could not report.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -12,12 +12,13 @@
 
 #include "common/io/file_system.h"
 #include "envs/order.h"
+#include "envs/program/carry_out.h"
 
 namespace {
 
 constexpr int kOurFailure = 125;
 
-// One line; the writer closes its end.
+// Reads one line, until the writer closes its end.
 std::string read_all(int fd) {
   std::string text;
   char buffer[4096];

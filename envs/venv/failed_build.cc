@@ -33,7 +33,7 @@ bool decides(std::string_view line) {
                                                    "command not found",
                                                    "CMake Error",
                                                    "not found (required"};
-  // Said again by those who ran the compiler.
+  // Lines in which callers of the compiler repeat its error.
   constexpr std::array<std::string_view, 3> kEchoes{"error: command ", "error: Command ",
                                                     "CalledProcessError"};
   const auto has = [&](std::string_view sign) { return line.find(sign) != line.npos; };
@@ -41,7 +41,7 @@ bool decides(std::string_view line) {
          std::none_of(kEchoes.begin(), kEchoes.end(), has);
 }
 
-// The last line that is more than a mark below another.
+// The last line that is more than a mark below another line.
 std::string last_words(const Words& output) {
   const auto last = std::find_if(output.rbegin(), output.rend(), [](const std::string& line) {
     return trimmed(line).find_first_not_of("^~| ") != std::string_view::npos;
@@ -81,7 +81,7 @@ std::optional<FailedBuild> failed_build(const std::string& log) {
     const auto rich = words.find(kRichEnd);
     if (rich != words.npos || words.find(kEnd) != words.npos ||
         words.find(kEndBefore22) != words.npos) {
-      if (step.empty()) continue;  // of one that was told already
+      if (step.empty()) continue;  // the line belongs to a step that was reported already
       if (rich != words.npos) step = words.substr(rich + kRichEnd.size());
       failed = {step, {output.begin(), output.end()}, {}};
       step.clear();

@@ -15,14 +15,14 @@
 namespace lockstep::envs {
 namespace {
 
-constexpr const char* kLog = "/lockstep-pip.log";  // of one run
+constexpr const char* kLog = "/lockstep-pip.log";  // the log of one run
 
 std::string lines(const Words& texts) {
   return texts.empty() ? "" : fmt::format("{}\n", fmt::join(texts, "\n"));
 }
 
-// Pages of indexes that pip could not read. It says so to its log file alone, and then that there
-// is no such package. Without those that are not there: of several indexes one has each package.
+// Index pages that pip could not read. pip reports them in its log file only, and then says that
+// there is no such package. Missing pages are left out: of several indexes, one has each package.
 std::string unread_pages(const std::string& log) {
   constexpr std::string_view kSign = "Could not fetch URL ";
   constexpr std::size_t kMostPages = 3;
@@ -36,7 +36,7 @@ std::string unread_pages(const std::string& log) {
   return lines(pages);
 }
 
-// What pip itself made of it, without what it says of every build.
+// pip's own errors, without the lines that it prints for every build.
 std::string errors_in(std::string_view tail) {
   std::string errors;
   while (!tail.empty()) {
@@ -87,16 +87,18 @@ Error naming_missing_folders(Error error, const Words& options) {
 
 Pip::Pip(Toolbox& tools, const Site& site, std::string python, std::string folder)
     : tools_(tools), site_(site), python_(std::move(python)), folder_(std::move(folder)) {
-  if (site.is_rebuild) tools.set("PIP_NO_CACHE_DIR", "1");  // it keeps what it compiled
+  if (site.is_rebuild) tools.set("PIP_NO_CACHE_DIR", "1");  // the cache keeps what was compiled
   tools.set("PIP_CACHE_DIR", site.cache + "/pip");
-  tools.set("PIP_NO_INPUT", "1");                   // nobody is there to be asked for a password
-  tools.set("PIP_DISABLE_PIP_VERSION_CHECK", "1");  // it would advise to change what is built here
-  // Only of a retry does it say that the index is away, and not that there is no such package.
+  tools.set("PIP_NO_INPUT", "1");  // no person is there to type a password
+  // pip would advise to change the environment that is built here.
+  tools.set("PIP_DISABLE_PIP_VERSION_CHECK", "1");
+  // pip says that the index is unreachable only when it retries. Without retries it says that there
+  // is no such package.
   const char* retries = std::getenv("PIP_RETRIES");
   if (retries != nullptr && std::string_view(retries) == "0") tools.set("PIP_RETRIES", "1");
 }
 
-// All of it to the build's log; what decides goes into the report.
+// Writes everything to the build's log; the report gets the lines that explain the failure.
 std::string Pip::say_why(const FailedBuild& failed, std::string_view tail) {
   tools_.say(fmt::format("{}; its output:", failed.step));
   for (const std::string& line : failed.output) tools_.say("  " + line);
@@ -144,13 +146,14 @@ Result<std::vector<LockedPackage>> Pip::solve(const Asked& asked, Installed inst
   return packages_of_report(text);
 }
 
-// To the folders in which all of them are.
+// Fetches the packages, and returns options that name the folders with all of them.
 Result<Words> Pip::fetch(const Lock& lock, const Words& options) {
   const Wheelhouse wheels(site_.cache);
   auto folders = wheels.folders_of(lock.packages);
   if (folders) return folders;
   tools_.say(fmt::format("not in the cache yet: {}", folders.error().message));
-  // Other nodes of this machine may share the cache, and build the same now: one of them fetches.
+  // Other agents of this machine may share the cache and build the same now, so only one of them
+  // fetches.
   const Digest digest = sha256(hashed_requirements(lock));
   TRY_ASSIGN(const io::FileLock one,
              lock_of(tools_, fmt::format("{}/fetch-{:.2}.lock", site_.cache, digest.hex()),
@@ -174,13 +177,13 @@ Status Pip::fetch_lacking(const Lock& lock, const Words& options) {
 
 Status Pip::install(const Lock& lock, const Words& options) {
   TRY_ASSIGN(const Words folders, fetch(lock, options));
-  // All are here now: what came from an address is not asked for there again.
+  // All files are here now, so those that came from an address are not fetched from there again.
   const std::string here = folder_ + "/lockstep-here.txt";
   TRY(io::write_file_atomically(here, hashed_requirements(lock, Addresses::left_out), 0644, false));
   Words install{python_, "-m", "pip", "install", "--no-deps", "--require-hashes", "-r", here};
   for (const std::string& folder : folders)
     install = joined(std::move(install), {"--find-links", folder});
-  // What is built here may need tools of the index.
+  // Building from sources may need tools from the index.
   if (std::all_of(lock.packages.begin(), lock.packages.end(), is_wheel))
     install.push_back("--no-index");
   else

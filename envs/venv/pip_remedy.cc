@@ -14,9 +14,9 @@ constexpr std::string_view kNoMatch = "No matching distribution found for ";
 constexpr std::string_view kFrom = " (from ";
 constexpr std::string_view kVersions = " (from versions: ";
 constexpr std::size_t kShownNameBytes = 200;
-constexpr std::size_t kShownVersions = 8;  // the newest
+constexpr std::size_t kShownVersions = 8;  // the newest ones are shown
 
-// What follows `sign` in its line; "" if the text does not have it.
+// The rest of the line after `sign`; "" if the text does not have it.
 std::string_view behind(std::string_view text, std::string_view sign) {
   const auto at = text.find(sign);
   if (at == text.npos) return "";
@@ -26,7 +26,8 @@ std::string_view behind(std::string_view text, std::string_view sign) {
 
 std::string shown_name(std::string_view text) { return cut(in_one_line(text), kShownNameBytes); }
 
-// pip lists them from the oldest to the newest: "1.0, 1.1". Long lists lose their beginning.
+// The newest of "1.0, 1.1". pip lists versions from the oldest to the newest, so long lists lose
+// their beginning.
 std::string newest(std::string_view versions) {
   auto begin = versions.size();
   for (std::size_t i = 0; i < kShownVersions && begin != versions.npos; ++i)
@@ -35,7 +36,7 @@ std::string newest(std::string_view versions) {
   return "…, " + shown_name(versions.substr(begin + 2));
 }
 
-// "1.0, 1.1" of "six==9 (from versions: 1.0, 1.1)"; "" where pip names none.
+// "1.0, 1.1" of "six==9 (from versions: 1.0, 1.1)"; "" if pip lists no versions.
 std::string_view versions_in(std::string_view line) {
   const auto at = line.rfind(kVersions);
   if (at == line.npos) return "";

@@ -43,7 +43,7 @@ Result<LockedPackage> package_of(const json& installed) {
   const json& archive = download.at("archive_info");
   std::string hash;
   if (archive.contains("hashes")) hash = archive.at("hashes").value("sha256", "");
-  constexpr std::string_view kPrefix = "sha256=";  // "hash", of pip before 23.1
+  constexpr std::string_view kPrefix = "sha256=";  // pip before 23.1 writes "hash"
   if (const std::string old = archive.value("hash", ""); hash.empty() && old.starts_with(kPrefix))
     hash = old.substr(kPrefix.size());
   if (!Digest::from_hex(hash))
@@ -67,7 +67,8 @@ std::string_view next_word(std::string_view& line) {
   return word;
 }
 
-// "name==version", the first word of a package's lines; extras are of no use once it is solved.
+// "name==version", the first word of a package's lines. Extras are dropped: they matter only for
+// solving.
 std::optional<LockedPackage> pinned(std::string_view word) {
   const auto equals = word.find("==");
   if (equals == std::string_view::npos) return std::nullopt;
@@ -77,8 +78,8 @@ std::optional<LockedPackage> pinned(std::string_view word) {
   return package;
 }
 
-// Of a wheel, "name-version-…"; of an archive of sources, "name-version.tar.gz". uv does not say
-// it.
+// The version in an address: of a wheel "name-version-…", of a source archive
+// "name-version.tar.gz". uv does not print it.
 std::string version_in_address(std::string_view url) {
   std::string_view file = url.substr(0, url.find_first_of("?#"));
   file.remove_prefix(file.rfind('/') + 1);
@@ -93,7 +94,7 @@ std::string version_in_address(std::string_view url) {
   return std::string(is_version ? version : kUnknownVersion);
 }
 
-// "name @ address": the name is read, the rest of the line holds the address first.
+// "name @ address": the name is already read; the rest of the line begins with the address.
 LockedPackage by_address(std::string_view name, std::string_view& line) {
   LockedPackage package;
   package.name = normalised_name(name.substr(0, std::min(name.size(), name.find('['))));
@@ -137,7 +138,8 @@ Result<std::vector<LockedPackage>> packages_of_compiled(std::string_view text) {
         packages.back().sha256.emplace_back(word.substr(kHash.size()));
         continue;
       }
-      if (word.starts_with('-') || word.front() == ';') break;  // the index, or a marker that holds
+      // The hash, or a marker, which holds here.
+      if (word.starts_with('-') || word.front() == ';') break;
       if (std::string_view rest = line; next_word(rest) == "@") {
         packages.push_back(by_address(word, rest));
         line = rest;

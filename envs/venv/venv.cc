@@ -10,7 +10,8 @@
 namespace lockstep::envs {
 namespace {
 
-constexpr std::string_view kPipWithReports = "pip>=23";  // the first that is well behaved with them
+// The first version that handles such reports well.
+constexpr std::string_view kPipWithReports = "pip>=23";
 
 Result<Asked> write_definition(const VenvEnvironment& definition, const std::string& folder) {
   return write_asked(definition.options, definition.requirements, definition.constraints, folder);
@@ -98,7 +99,7 @@ Status VenvProvider::make_with_uv(Toolbox& tools, const Site& site, const std::s
   const Words install = joined({uv, "pip", "install", "--no-deps", "--require-hashes", "--python",
                                 site.prefix + "/bin/python", "-r", locked},
                                option_words(definition_.options));
-  // What is in its cache is not asked for: without a network it works all the same.
+  // Tries the cache alone first, which works without a network.
   TRY_ASSIGN(const Toolbox::Answer offline, tools.run(joined(install, {"--offline"})));
   if (offline.exit_code == 0) return {};
   return run_tool(tools, install, "uv could not install the packages");

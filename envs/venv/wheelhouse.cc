@@ -16,7 +16,7 @@
 namespace lockstep::envs {
 namespace {
 
-// The last part of an address, without what follows '#' or '?'.
+// The last part of an address, without a query or fragment.
 std::string file_name_of(const std::string& url) {
   const std::string path = url.substr(0, url.find_first_of("#?"));
   return path.substr(path.rfind('/') + 1);

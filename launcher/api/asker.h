@@ -5,10 +5,22 @@
 #include <memory>
 #include <string>
 
-#include "launcher/api/outcome.h"
+#include "common/base/ids.h"
+#include "common/base/time.h"
 #include "launcher/core/access/authority.h"
 
 namespace lockstep::launcher {
+
+// What is asked, for the audit log.
+struct Asked {
+  std::string what;         // "cancel job"
+  std::string object;       // "job train"
+  std::string detail = {};  // used when the answer has no text of its own
+  bool changes = false;
+  bool reads_others = false;  // the answer shows what belongs to somebody else
+  bool holds_values = false;  // it has values of variables or secrets, and a refusal may quote them
+  std::string project = {};   // that the object belongs to; "": none
+};
 
 struct Asker {
   Caller caller;

@@ -1,5 +1,5 @@
-// What each kind of request wants, and of whose: one overload per message and no other, so that a
-// new message is refused until it is said here.
+// The permission that each kind of request needs, and for which object. Each message has its own
+// overload and there is no default, so a new message cannot be used before it is added here.
 
 #include <fmt/format.h>
 
@@ -7,9 +7,7 @@
 #include "launcher/api/queries/environment_queries.h"
 #include "launcher/api/service.h"
 #include "launcher/core/access/users.h"
-#include "launcher/core/names/asset_requests.h"
-#include "launcher/core/names/environment_requests.h"
-#include "launcher/core/names/name_requests.h"
+#include "launcher/core/names/objects.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -38,11 +36,11 @@ struct ClaimOf {
   Claim operator()(const UpdateJob& m) const { return of_job(Permission::update_job, m.job); }
   Claim operator()(const ArchiveJob& m) const { return of_job(Permission::annotate_job, m.job); }
   Claim operator()(const AnnotateJob& m) const { return of_job(Permission::annotate_job, m.job); }
-  // Each job of it is held against the table by the core.
+  // The core checks each job in the request.
   Claim operator()(const DeleteJobs& m) const {
     return {m.all_users ? Permission::delete_all_jobs : Permission::see_cluster, {}, ""};
   }
-  // Each job in the answer is.
+  // Each job in the answer is checked.
   Claim operator()(const ListJobs&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ShowJob& m) const { return of_job(Permission::see_job, m.job); }
   Claim operator()(const ExplainJob& m) const { return of_job(Permission::see_job, m.job); }
@@ -73,7 +71,7 @@ struct ClaimOf {
   Claim operator()(const RemoveNode& m) const {
     return {m.now ? Permission::revoke_nodes : Permission::remove_nodes, {}, ""};
   }
-  // A name that the caller may not see is as good as new here; that it is taken says the core.
+  // A name that the caller may not see counts as new here; the core reports that it is taken.
   Claim to_register(const NameKey& key, const std::string& project) const {
     NameClaim claim =
         claim_to_register(state, caller, key, project_of_new(state.principals(), caller, project));
@@ -85,7 +83,8 @@ struct ClaimOf {
   Claim operator()(const ShowEnvironment& m) const {
     const NameKey key{NameKind::environment, parse_environment_name(m.reference).name};
     const OwnedName* known = state.names().find(key.kind, key.name);
-    if (known == nullptr) return {Permission::see_cluster, {}, ""};  // the operator's map
+    // Environments of the operator's map.
+    if (known == nullptr) return {Permission::see_cluster, {}, ""};
     return {Permission::see_names, Object{"", known->project, false, {}}, ""};
   }
   Claim operator()(const CreateAsset& m) const {
@@ -104,7 +103,7 @@ struct ClaimOf {
     if (name == nullptr) return of_asset(Permission::manage_names, m.kind, m.name);
     return {Permission::manage_names, object_of({name_kind_of(m.kind), m.name}, *name), ""};
   }
-  // Of a name that is nobody's the core says that it is not there.
+  // If nobody has the name, the core reports that it does not exist.
   Claim of_name(NameKind kind, const std::string& called) const {
     const NameKey key{kind, called};
     const OwnedName* name = state.names().find(kind, called);
@@ -117,7 +116,7 @@ struct ClaimOf {
   Claim operator()(const ArchiveEnvironment& m) const {
     return of_name(NameKind::environment, m.name);
   }
-  // Each name in the answer is held against the table.
+  // Each name in the answer is checked.
   Claim operator()(const ListAssets&) const { return {Permission::see_cluster, {}, ""}; }
   // Each datastore has its own list of users.
   Claim operator()(const ListDatastores&) const { return {Permission::see_cluster, {}, ""}; }
@@ -127,9 +126,9 @@ struct ClaimOf {
   }
   Claim operator()(const GetStatus&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const Shutdown&) const { return {Permission::shut_down, {}, ""}; }
-  // Who somebody is may be asked about oneself; the rest is held against the table by the core.
+  // Everybody may ask about themselves; the core checks the rest.
   Claim operator()(const WhoAmI&) const { return {Permission::see_cluster, {}, ""}; }
-  // Wherever they may submit.
+  // In any project where they may submit.
   Claim where_they_submit(Permission permission) const {
     Object object = own("");
     if (const auto* attempt = std::get_if<AttemptCaller>(&caller)) {
@@ -141,7 +140,7 @@ struct ClaimOf {
         if (grant.role == Role::submitter) object.project = grant.project;
     return {permission, std::move(object), ""};
   }
-  // Whether they may in the project that the file names, is an error of the file.
+  // If the file names a project where they may not submit, that is an error of the file.
   Claim operator()(const CheckJobFile&) const { return where_they_submit(Permission::submit); }
   Claim operator()(const SetSecret&) const { return where_they_submit(Permission::use_secrets); }
   Claim operator()(const RemoveSecret&) const { return where_they_submit(Permission::use_secrets); }
@@ -150,9 +149,9 @@ struct ClaimOf {
   Claim operator()(const VerifyAudit&) const { return {Permission::read_audit, {}, ""}; }
   Claim operator()(const ListUsers&) const { return {Permission::manage_users, {}, ""}; }
   Claim operator()(const ListProjects&) const { return {Permission::see_cluster, {}, ""}; }
-  // Whose quotas are in the answer says quota_queries.
+  // quota_queries decides which quotas are in the answer.
   Claim operator()(const ListQuotas&) const { return {Permission::see_cluster, {}, ""}; }
-  // What of it is in the answer says usage_queries.
+  // usage_queries decides what is in the answer.
   Claim operator()(const GetUsage&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ChangePrincipals& m) const {
     const bool about_keys =

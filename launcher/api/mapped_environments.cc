@@ -11,14 +11,16 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::string_view kRegistries = "azureml://registries/";
-constexpr std::string_view kCurated = "AzureML-";  // how names of Azure's own environments begin
+// Beginning of the names of Azure's own environments.
+constexpr std::string_view kCurated = "AzureML-";
 
 struct WantedEnvironment {
   EnvironmentName name;
-  std::vector<std::string> keys;  // of the map, the first that is there counts
+  std::vector<std::string> keys;  // keys of the map, in the order in which they are tried
 };
 
-// ".../environments/NAME/labels/latest" or ".../versions/VERSION"; its form was checked.
+// The end of a URL: ".../environments/NAME/labels/latest" or ".../versions/VERSION". Its form was
+// checked.
 WantedEnvironment of_registry(const std::string& url) {
   const auto environments = url.find("/environments/") + std::string_view("/environments/").size();
   const auto end = url.find('/', environments);
@@ -32,7 +34,7 @@ WantedEnvironment of_name(const std::string& reference) {
   return {name, {name.version.empty() ? name.name : name.name + ":" + name.version}};
 }
 
-// Under the name that was asked for: what the map's file calls itself is its own affair.
+// Shown under the name that was asked for; the name in the map's file does not matter.
 EnvironmentView mapped(const State& state, const Viewer& viewer, const WantedEnvironment& wanted,
                        RegisteredEnvironment found) {
   EnvironmentSpec& spec = found.spec;
@@ -41,14 +43,14 @@ EnvironmentView mapped(const State& state, const Viewer& viewer, const WantedEnv
   const Digest definition = digest_of(spec.definition);
   EnvironmentView view =
       view_of(state, viewer, {std::move(found), definition, {}, "environments.map", ""});
-  view.project.clear();  // everybody's
+  view.project.clear();  // the map belongs to no project
   view.owner.clear();
   view.archived = false;
   view.grants = {};
   return view;
 }
 
-// What is wrong in a file begins with its path; what is wrong with reading it, with a verb.
+// An error in a file begins with its path, an error of reading it with a verb.
 Error unreadable(const Error& error) {
   const bool is_verb = error.message.starts_with("open ") || error.message.starts_with("read ");
   return make_error(error.code,

@@ -5,13 +5,13 @@
 #include "common/base/utf8.h"
 #include "common/grammar/key_word.h"
 #include "launcher/api/checks/compute_changes.h"
-#include "launcher/api/service.h"
 #include "launcher/core/access/user_changes.h"
 
 namespace lockstep::launcher {
 namespace {
 
-constexpr std::size_t kObjectBytes = 1'500;  // of the names in one entry; more make another
+// The most bytes of names in one entry; further names go into another entry.
+constexpr std::size_t kObjectBytes = 1'500;
 
 std::string job(const JobId& id) { return "job " + id.value; }
 std::string user(const std::string& name) { return "user " + name; }
@@ -19,7 +19,7 @@ std::string user(const std::string& name) { return "user " + name; }
 struct AskedOfChange {
   const Principals& principals;
 
-  // Of a name that was removed and added again: the one who is there now.
+  // If a name was removed and added again, the user who has it now.
   std::string known(const std::string& name) const {
     return user(current_user_name(principals, name));
   }
@@ -70,7 +70,7 @@ struct AskedOf {
   Asked operator()(const ArchiveJob& m) const {
     return {m.archived ? "archive job" : "restore job", job(m.job), "", true};
   }
-  // The keys alone: their values are for those who may read the job.
+  // The keys only: values are for those who may read the job.
   Asked operator()(const AnnotateJob& m) const {
     std::string keys;
     const auto add = [&](const std::string& key) { keys += (keys.empty() ? "" : ", ") + key; };
@@ -211,7 +211,7 @@ struct AskedOf {
     return {m.archived ? "archive environment" : "restore environment",
             version_of(NameKind::environment, m.name, m.version), "", true};
   }
-  // The keys alone, as of a job.
+  // The keys only, as for a job.
   Asked operator()(const AnnotateVersion& m) const {
     std::string keys;
     const auto add = [&](const std::string& key) { keys += (keys.empty() ? "" : ", ") + key; };
@@ -274,7 +274,7 @@ AuditEntry entry_of(const Asker& asker, AuditOutcome outcome, std::string detail
   return entry;
 }
 
-// Every job is named, in as many entries as that takes: those of one project together.
+// Names every job, in as many entries as that needs. Jobs of one project are together.
 void add_deleted(const Asker& asker, const JobsDeleted& reply, std::vector<AuditEntry>* entries) {
   std::string names, project;
   const auto flush = [&] {
@@ -309,7 +309,7 @@ struct EntriesOf {
     add(AuditOutcome::refused, may_quote ? std::string(to_string(m.code)) : m.message);
   }
   void operator()(const SubmitReply& m) const {
-    if (m.snapshot_missing) return;  // it is asked again, with the files
+    if (m.snapshot_missing) return;  // the client submits again, with the files
     add(AuditOutcome::done, asker.asked.detail);
     entries.back().object = job(m.job);
   }
@@ -365,7 +365,7 @@ std::string audited_node(const State& state, const std::string& name_or_id) {
 
 std::string audited_node(const State& state, NodeId node) {
   const std::string name = state.node_name(node);
-  return name.starts_with("node ") ? name : "node " + name;  // one that nobody knows any more
+  return name.starts_with("node ") ? name : "node " + name;  // a node that no longer exists
 }
 
 }  // namespace lockstep::launcher

@@ -8,21 +8,11 @@
 
 #include "common/domain/messages/client_protocol.h"
 #include "common/domain/people/audit.h"
+#include "launcher/api/asker.h"
 #include "launcher/state/state.h"
 
 namespace lockstep::launcher {
 
-struct Asker;
-
-struct Asked {
-  std::string what;         // "cancel job"
-  std::string object;       // "job train"
-  std::string detail = {};  // used when the answer has no text of its own
-  bool changes = false;
-  bool reads_others = false;  // the answer shows what belongs to somebody else
-  bool holds_values = false;  // it has values of variables or secrets, and a refusal may quote them
-  std::string project = {};   // that the object belongs to; "": none
-};
 Asked asked_of(const ClientRequest& request, const State& state);
 
 // The entries to log; none for a question about what the asker may see anyway. Time and number are

@@ -10,26 +10,29 @@
 #include "launcher/api/queries/asset_queries.h"
 #include "launcher/api/queries/compute_texts.h"
 #include "launcher/api/queries/environment_queries.h"
+#include "launcher/api/queries/queries.h"
 #include "launcher/api/queries/quota_queries.h"
 #include "launcher/api/queries/usage_queries.h"
 #include "launcher/api/queries/viewer.h"
 #include "launcher/core/access/user_changes.h"
+#include "launcher/core/base/no_such.h"
 #include "launcher/core/explain/reuse.h"
 #include "launcher/core/jobs/children.h"
 #include "launcher/core/names/environment_requests.h"
 #include "launcher/core/queue/quotas.h"
-#include "launcher/core/targets/compute_requests.h"
 #include "launcher/core/targets/size_requests.h"
-#include "launcher/words/explain.h"
+#include "launcher/words/jobs/say_explain.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
 
 constexpr std::size_t kMaxPending = 100'000;
-constexpr std::size_t kMaxComparisons = 4;          // of trees, for one user's explanations
-constexpr Duration kViewEvery = milliseconds(250);  // of a pipeline or a large gang
-constexpr int kMostPartsAtOnce = 64;                // a gang of more is large
+// Comparisons of trees that may run for one user's explanations.
+constexpr std::size_t kMaxComparisons = 4;
+// How often watchers get views of a pipeline or a large gang.
+constexpr Duration kViewEvery = milliseconds(250);
+constexpr int kMostPartsAtOnce = 64;  // gangs with more parts are large
 constexpr Duration kRoundEvery = kStillWatchingEvery / Watchers::kRounds;
 
 bool has_large_view(const Job& job) {
@@ -246,7 +249,7 @@ struct RequestHandler {
     };
   }
 
-  // Of a project in which the caller has no role they learn nothing, unless they manage users.
+  // Projects in which the caller has no role are left out, unless the caller manages users.
   ProjectsReply projects() const {
     const Principals& principals = service.state().principals();
     const bool all = is_allowed(principals, asker.caller, Permission::manage_users, {});
@@ -272,7 +275,7 @@ struct RequestHandler {
     ClientReply reply = answer_of(query, &noted);
     service.reply(noted, std::move(reply));
   }
-  // `noted`: the asker, to whom is added what they read of others.
+  // `noted`: the asker; what they read of other users' data is added to it.
   ClientReply answer_of(const Query& query, Asker* noted) const {
     const Viewer viewer(service.state(), asker.caller);
     auto reply = launcher::answer(service.core(), service.ports_.launcher.info(), viewer, query);
@@ -283,7 +286,7 @@ struct RequestHandler {
     record_read(viewer, reply, &noted->asked);
     return reply;
   }
-  // An admin is shown more of others' jobs than who may only see them.
+  // Records what an admin reads, because an admin sees more of others' jobs than a viewer does.
   static void record_read(const Viewer& viewer, const ClientReply& reply, Asked* asked) {
     std::set<std::string> owners;
     const auto look = [&](const JobView& job) {
@@ -303,7 +306,7 @@ struct RequestHandler {
 
 Service::Service(Ports ports) : ports_(ports) {}
 
-// In the text too: a reader of one line wants to know where the job went.
+// The project is also in the text, for people who read only that line.
 static void add_project(Asked* asked) {
   asked->detail =
       "in project " + asked->project + (asked->detail.empty() ? "" : ", " + asked->detail);
@@ -314,7 +317,7 @@ void Service::handle(Asker asker, ClientRequest request) {
   const Claim claim = claim_of(request, state(), asker.caller);
   asker.asked.project = claim.object.project;
   const bool is_older = claim.object.project.empty() && !claim.object.job.value.empty();
-  if (is_older) asker.asked.project = kDefaultProject;  // than projects
+  if (is_older) asker.asked.project = kDefaultProject;  // the client is older than projects
   if (std::holds_alternative<Submit>(request)) add_project(&asker.asked);
   if (!claim.absent.empty()) return refuse(asker, ErrorCode::not_found, claim.absent);
   Decision decision = may(state().principals(), asker.caller, claim.permission, claim.object);
@@ -326,7 +329,7 @@ void Service::handle(Asker asker, ClientRequest request) {
   std::visit(RequestHandler{*this, asker}, request);
 }
 
-// Without the files if nothing reads them now, because the rest is an answer too.
+// Leaves the files out if they cannot be read now, because the rest is an answer, too.
 void Service::explain(const Asker& asker, ExplainReply explained) {
   const auto& rerun = explained.explain.rerun;
   const bool compares =
@@ -340,7 +343,8 @@ void Service::explain(const Asker& asker, ExplainReply explained) {
                        [this, asker, user, explained = std::move(explained)](
                            std::vector<PartChange> compared) mutable {
                          if (--comparing_[user] == 0) comparing_.erase(user);
-                         if (asker.deadline < ports_.clock.now()) return;  // its client asks again
+                         // Too late: its client asks again.
+                         if (asker.deadline < ports_.clock.now()) return;
                          ExplainView& view = explained.explain;
                          view.rerun->changes = std::move(compared);
                          for (std::size_t i = 0; i < view.reasons.size(); ++i) {
@@ -387,8 +391,8 @@ JobFileLookups Service::lookups_of(const Caller& caller) const {
   return lookups;
 }
 
-// The operator's map answers for names that nobody has. Whoever registered such a name would run
-// their code in the jobs of all who rely on the map.
+// The operator's map takes precedence over registered names. Otherwise a user who registers such a
+// name would run code in the jobs of everybody who relies on the map.
 bool Service::is_in_map(const EnvironmentSpec& spec) const {
   if (state().names().find(NameKind::environment, spec.name) != nullptr) return false;
   std::vector<std::string> references{spec.name};
@@ -431,7 +435,7 @@ void Service::create_environment(const Asker& asker, CreateEnvironment create) {
               });
 }
 
-// Its build folder, if it has one, is whole, and the asker's.
+// Its build folder, if there is one, is complete and belongs to the asker.
 void Service::register_environment(const Asker& asker, const CreateEnvironment& create) {
   const auto feed = [this, asker, create](Bytes files) {
     ports_.core.feed(CreateEnvironmentInput{expect_reply(asker), create.environment, create.project,
@@ -440,7 +444,7 @@ void Service::register_environment(const Asker& asker, const CreateEnvironment& 
   const Digest* context = context_of(create.environment.spec.definition);
   if (context == nullptr) return feed({});
   ports_.blobs.measure(asker.caller, *context, [this, asker, feed](const Result<Bytes>& size) {
-    if (asker.deadline < ports_.clock.now()) return;  // its client asks again
+    if (asker.deadline < ports_.clock.now()) return;  // too late: its client asks again
     if (!size)
       return refuse(asker, size.error().code, "environment.build: " + size.error().message);
     feed(*size);
@@ -476,7 +480,7 @@ void Service::perform(const ReplySubmitted& action) {
   for (const Why& note : action.notes) said.notes.push_back(words::text_of(note));
   answer(action.to, std::move(said));
 }
-// A token's text was made when it was asked for; now that its hash is durable it may be shown.
+// The text of a token was made when it was requested. It is shown only after its hash is durable.
 void Service::perform(const ReplyDone& action) {
   const auto found = pending_.find(action.to.client);
   if (found == pending_.end()) return;
@@ -514,7 +518,7 @@ void Service::perform(const ExitDaemon& action) {
 
 void Service::perform(const RevokeUser& action) { watchers_.remove_key(action.key); }
 
-// Who left without a word is only looked for when that makes room.
+// Watchers that have gone are searched only if that makes room.
 Status Service::watch(const Asker& asker, const JobId& job) {
   Status added = watchers_.add(job, asker);
   if (added) return added;
@@ -535,11 +539,11 @@ void Service::flush() {
   tell_next_rounds();
 }
 
-// The view of a pipeline grows with its steps, and that of a gang with its nodes, and each of them
-// changes it: watchers hear of it now and then, and of another status at once.
+// The view of a pipeline grows with its steps and that of a gang with its nodes, and each of them
+// changes it. So watchers get these views at intervals, but another status at once.
 Duration Service::until_next_view(const JobId& id) {
   const Job* job = state().job(id);
-  if (job == nullptr || job->finish || !has_large_view(*job)) {
+  if (job == nullptr || job->finish() || !has_large_view(*job)) {
     told_views_.erase(id);
     return Duration::zero();
   }
@@ -557,7 +561,7 @@ void Service::tell_of_change(const JobId& id) {
   if (known == nullptr) return watchers_.job_is_over(id);
   const Job& job = *known;
   const auto view = core().job_view(id, detail_for_watchers(job));
-  // Roles may have changed since they began to watch.
+  // Roles may have changed since the watch began.
   watchers_.remove_if(id,
                       [&](const Asker& asker) { return !Viewer(state(), asker.caller).sees(job); });
   if (const auto* watchers = watchers_.of(id))
@@ -566,7 +570,7 @@ void Service::tell_of_change(const JobId& id) {
   if (is_final(view->status)) watchers_.job_is_over(id);
 }
 
-// A loop that was held up makes up for the rounds of one interval, no more.
+// A loop that was delayed catches up with the rounds of one interval, no more.
 void Service::tell_next_rounds() {
   const Instant now = ports_.clock.now();
   if (watchers_.count() == 0) {
@@ -587,13 +591,13 @@ void Service::tell_next_rounds() {
 Duration Service::wait() const {
   if (watchers_.count() == 0) return Duration::max();
   Instant due = next_round_;
-  for (const JobId& id : changed_jobs_)  // large jobs whose watchers are told later
+  for (const JobId& id : changed_jobs_)  // large jobs, whose watchers are told later
     if (const auto told = told_views_.find(id); told != told_views_.end())
       due = std::min(due, told->second.at + kViewEvery);
   return std::max(due - ports_.clock.now(), Duration::zero());
 }
 
-// The client waits on from here, so its request is not late either.
+// The client's wait begins anew, so its request is not late.
 void Service::tell_pending(const WaitsForDisk& why, Instant until) {
   for (auto& [number, pending] : pending_) {
     Asker& asker = pending.asker;

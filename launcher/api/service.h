@@ -19,6 +19,9 @@
 #include "common/domain/messages/client_protocol.h"
 #include "common/snapshot/subtree.h"
 #include "launcher/api/asker.h"
+#include "launcher/api/checks/datastore_access.h"
+#include "launcher/api/checks/input_references.h"
+#include "launcher/api/checks/job_file_check.h"
 #include "launcher/api/checks/mapped_images.h"
 #include "launcher/api/outcome.h"
 #include "launcher/api/ports/audit_trail.h"
@@ -98,8 +101,12 @@ class Service {
   Duration until_next_view(const JobId& id);
   void tell_next_rounds();
   void submit(const Asker& asker, Submit submit);
+  Status check_submission(const Asker& asker, const Submit& submit);
   void resolve_inputs(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
                       std::size_t index);
+  void refuse_input(const Asker& asker, const NamedInput& named, const Error& error);
+  void find_input(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
+                  std::size_t index, const TreeQuestion& question);
   Result<spec::Datastore> datastore_for(const Caller& caller, const std::string& project,
                                         const std::string& name) const;
   Status place_outputs(const Caller& caller, JobSpec& spec) const;

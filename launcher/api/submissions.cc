@@ -1,5 +1,5 @@
-// What comes with files: jobs and assets. Their trees must be whole and the caller's own, and what
-// refers to something the launcher has is resolved before the core hears of it.
+// Submissions of jobs and assets with files. Their trees must be complete and belong to the caller.
+// References to things of the launcher are resolved before the core gets the request.
 
 #include <fmt/format.h>
 
@@ -13,12 +13,13 @@
 #include "launcher/api/service.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/jobs/children.h"
-#include "launcher/core/names/environment_requests.h"
+#include "launcher/core/names/objects.h"
 
 namespace lockstep::launcher {
+
 namespace {
 
-// What the client must have sent.
+// Adds the trees that the client must have sent.
 void add_trees(const JobSpec& spec, std::set<Digest>* roots) {
   if (spec.snapshot) roots->insert(*spec.snapshot);
   if (const Digest* context = spec.environment ? context_of(spec.environment->definition) : nullptr)
@@ -35,7 +36,7 @@ std::vector<Digest> trees_sent_with(const JobSpec& spec) {
   return {roots.begin(), roots.end()};
 }
 
-// The sources of the job and of its steps.
+// Adds the sources of the job and of its steps.
 void add_code(const JobSpec& spec, std::set<Digest>* roots) {
   if (spec.snapshot) roots->insert(*spec.snapshot);
   if (spec.pipeline)
@@ -71,8 +72,8 @@ bool is_of_registered(const State& state, const EnvironmentSpec& environment) {
   return version != nullptr && version->definition == digest_of(environment.definition);
 }
 
-// The trees that the launcher keeps for this job. Files of registered versions count for who
-// registered them, and stay without the job.
+// The trees that the launcher keeps for this job. Files of registered versions count for the user
+// who registered them, and stay if the job is deleted.
 std::vector<Digest> kept_for(const State& state, const JobSpec& whole) {
   std::set<Digest> trees;
   for (const JobSpec* spec : specs_of(whole)) {
@@ -102,7 +103,7 @@ std::vector<NamedInput> inputs_of(const JobSpec& spec) {
   return inputs;
 }
 
-// Puts them back, in the same order.
+// Writes the resolved inputs back, in the same order.
 void set_inputs(JobSpec& spec, std::vector<NamedInput> inputs) {
   auto next = inputs.begin();
   for (DataInput& input : spec.data) input = std::move((next++)->input);
@@ -116,29 +117,32 @@ void set_inputs(JobSpec& spec, std::vector<NamedInput> inputs) {
 
 }  // namespace
 
-void Service::submit(const Asker& asker, Submit submit) {
+// Whether the launcher may take the submission at all, before it looks at its files.
+Status Service::check_submission(const Asker& asker, const Submit& submit) {
   std::set<std::string> named;
   for (const JobSpec* spec : specs_of(submit.spec)) {
-    if (const auto fits = check_variables_size(spec->environment_variables); !fits)
-      return refuse(asker, fits.error().code, fits.error().message);
+    TRY(check_variables_size(spec->environment_variables));
     named.merge(secrets_of(spec->environment_variables));
   }
-  if (const auto allowed = check_secrets(state(), asker.caller, named); !allowed)
-    return refuse(asker, allowed.error().code, allowed.error().message);
-  if (const auto there = ports_.secrets.expect(owner_of(asker.caller), named); !there)
-    return refuse(asker, there.error().code, there.error().message);
-  if (submit.spec.pipeline)
-    if (const Status good = validate(*submit.spec.pipeline); !good)
-      return refuse(asker, good.error().code, good.error().message);
-  // One that was taken already is answered: it takes nothing more.
+  TRY(check_secrets(state(), asker.caller, named));
+  TRY(ports_.secrets.expect(owner_of(asker.caller), named));
+  if (submit.spec.pipeline) TRY(validate(*submit.spec.pipeline));
+  // A submission that was accepted before is answered again, and needs no more space.
   const auto low = ports_.launcher.low_space();
   if (!low.empty() && state().job_of_submission(submit.submission) == nullptr)
-    return refuse(asker, ErrorCode::resource_exhausted, low);
-  // A submission that was taken before has its environments in the journal.
+    return make_error(ErrorCode::resource_exhausted, low);
+  return {};
+}
+
+void Service::submit(const Asker& asker, Submit submit) {
+  if (const Status good = check_submission(asker, submit); !good)
+    return refuse(asker, good.error().code, good.error().message);
+  // A submission that was accepted before has its environments in the journal.
   if (state().job_of_submission(submit.submission) == nullptr)
     if (const Status replaced = replace_images(submit.spec, images_in_map()); !replaced)
       return refuse(asker, replaced.error().code, replaced.error().message);
-  // The job record says that a version was used only if the launcher has resolved it.
+  // The job's record names a version as used only if the launcher has resolved it, so clients'
+  // values are dropped.
   std::vector<NamedInput> inputs = inputs_of(submit.spec);
   for (NamedInput& named_input : inputs) {
     DataInput& input = named_input.input;
@@ -165,7 +169,30 @@ void Service::submit(const Asker& asker, Submit submit) {
               });
 }
 
-// From the input with this index on, one after another.
+void Service::refuse_input(const Asker& asker, const NamedInput& named, const Error& error) {
+  const Error whole = about(named.input, error);
+  const std::string step = named.step.empty() ? "" : "jobs." + named.step + ".";
+  refuse(asker, whole.code, step + whole.message);
+}
+
+// Takes the output of a job as the input with this index, and goes on with the next.
+void Service::find_input(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
+                         std::size_t index, const TreeQuestion& question) {
+  ports_.blobs.find(asker.caller, question,
+                    [this, asker, index, submit = std::move(submit),
+                     inputs = std::move(inputs)](Result<snapshot::Subtree> found) mutable {
+                      // Too late: its client asks again.
+                      if (asker.deadline < ports_.clock.now()) return;
+                      if (!found) return refuse_input(asker, inputs[index], found.error());
+                      DataInput& one = inputs[index].input;
+                      if (const Status taken = take_found(*found, one.type, one.tree, one.file);
+                          !taken)
+                        return refuse_input(asker, inputs[index], taken.error());
+                      resolve_inputs(asker, std::move(submit), std::move(inputs), index + 1);
+                    });
+}
+
+// Resolves inputs one after another, from this index on.
 void Service::resolve_inputs(const Asker& asker, Submit submit, std::vector<NamedInput> inputs,
                              std::size_t index) {
   if (state().job_of_submission(submit.submission) != nullptr) return submit_whole(asker, submit);
@@ -174,11 +201,7 @@ void Service::resolve_inputs(const Asker& asker, Submit submit, std::vector<Name
     const auto stored = datastore_reference(input.source);
     if (input.tree || input.place || (input.mode == InputMode::direct && !stored)) continue;
     const auto reference = parse_data_reference(input.source);
-    const auto fail = [this, asker, named = inputs[index]](const Error& error) {
-      const Error whole = about(named.input, error);
-      const std::string step = named.step.empty() ? "" : "jobs." + named.step + ".";
-      refuse(asker, whole.code, step + whole.message);
-    };
+    const auto fail = [&](const Error& error) { refuse_input(asker, inputs[index], error); };
     if (!reference) return fail(reference.error());
     if (!*reference)
       return fail(make_error(ErrorCode::invalid_argument, "its files were not sent"));
@@ -196,17 +219,7 @@ void Service::resolve_inputs(const Asker& asker, Submit submit, std::vector<Name
     if (const auto* output = std::get_if<JobOutputReference>(&**reference)) {
       const auto question = question_of(state(), asker.caller, input.type, *output);
       if (!question) return fail(question.error());
-      return ports_.blobs.find(
-          asker.caller, *question,
-          [this, asker, fail, index, submit = std::move(submit),
-           inputs = std::move(inputs)](Result<snapshot::Subtree> found) mutable {
-            if (asker.deadline < ports_.clock.now()) return;  // its client asks again
-            if (!found) return fail(found.error());
-            DataInput& one = inputs[index].input;
-            if (const Status taken = take_found(*found, one.type, one.tree, one.file); !taken)
-              return fail(taken.error());
-            resolve_inputs(asker, std::move(submit), std::move(inputs), index + 1);
-          });
+      return find_input(asker, std::move(submit), std::move(inputs), index, *question);
     }
     const Status taken =
         take_asset(state(), asker.caller, std::get<AssetReference>(**reference), input);
@@ -222,7 +235,7 @@ void Service::submit_whole(const Asker& asker, const Submit& submit) {
   measure_sources(asker, submit, kept_for(state(), submit.spec), {});
 }
 
-// One tree after another; what was measured before is known at once.
+// Measures one tree after another; sizes that are known need no wait.
 void Service::measure_sources(const Asker& asker, const Submit& submit, std::vector<Digest> trees,
                               std::vector<JobSource> measured) {
   const std::size_t next = measured.size();
@@ -239,7 +252,8 @@ void Service::measure_sources(const Asker& asker, const Submit& submit, std::vec
   ports_.blobs.measure(asker.caller, tree,
                        [this, asker, submit, trees = std::move(trees),
                         measured = std::move(measured)](Result<Bytes> size) mutable {
-                         if (asker.deadline < ports_.clock.now()) return;  // its client asks again
+                         // Too late: its client asks again.
+                         if (asker.deadline < ports_.clock.now()) return;
                          if (!size) return refuse(asker, size.error().code, size.error().message);
                          measured.push_back({trees[measured.size()], *size});
                          measure_sources(asker, submit, std::move(trees), std::move(measured));
@@ -255,7 +269,7 @@ Result<spec::Datastore> Service::datastore_for(const Caller& caller, const std::
       all, {owner_of(caller), project_of_new(state().principals(), caller, project)}, name);
 }
 
-// Of the job and of its steps.
+// Checks the outputs of the job and of its steps.
 Status Service::place_outputs(const Caller& caller, JobSpec& spec) const {
   std::optional<Datastores> stores;
   const DatastoreUser user{owner_of(caller),
@@ -282,7 +296,7 @@ Status Service::place_outputs(const Caller& caller, JobSpec& spec) const {
   return {};
 }
 
-// The client waits for as long as something is told.
+// The client waits as long as it gets messages.
 void Service::fetch_for(const Asker& asker, const RemoteFiles& files,
                         std::function<void(const Asker&, Result<snapshot::Subtree>)> then) {
   const auto waits = std::make_shared<Asker>(asker);
@@ -294,7 +308,7 @@ void Service::fetch_for(const Asker& asker, const RemoteFiles& files,
   ports_.blobs.fetch_remote(asker.caller, files, tell,
                             [this, waits, then = std::move(then)](Result<snapshot::Subtree> found) {
                               if (waits->deadline < ports_.clock.now())
-                                return;  // its client asks again
+                                return;  // too late: its client asks again
                               then(*waits, std::move(found));
                             });
 }
@@ -323,86 +337,8 @@ void Service::fetch_input(const Asker& asker, Submit submit, std::vector<NamedIn
 
 // ---- registered data ----------------------------------------------------------------------------
 
-void Service::create_asset(const Asker& asker, CreateAsset create) {
-  if (const auto low = ports_.launcher.low_space(); !low.empty())
-    return refuse(asker, ErrorCode::resource_exhausted, low);
-  const auto reference = parse_data_reference(create.asset.path);
-  if (!reference) return refuse(asker, reference.error().code, reference.error().message);
-  if (*reference) return create_from(asker, std::move(create), **reference);
-  if (!create.asset.tree)
-    return refuse(asker, ErrorCode::invalid_argument, "path: the asset has no files");
-  const Digest root = *create.asset.tree;
-  check_trees(asker, {root}, [this, asker, create = std::move(create)](Result<bool> whole) {
-    if (!whole) return refuse(asker, whole.error().code, whole.error().message);
-    if (!*whole)
-      return refuse(asker, ErrorCode::not_found,
-                    "path: the launcher does not have all of these files; create it again");
-    register_asset(asker, create);
-  });
-}
-
-// Its tree is whole, and the asker's to register.
-void Service::register_asset(const Asker& asker, CreateAsset create) {
-  const Digest tree = *create.asset.tree;
-  ports_.blobs.measure(asker.caller, tree,
-                       [this, asker, create = std::move(create)](Result<Bytes> size) {
-                         if (asker.deadline < ports_.clock.now()) return;  // its client asks again
-                         if (!size)
-                           return refuse(asker, size.error().code, "path: " + size.error().message);
-                         ports_.core.feed(CreateAssetInput{expect_reply(asker), create.asset,
-                                                           create.project, asker.caller, *size});
-                       });
-}
-
-void Service::create_from(const Asker& asker, CreateAsset create, const DataReference& reference) {
-  if (const auto* stored = std::get_if<DatastoreReference>(&reference))
-    return fetch_asset(asker, std::move(create), *stored);
-  const auto* output = std::get_if<JobOutputReference>(&reference);
-  const auto fail = [this, asker, path = create.asset.path](const Error& error) {
-    refuse(asker, error.code, fmt::format("path: {}: {}", path, error.message));
-  };
-  if (output == nullptr)
-    return fail(
-        make_error(ErrorCode::unsupported, "it is registered already; name it in a job as it is"));
-  const auto question = question_of(state(), asker.caller, create.asset.type, *output);
-  if (!question) return fail(question.error());
-  ports_.blobs.find(
-      asker.caller, *question,
-      [this, asker, fail, create = std::move(create)](Result<snapshot::Subtree> found) mutable {
-        if (asker.deadline < ports_.clock.now()) return;  // its client asks again
-        if (!found) return fail(found.error());
-        RegisteredAsset& asset = create.asset;
-        if (const Status taken = take_found(*found, asset.type, asset.tree, asset.file); !taken)
-          return fail(taken.error());
-        register_asset(asker, std::move(create));
-      });
-}
-
-// Files of a directory could change, and a version never does.
-void Service::fetch_asset(const Asker& asker, CreateAsset create,
-                          const DatastoreReference& reference) {
-  const auto fail = [this, path = create.asset.path](const Asker& to, const Error& error) {
-    refuse(to, error.code, fmt::format("path: {}: {}", path, error.message));
-  };
-  const auto store = datastore_for(asker.caller, create.project, reference.datastore);
-  if (!store) return fail(asker, store.error());
-  if (store->view.kind == DatastoreKind::directory)
-    return fail(asker, make_error(ErrorCode::unsupported,
-                                  "its files stay in the datastore's directory and can change; "
-                                  "name them in a job as they are, or register a copy: --path "
-                                  "FOLDER"));
-  const auto held = std::make_shared<CreateAsset>(std::move(create));
-  fetch_for(asker, files_of(*store, reference),
-            [this, held, fail](const Asker& waited, Result<snapshot::Subtree> found) {
-              RegisteredAsset& asset = held->asset;
-              const Status taken = found ? take_found(*found, asset.type, asset.tree, asset.file)
-                                         : Status(found.error());
-              if (!taken) return fail(waited, taken.error());
-              register_asset(waited, std::move(*held));
-            });
-}
-
-// One after another; a request whose time is over gets no answer: its client asks again.
+// Checks trees one after another. A request that is late gets no answer, since its client asks
+// again.
 void Service::check_trees(const Asker& asker, std::vector<Digest> roots,
                           std::function<void(Result<bool>)> then) {
   if (roots.empty()) return then(true);
@@ -417,8 +353,8 @@ void Service::check_trees(const Asker& asker, std::vector<Digest> roots,
       });
 }
 
-// Whether none has anything where jobs keep their outputs. A client leaves that out; what another
-// one sends would fail on each node.
+// Whether no tree has files where jobs keep their outputs. Our client leaves such files out; those
+// of another client would fail on each node.
 void Service::check_code(const Asker& asker, std::vector<Digest> roots,
                          std::function<void(const Status& free)> then) {
   if (roots.empty()) return then({});
@@ -428,7 +364,7 @@ void Service::check_code(const Asker& asker, std::vector<Digest> roots,
       asker.caller, question,
       [this, asker, roots = std::move(roots),
        then = std::move(then)](const Result<snapshot::Subtree>& found) mutable {
-        if (asker.deadline < ports_.clock.now()) return;  // its client asks again
+        if (asker.deadline < ports_.clock.now()) return;  // too late: its client asks again
         if (!found && found.error().code == ErrorCode::not_found)
           return check_code(asker, std::move(roots), std::move(then));
         const bool is_there = found || found.error().code == ErrorCode::unsupported;

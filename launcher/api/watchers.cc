@@ -7,7 +7,7 @@ namespace lockstep::launcher {
 Status Watchers::add(const JobId& job, const Asker& asker) {
   auto& watchers = by_job_[job];
   Asker kept = asker;
-  kept.share.reset();  // a watch has bounds of its own
+  kept.share.reset();  // watches have a limit of their own
   if (const auto known = watchers.find(asker.connection); known != watchers.end()) {
     known->second = std::move(kept);
     return {};
@@ -42,7 +42,7 @@ const std::map<std::string, Asker>* Watchers::of(const JobId& job) const {
   return found == by_job_.end() ? nullptr : &found->second;
 }
 
-// All but the entry in by_job_.
+// Removes everything but the entry in by_job_.
 void Watchers::forget(const JobId& job, const Asker& asker) {
   const auto jobs = by_connection_.find(asker.connection);
   const auto watch = jobs->second.find(job);

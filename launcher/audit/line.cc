@@ -23,7 +23,7 @@ constexpr std::string_view kEnd = R"("})";
 constexpr std::size_t kHex = 64;
 constexpr const char* kRemoved = "remove the oldest entries";
 
-// `,"NAME":"TEXT"`. Most texts are as plain as JSON wants them.
+// Appends `,"NAME":"TEXT"`. Most texts need no escapes.
 void append(std::string_view name, std::string_view value, std::string* to) {
   to->append(",\"").append(name).append("\":");
   const bool is_plain =
@@ -67,7 +67,7 @@ AuditLine audit_line(const AuditEntry& entry, const std::string& prev) {
   return {std::move(text), std::move(digest)};
 }
 
-// By place: each line is as audit_line() writes it, byte for byte.
+// Reads at fixed places, because each line is exactly as audit_line() writes it.
 std::optional<AuditLink> audit_link(std::string_view line) {
   const std::size_t tail = kDigest.size() + kHex + kEnd.size();
   if (line.size() < kNumber.size() + kPrev.size() + kHex + tail) return std::nullopt;

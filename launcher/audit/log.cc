@@ -23,10 +23,10 @@ constexpr std::size_t kLargestLine = 32u << 10;
 
 AuditMark no_entry() { return {0, kNoAuditDigest}; }
 
-// The newest entry of a segment that is whole. Number 0: it has none.
+// The newest whole entry of a segment. Number 0: it has none.
 AuditMark newest_in(std::string_view text) {
   while (!text.empty()) {
-    text.remove_suffix(1);                    // its newline
+    text.remove_suffix(1);                    // removes its newline
     const auto begin = text.rfind('\n') + 1;  // npos + 1 is 0
     if (const auto link = audit_link(text.substr(begin)))
       return {link->number, std::string(link->digest)};
@@ -41,7 +41,7 @@ bool ends_whole(std::string_view text) {
   return audit_link(text.substr(text.rfind('\n') + 1)).has_value();
 }
 
-// The newest entry of the segment before the one at `path`. Number 0: that cannot be read.
+// The newest entry of the segment before the one at `path`. Number 0: it cannot be read.
 AuditMark last_before(const std::string& path) {
   auto file = io::open_file(path, O_RDONLY);
   if (!file) return no_entry();
@@ -94,41 +94,49 @@ void AuditLog::record(const std::string& what, const std::string& object, const 
   add(std::move(entry));
 }
 
+// Opens the newest segment and finds the newest entry. False: no more may be written to it.
+Result<bool> AuditLog::take_up_segments(const std::vector<AuditSegment>& segments,
+                                        std::vector<Note>& notes) {
+  bool goes_on = true;
+  segment_ = segments.back().number;
+  const std::string& path = segments.back().path;
+  TRY_ASSIGN(std::string text, io::read_regular_file(path, Bytes{2 * kMaxSegmentBytes}));
+  TRY_ASSIGN(auto file, io::open_file(path, O_WRONLY | O_APPEND));
+  const std::size_t whole = text.rfind('\n') + 1;
+  if (whole != text.size()) {
+    if (io::disk::ftruncate(file.get(), static_cast<off_t>(whole)) != 0)
+      return errno_error(errno, "cannot remove the incomplete last entry from " + path);
+    notes.push_back({"fix the log", path,
+                     fmt::format("the last entry was not complete when the launcher stopped; its "
+                                 "{} bytes were removed",
+                                 text.size() - whole)});
+    text.resize(whole);
+  }
+  if (!ends_whole(text)) {
+    notes.push_back({"find damage", path,
+                     "the last entry was changed or damaged; the log continues in a new file"});
+    goes_on = false;
+  }
+  last_ = newest_in(text);
+  for (std::size_t i = segments.size() - 1; last_.number == 0 && i > 0; --i) {
+    TRY_ASSIGN(const std::string older,
+               io::read_regular_file(segments[i - 1].path, Bytes{2 * kMaxSegmentBytes}));
+    last_ = newest_in(older.substr(0, older.rfind('\n') + 1));
+  }
+  file_ = std::make_shared<io::Fd>(std::move(file));
+  size_ = text.size();
+  is_dirty_ = true;  // an earlier process may have ended before its sync
+  return goes_on;
+}
+
 Status AuditLog::take_up(Instant now) {
   TRY_ASSIGN(const auto segments, audit_segments(folder_));
   const auto head = read_audit_head(folder_);
   last_ = no_entry();
-  bool goes_on = !segments.empty();  // in the newest one
-  std::vector<std::array<std::string, 3>> notes;
+  bool goes_on = !segments.empty();  // whether the newest segment can be continued
+  std::vector<Note> notes;
   if (goes_on) {
-    segment_ = segments.back().number;
-    const std::string& path = segments.back().path;
-    TRY_ASSIGN(std::string text, io::read_regular_file(path, Bytes{2 * kMaxSegmentBytes}));
-    TRY_ASSIGN(auto file, io::open_file(path, O_WRONLY | O_APPEND));
-    const std::size_t whole = text.rfind('\n') + 1;
-    if (whole != text.size()) {
-      if (io::disk::ftruncate(file.get(), static_cast<off_t>(whole)) != 0)
-        return errno_error(errno, "cannot remove the incomplete last entry from " + path);
-      notes.push_back({"fix the log", path,
-                       fmt::format("the last entry was not complete when the launcher stopped; its "
-                                   "{} bytes were removed",
-                                   text.size() - whole)});
-      text.resize(whole);
-    }
-    if (!ends_whole(text)) {
-      notes.push_back({"find damage", path,
-                       "the last entry was changed or damaged; the log continues in a new file"});
-      goes_on = false;
-    }
-    last_ = newest_in(text);
-    for (std::size_t i = segments.size() - 1; last_.number == 0 && i > 0; --i) {
-      TRY_ASSIGN(const std::string older,
-                 io::read_regular_file(segments[i - 1].path, Bytes{2 * kMaxSegmentBytes}));
-      last_ = newest_in(older.substr(0, older.rfind('\n') + 1));
-    }
-    file_ = std::make_shared<io::Fd>(std::move(file));
-    size_ = text.size();
-    is_dirty_ = true;  // an earlier process may not have come to its sync
+    TRY_ASSIGN(goes_on, take_up_segments(segments, notes));
   }
   if (head && head->number > last_.number) {
     notes.push_back({"find damage", folder_,
@@ -140,7 +148,7 @@ Status AuditLog::take_up(Instant now) {
   }
   written_ = last_;
   if (!goes_on) {
-    // On a full disk it waits for space, as all later entries do.
+    // On a full disk the segment is made when there is space, as for all later entries.
     const Status begun = begin_segment();
     if (!begun && begun.error().code != ErrorCode::resource_exhausted) return begun;
     if (!begun) file_.reset();
@@ -172,7 +180,7 @@ void AuditLog::add(AuditEntry entry) {
   waiting_.push_back({std::move(line.text) + "\n", last_});
 }
 
-// One write for all that fits.
+// Writes all entries that fit with one call.
 Status AuditLog::write(Instant now) {
   while (!waiting_.empty()) {
     for (; !torn_files_.empty(); torn_files_.pop_back())
@@ -205,7 +213,7 @@ Status AuditLog::rotate(Instant now) {
   return {};
 }
 
-// The note is in the log before the segment goes: take_sync() sees to that.
+// take_sync() makes the note durable before the segment is removed.
 void AuditLog::remove_oldest(Instant now) {
   auto segments = audit_segments(folder_);
   if (!segments) return;
@@ -242,7 +250,7 @@ void AuditLog::sync_failed(const std::string& why, Instant now) {
   file_.reset();
   ended_.clear();
   torn_ = is_dirty_ = false;
-  // Where there is no new file either, the next write says so.
+  // If no new file can be made either, the next write reports that.
   (void)begin_segment();
 }
 

@@ -73,7 +73,10 @@ class AuditLog {
   AuditLog(std::string folder, AuditLimits limits) : folder_(std::move(folder)), limits_(limits) {}
   void record(const std::string& what, const std::string& object, const std::string& detail,
               Instant now);
+  using Note = std::array<std::string, 3>;  // what, object and detail of an entry to record
   Status take_up(Instant now);
+  Result<bool> take_up_segments(const std::vector<AuditSegment>& segments,
+                                std::vector<Note>& notes);
   Status begin_segment();
   Status append(const Waiting& waiting);
   Status rotate(Instant now);

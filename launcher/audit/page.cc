@@ -13,7 +13,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr int kSegmentsInAPage = 2;  // what one answer reads at most
+constexpr int kSegmentsInAPage = 2;  // the most segments that one answer reads
 constexpr std::size_t kPageBytes = 1u << 20;
 
 std::uint64_t number_of(std::string_view line) {
@@ -21,7 +21,7 @@ std::uint64_t number_of(std::string_view line) {
   return link ? link->number : 0;
 }
 
-// 0: it has no entry that can be read.
+// The number of the first entry; 0: none can be read.
 std::uint64_t first_number(const std::string& path) {
   auto file = io::open_file(path, O_RDONLY);
   if (!file) return 0;
@@ -32,7 +32,7 @@ std::uint64_t first_number(const std::string& path) {
   return number_of(std::string_view(text).substr(0, text.find('\n')));
 }
 
-// "ann", and "ann~2" of "ann".
+// Whether `user` has the name: for "ann", the users "ann" and "ann~2".
 bool is_called(std::string_view user, std::string_view name) {
   if (!user.starts_with(name)) return false;
   const std::string_view rest = user.substr(name.size());
@@ -46,7 +46,7 @@ class Page {
     most_ = query.limit == 0 ? kMaxAuditEntriesInReply
                              : std::min<std::size_t>(query.limit, kMaxAuditEntriesInReply);
   }
-  // From its end; false: the page is full, or all that is older is too old.
+  // Takes entries from the end; false: the page is full, or all further entries are too old.
   bool take(std::string_view text) {
     while (!text.empty()) {
       text.remove_suffix(1);
@@ -66,7 +66,7 @@ class Page {
  private:
   bool take_line(std::string_view line) {
     const auto entry = audit_entry(line);
-    if (!entry) return true;  // damaged: verify tells
+    if (!entry) return true;  // damaged: `audit verify` reports it
     if (query_.before != 0 && entry->number >= query_.before) return true;
     if (reply_.entries.size() >= most_ || bytes_ > kPageBytes) return false;
     oldest_ = entry->number;
@@ -82,7 +82,7 @@ class Page {
 
   const QueryAudit& query_;
   std::size_t most_ = 0, bytes_ = 0;
-  std::uint64_t oldest_ = 0;  // that was looked at
+  std::uint64_t oldest_ = 0;  // number of the oldest entry that was read
   bool is_over_ = false;
   AuditReply reply_;
 };
@@ -109,7 +109,7 @@ bool is_wanted(const AuditEntry& entry, const QueryAudit& query) {
 
 Result<AuditReply> audit_page(const std::string& folder, const QueryAudit& query) {
   TRY_ASSIGN(auto segments, audit_segments(folder));
-  // Those that hold only what was shown already.
+  // Drops segments whose entries were all shown before.
   while (query.before != 0 && segments.size() > 1 &&
          first_number(segments.back().path) >= query.before)
     segments.pop_back();
@@ -119,7 +119,7 @@ Result<AuditReply> audit_page(const std::string& folder, const QueryAudit& query
   while (!segments.empty() && !is_full && read++ < kSegmentsInAPage) {
     const auto text = io::read_regular_file(segments.back().path, Bytes{2 * kMaxSegmentBytes});
     if (!text && io::exists(segments.back().path)) return text.error();
-    // The launcher writes while we read: what is not finished yet is left for the next time.
+    // The launcher may be writing: an incomplete entry is left for the next time.
     if (text) is_full = !page.take(std::string_view(*text).substr(0, text->rfind('\n') + 1));
     segments.pop_back();
   }

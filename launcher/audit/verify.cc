@@ -14,11 +14,11 @@ namespace {
 
 class Verifier {
  public:
-  // `expected`: an entry that is there, and the last one that is looked at when `is_live`.
+  // `expected`: an entry that must exist, and the last one that is checked if `is_live`.
   Verifier(bool is_live, const AuditMark& expected, const AuditMark& mark)
       : is_live_(is_live), expected_(expected), mark_(mark) {}
 
-  // False: that was enough.
+  // False: enough was read.
   bool read(const AuditSegment& segment, std::string_view text, bool is_newest);
   AuditVerified finish(const std::string& folder);
 
@@ -120,7 +120,7 @@ AuditVerified Verifier::finish(const std::string& folder) {
 
 Result<AuditVerified> verify_audit(const std::string& folder, const AuditMark& newest,
                                    const AuditMark& mark) {
-  // The head first: what it names is on disk by then.
+  // The head is read first: the entry that it names is on disk by then.
   const auto head = read_audit_head(folder);
   const bool is_live = newest.number != 0;
   for (int tries = 0;; ++tries) {
@@ -135,7 +135,7 @@ Result<AuditVerified> verify_audit(const std::string& folder, const AuditMark& n
     for (std::size_t i = 0; i < segments.size() && goes_on; ++i) {
       const auto text = io::read_regular_file(segments[i].path, Bytes{2 * kMaxSegmentBytes});
       oldest_went = !text && i == 0 && tries < 3 && !io::exists(segments[i].path);
-      if (oldest_went) break;  // removed meanwhile: begin again
+      if (oldest_went) break;  // removed meanwhile: start again
       if (!text) return text.error();
       goes_on = verifier.read(segments[i], *text, i + 1 == segments.size());
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/nearest.h"
+#include "launcher/cli/all_verbs.h"
 #include "launcher/cli/completion.h"
 #include "launcher/cli/foreign_words.h"
 #include "launcher/cli/last_job.h"
@@ -22,7 +23,7 @@ constexpr const char* kShellBehindDashes =
 constexpr const char* kRunUsage =
     "usage: lockstep run [-N NODES] [-n RANKS_PER_NODE] [OPTIONS] -- COMMAND...\n";
 
-// CLI11 takes the next word for the value of "--name="; here it is the empty text.
+// CLI11 would take the next word as the value of "--name="; here the value is empty.
 std::vector<std::string> with_empty_values(const std::vector<std::string>& words) {
   std::vector<std::string> split;
   for (const auto& word : words) {
@@ -33,7 +34,7 @@ std::vector<std::string> with_empty_values(const std::vector<std::string>& words
   return split;
 }
 
-// "unknown verb 'jbo'; did you mean 'job'?", or "": CLI11 would only say that one is required.
+// "unknown verb 'jbo'; did you mean 'job'?", or "". CLI11 would only say that a verb is required.
 std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* group = &app;
   std::string path;
@@ -61,7 +62,7 @@ std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& wo
   return "";
 }
 
-// Of `lockstep` and `lockstep job` alone: what there is to choose from. "" for all else.
+// For `lockstep` or `lockstep job` alone, the verbs to choose from; "" for everything else.
 std::string usage_of_group(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* group = &app;
   for (const auto& word : words) {
@@ -75,7 +76,7 @@ std::string usage_of_group(const CLI::App& app, const std::vector<std::string>& 
   return is_group ? group->help() : "";
 }
 
-// "--name is given 2 times; write it once", for CLI11's "--name: At Most 1 required but …".
+// "--name is given 2 times; write it once". CLI11 says "--name: At Most 1 required but …".
 std::string words_of(const CLI::Error& error) {
   constexpr std::string_view kTooOften = ": At Most 1 required but received ";
   const std::string words = error.what();
@@ -85,13 +86,13 @@ std::string words_of(const CLI::Error& error) {
          " times; write it once";
 }
 
-// The verb that the words reached.
+// The verb that was parsed last.
 const CLI::App& chosen(const CLI::App& app) {
   const auto below = app.get_subcommands();
   return below.empty() ? app : chosen(*below.front());
 }
 
-// The verb that is typed, and its words: "job logs ".
+// The verb in the words, and its name: "job logs ".
 std::pair<const CLI::App*, std::string> typed(const CLI::App& app,
                                               const std::vector<std::string>& words) {
   const CLI::App* verb = &app;
@@ -110,8 +111,8 @@ std::string help_of(const CLI::App& app, const std::vector<std::string>& words) 
   return "lockstep " + typed(app, words).second + "--help";
 }
 
-// az takes these options with every verb. They are taken out of `words`, unless the verb has one of
-// the name itself; what is said of that, or "".
+// az has these options for every verb. Removes them from `words`, unless the verb has an option of
+// that name; returns the note about that, or "".
 std::string take_out_foreign(const CLI::App& app, std::vector<std::string>& words) {
   constexpr std::string_view kForeign[] = {"-g", "--resource-group", "-w", "--workspace-name",
                                            "--subscription"};
@@ -137,7 +138,7 @@ std::string take_out_foreign(const CLI::App& app, std::vector<std::string>& word
          "here\n";
 }
 
-// "unknown option --ntasks; ranks per node is `-n`, …", for CLI11's "The following arguments were
+// "unknown option --ntasks; ranks per node is `-n`, …". CLI11 says "The following arguments were
 // not expected: 4 --ntasks".
 std::string unexpected(const CLI::App& app, const std::vector<std::string>& words) {
   const std::vector<std::string> left = app.remaining(true);
@@ -161,12 +162,12 @@ std::string unexpected(const CLI::App& app, const std::vector<std::string>& word
   return near.empty() ? text : text + "; did you mean " + near + "?";
 }
 
-// Whether the verb has an -o for the format, and none was typed. The --output of `run` and `job
-// create` names a format only with the word of one.
+// Whether the verb has an -o for the format, and the user gave none. For `run` and `job create`,
+// --output gives a format only if its value is one.
 bool wants_format(const CLI::App& app, const std::vector<std::string>& words) {
   constexpr std::string_view kLong = "--output";
   const CLI::App* verb = &app;
-  std::vector<std::string> values;  // of --output
+  std::vector<std::string> values;  // values of --output
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word.starts_with("-o")) return false;
@@ -182,10 +183,11 @@ bool wants_format(const CLI::App& app, const std::vector<std::string>& words) {
   return verb->get_option_no_throw(kQueryOption) != nullptr;
 }
 
-// Options are told apart only when it may matter: it costs each command some time.
+// Options are parsed for it only if the text occurs, since that costs time.
 bool mentions_last_job(const std::string& word) { return word.find("@last") != std::string::npos; }
 
-// `help --man …` prints of the verbs, and a shell asks __complete for words; neither is parsed.
+// `help --man …` prints documentation of the verbs, and shells call __complete; neither is parsed
+// as a verb.
 std::optional<CommandLine> about_the_verbs(const std::vector<std::string>& words) {
   if (words.empty()) return std::nullopt;
   CommandLine line;
@@ -207,30 +209,18 @@ std::optional<CommandLine> about_the_verbs(const std::vector<std::string>& words
   return line;
 }
 
-}  // namespace
-
-CommandLine parse_command_line(const std::vector<std::string>& written,
-                               const std::string& default_output, const std::string& last_job) {
-  CommandLine result;
-  if (auto answer = about_the_verbs(written)) return *std::move(answer);
-  std::vector<std::string> words = with_options_for_words(written);
-  const auto dashes = std::find(words.begin(), words.end(), "--");
-  const std::vector<std::string> command(dashes == words.end() ? dashes : dashes + 1, words.end());
-  CLI::App app{"", "lockstep"};
+void fill_first_words(VerbTable& table, std::vector<std::string>::const_iterator begin,
+                      std::vector<std::string>::const_iterator end) {
   const auto is_word = [](const std::string& word) { return word.empty() || word[0] != '-'; };
-  const auto first = std::find_if(words.begin(), dashes, is_word);
-  VerbTable table{app, result.action, command, {}, {}};
-  if (first != dashes) {
-    table.first_word = *first;
-    if (first + 1 != dashes && is_word(*(first + 1))) table.second_word = *(first + 1);
-  }
-  add_verbs(table);
-  if (std::any_of(words.begin(), dashes, mentions_last_job))
-    resolve_last_job(app, last_job, result.names_last_job);
-  const bool has_dashes = dashes != words.end();
-  const bool in_shell = table.first_word == "job" && table.second_word == "shell";
-  std::vector<std::string> ours(words.begin(), dashes);
-  result.err = take_out_foreign(app, ours);
+  const auto first = std::find_if(begin, end, is_word);
+  if (first == end) return;
+  table.first_word = *first;
+  if (first + 1 != end && is_word(*(first + 1))) table.second_word = *(first + 1);
+}
+
+// Sets how errors of the parser are worded. `app` and `ours` are used when an error occurs.
+void set_failure_message(CLI::App& app, const std::vector<std::string>& ours, bool has_dashes,
+                         bool in_shell) {
   app.failure_message(
       [has_dashes, in_shell, &ours, &app](const CLI::App* failed, const CLI::Error& error) {
         const bool in_run = failed->got_subcommand("run");
@@ -241,16 +231,58 @@ CommandLine parse_command_line(const std::vector<std::string>& written,
                (in_shell && extras && !has_dashes ? kShellBehindDashes : "") +
                (in_run ? kRunUsage : "") + "see " + help_of(app, ours) + "\n";
       });
+}
+
+// True: the words name no verb, and `result` has the error.
+bool names_no_verb(const CLI::App& app, const std::vector<std::string>& ours, CommandLine& result) {
   if (std::string unknown = unknown_verb(app, ours); !unknown.empty()) {
     result.err += "lockstep: " + unknown + "\nsee " + help_of(app, ours) + "\n";
     result.exit_code = kExitUsage;
-    return result;
+    return true;
   }
   if (std::string usage = usage_of_group(app, ours); !usage.empty()) {
     result.err += usage;
     result.exit_code = kExitUsage;
-    return result;
+    return true;
   }
+  return false;
+}
+
+// CLI11 reports help and version as parse errors, too.
+void take_parse_error(const CLI::App& app, const CLI::ParseError& error, CommandLine& result) {
+  std::ostringstream out, err;
+  // Reports unknown options before missing ones: a missing one may only be misspelt.
+  const auto unknown = app.remaining(true);
+  const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const int code = is_missing && !unknown.empty() ? app.exit(CLI::ExtrasError(unknown), out, err)
+                                                  : app.exit(error, out, err);
+  result.action = {};
+  result.out = out.str();
+  result.err += err.str();
+  result.exit_code = code == 0 ? 0 : kExitUsage;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(const std::vector<std::string>& written,
+                               const std::string& default_output, const std::string& last_job) {
+  CommandLine result;
+  if (auto answer = about_the_verbs(written)) return *std::move(answer);
+  std::vector<std::string> words = with_options_for_words(written);
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  const std::vector<std::string> command(dashes == words.end() ? dashes : dashes + 1, words.end());
+  CLI::App app{"", "lockstep"};
+  VerbTable table{app, result.action, command, {}, {}};
+  fill_first_words(table, words.begin(), dashes);
+  add_verbs(table);
+  if (std::any_of(words.begin(), dashes, mentions_last_job))
+    resolve_last_job(app, last_job, result.names_last_job);
+  const bool has_dashes = dashes != words.end();
+  const bool in_shell = table.first_word == "job" && table.second_word == "shell";
+  std::vector<std::string> ours(words.begin(), dashes);
+  result.err = take_out_foreign(app, ours);
+  set_failure_message(app, ours, has_dashes, in_shell);
+  if (names_no_verb(app, ours, result)) return result;
   ours = with_empty_values(ours);
   if (!default_output.empty() && wants_format(app, ours)) {
     ours.emplace_back("-o");
@@ -269,17 +301,8 @@ CommandLine parse_command_line(const std::vector<std::string>& written,
     if (query != nullptr && query->count() > 0)
       if (auto parsed = jmespath::Expression::parse(query->results().back()); parsed)
         result.query = *std::move(parsed);
-  } catch (const CLI::ParseError& error) {  // help and version come this way too
-    std::ostringstream out, err;
-    // Unknown options before missing ones: a missing one may only have been misspelt.
-    const auto unknown = app.remaining(true);
-    const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-    const int code = is_missing && !unknown.empty() ? app.exit(CLI::ExtrasError(unknown), out, err)
-                                                    : app.exit(error, out, err);
-    result.action = {};
-    result.out = out.str();
-    result.err += err.str();
-    result.exit_code = code == 0 ? 0 : kExitUsage;
+  } catch (const CLI::ParseError& error) {  // help and version arrive here, too
+    take_parse_error(app, error, result);
   }
   return result;
 }

@@ -12,15 +12,15 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr int kMostJobs = 200;   // the newest
-constexpr int kMostParents = 3;  // pipelines whose steps are asked for
+constexpr int kMostJobs = 200;   // the newest ones
+constexpr int kMostParents = 3;  // the most pipelines whose steps are requested
 constexpr Duration kQueryTimeout = milliseconds(900);
 
 bool begins_with(const std::string& text, std::string_view start) {
   return text.rfind(start, 0) == 0;
 }
 
-// bash makes three words of --output=json.
+// bash splits --output=json into three words.
 std::vector<std::string> without_lone_equals(std::vector<std::string> words) {
   std::vector<std::string> joined;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -49,7 +49,7 @@ std::optional<Noun> noun_from(std::string_view word) {
   return std::nullopt;
 }
 
-// What an option names by itself (--compute), or as the NAME of a verb (`job show NAME`).
+// The kind of name that an option takes (--compute), or the NAME of a verb (`job show NAME`).
 std::optional<Noun> noun_of(const CLI::App& verb, const CLI::Option& option) {
   for (const std::string& name : option.get_lnames())
     if (const auto noun = noun_from(name)) return noun;
@@ -64,7 +64,7 @@ std::vector<Candidate> values_of(const CLI::App& verb, const CLI::Option& option
                                  const NamesOf& names, const std::string& typed) {
   std::vector<Candidate> values;
   for (std::string& word : choices_of(option)) values.push_back({std::move(word), ""});
-  if (option.check_lname("status"))  // too many for the usage line
+  if (option.check_lname("status"))  // there are too many for the usage line
     for (const JobStatus status : all_statuses())
       values.push_back({std::string(to_string(status)), ""});
   if (!values.empty()) return values;
@@ -109,12 +109,12 @@ std::vector<Candidate> candidates_for(const CLI::App& verbs, std::vector<std::st
   const std::string typed = words.back();
   words.pop_back();
   const CLI::App* verb = &verbs;
-  const CLI::Option* waits = nullptr;  // an option whose value comes next
+  const CLI::Option* waits = nullptr;  // an option that still needs its value
   for (const std::string& word : words) {
     if (waits != nullptr) {
       waits = nullptr;
     } else if (word == "--") {
-      return {};  // a command, which is none of ours
+      return {};  // a command of the user's, which is not completed
     } else if (begins_with(word, "-")) {
       const CLI::Option* option = option_named(*verb, word);
       const bool has_value = word.find('=') != std::string::npos;
@@ -168,7 +168,7 @@ class NameAsker {
       names.push_back({job.spec.name, std::string(to_string(job.status))});
     return names;
   }
-  // Of `faces_tr` also the jobs of the steps of the pipeline `faces`.
+  // For `faces_tr` also the jobs of the pipeline `faces`.
   Result<std::vector<Candidate>> jobs(const std::string& typed) const {
     ListJobs question;
     question.limit = kMostJobs;
@@ -177,7 +177,7 @@ class NameAsker {
     for (int i = 0; i < kMostParents && at != std::string::npos;
          ++i, at = typed.find('_', at + 1)) {
       question.filter.parent = JobId(typed.substr(0, at));
-      const auto steps = listed(question);  // an error if there is no such job
+      const auto steps = listed(question);  // an error if the job does not exist
       if (steps) names.insert(names.end(), steps->begin(), steps->end());
     }
     return names;

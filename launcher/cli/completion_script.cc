@@ -1,5 +1,5 @@
-// The scripts are short: the words come from `lockstep __complete`, and so does each update of
-// them.
+// The scripts are short: `lockstep __complete` gives the words, so an update of it updates them as
+// well.
 
 #include "launcher/cli/completion.h"
 

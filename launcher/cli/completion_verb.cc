@@ -1,8 +1,8 @@
-// `lockstep completion SHELL`: the script that makes a shell complete our words.
+// `lockstep completion SHELL`: prints the script that makes a shell complete our words.
 
 #include <CLI/CLI.hpp>
 
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/all_verbs.h"
 #include "launcher/cli/completion.h"
 
 namespace lockstep::cli {

@@ -46,7 +46,7 @@ constexpr std::string_view kComputes = "`lockstep compute list` shows the comput
 constexpr std::string_view kRemoveNode = "`lockstep node remove NAME` removes a node permanently";
 
 constexpr std::array kWords = std::to_array<Word>({
-    // Slurm
+    // programs of Slurm
     {"", "squeue", kListJobs},
     {"", "sacct", kListJobs},
     {"", "sbatch", "`lockstep run --sbatch FILE` runs a Slurm script"},
@@ -55,13 +55,13 @@ constexpr std::array kWords = std::to_array<Word>({
     {"", "scancel", kCancel},
     {"", "sinfo", kNodes},
     {"", "scontrol", "`lockstep job show NAME` shows a job, `lockstep node show NAME` a node"},
-    // launchers of ranks
+    // programs that start ranks
     {"", "mpirun", kRunMpi},
     {"", "mpiexec", kRunMpi},
     {"", "torchrun", kRunTorch},
     {"", "accelerate", kRunTorch},
     {"", "deepspeed", kRunTorch},
-    // docker, kubectl, az ml, git
+    // words of docker, kubectl, az ml and git
     {"", "ps", kListJobs},
     {"", "ls", kListJobs},
     {"", "list", kListJobs},

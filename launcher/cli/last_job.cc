@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kWord = "@last";
 
-// Where the word stands as the whole of a name; npos: nowhere.
+// The position where the word is a whole name; npos: none.
 std::size_t find_word(const std::string& text, std::size_t from) {
   for (auto at = text.find(kWord, from); at != std::string::npos; at = text.find(kWord, at + 1)) {
     const bool begins = at == 0 || text[at - 1] == ',';

@@ -14,14 +14,13 @@ namespace {
 
 using namespace lockstep::cli;
 
-// Where standard input is closed, the first descriptor that this program opens would take its
-// place.
+// If standard input is closed, the first file that this program opens would get its number.
 void open_standard_input() {
   if (::fcntl(STDIN_FILENO, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) > STDIN_FILENO)
-    std::abort();  // open(2) gives the lowest that is free
+    std::abort();  // open(2) returns the lowest free number
 }
 
-// What a verb wrote and nobody got is no success.
+// Output that could not be written is a failure.
 int with_output(Terminal& terminal, int exit_code) {
   const auto& lost = terminal.lost_output();
   if (!lost) return exit_code;
@@ -34,7 +33,7 @@ int with_output(Terminal& terminal, int exit_code) {
 
 int main(int argc, char** argv) {
   open_standard_input();
-  ::signal(SIGPIPE, SIG_IGN);  // a closed output is an answer of write(2), and said
+  ::signal(SIGPIPE, SIG_IGN);  // write(2) then reports a closed output
   Terminal terminal;
   const auto output = default_output(LocalHome::from_environment());
   if (!output) terminal.print_line(output.error().message);
@@ -55,8 +54,8 @@ int main(int argc, char** argv) {
     }
   }
   context.query = line.query;
-  // Ends the process without destructors: to close the connections in order takes half a
-  // millisecond of every command, and nothing is buffered that would have to be written.
+  // Ends the process without destructors: closing connections in order would cost half a
+  // millisecond per command, and no data is left to be written.
   const int exit_code = with_output(terminal, line.action(context));
   terminal.clear_status();
   std::_Exit(exit_code);

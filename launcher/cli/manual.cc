@@ -10,7 +10,8 @@ namespace lockstep::cli {
 
 namespace {
 
-// As running text: a word of roff is none of ours, and a minus is to be copied as one.
+// Escapes running text: no word may be read as a request of roff, and '-' must be copied as a
+// minus.
 std::string plain(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -26,14 +27,14 @@ std::string plain(const std::string& text) {
   return out;
 }
 
-// Lines that stay as they are.
+// Lines that stay unchanged.
 std::string verbatim(const std::string& text) {
   const auto begin = text.find_first_not_of('\n');
   if (begin == std::string::npos) return "";
   return ".nf\n" + plain(text.substr(begin)) + "\n.fi\n";
 }
 
-// What stands below its help; CLI11 gives a verb its group's where it has none.
+// The text below a verb's help. CLI11 gives a verb the text of its group if it has none.
 std::string notes_of(const CLI::App& verb) {
   const CLI::App* group = verb.get_parent();
   const std::string notes = verb.get_footer();
@@ -69,7 +70,7 @@ std::string usage(const CLI::App& verb, const std::string& name) {
   return text;
 }
 
-// A verb and those below it.
+// The manual of a verb and of the verbs below it.
 std::string verb_text(const CLI::App& verb, const std::string& name) {
   std::string text = fmt::format(".SS {}\n{}.PP\n{}\n", plain(name), usage(verb, name),
                                  plain(verb.get_description()));

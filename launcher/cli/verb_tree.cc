@@ -1,5 +1,7 @@
 #include "launcher/cli/verb_tree.h"
 
+#include "launcher/cli/all_verbs.h"
+
 namespace lockstep::cli {
 
 VerbTree::VerbTree() : app_("", "lockstep") { add_verbs({app_, action_, command_, {}, {}, true}); }
@@ -16,7 +18,7 @@ bool takes_value(const CLI::Option& option) { return option.get_items_expected_m
 
 std::vector<std::string> choices_of(const CLI::Option& option) {
   std::string type = option.get_type_name();
-  type.erase(0, type.rfind(':') + 1);  // behind it, CLI11 has what a check says of itself
+  type.erase(0, type.rfind(':') + 1);  // CLI11 puts the check's own description after it
   std::vector<std::string> words;
   if (type.find('|') == std::string::npos) return words;
   for (std::size_t begin = 0; begin <= type.size();) {

@@ -23,20 +23,20 @@ constexpr Duration kUnpackTimeout = minutes(5);
 constexpr const char* kBootFile = "/unpacked-in-boot";
 
 // Files that were unpacked before a power failure may be empty. Syncing them could take long on a
-// busy disk, so that a bundle of an earlier boot is unpacked again.
+// busy disk, so a bundle from before the last boot is unpacked again.
 bool is_whole(const std::string& place) {
   const auto boot = io::read_file(place + kBootFile, kibibytes(4));
   return boot && *boot == io::current_boot().value;
 }
 
-// The archive has one top folder, which becomes the bundle's.
+// The archive has one top folder, which becomes the bundle's folder.
 Status move_into_place(const std::string& unpacked, const std::string& place) {
   TRY_ASSIGN(const std::vector<std::string> tops, io::list_directory(unpacked));
   if (tops.size() != 1 || !io::exists(unpacked + "/" + tops[0] + "/bin/lockstep-agent"))
     return make_error(ErrorCode::corrupt, "it is not an archive that scripts/bundle made");
   const std::string top = unpacked + "/" + tops[0];
   TRY(io::write_file_atomically(top + kBootFile, io::current_boot().value, 0644, false));
-  // Nothing runs from a bundle of an earlier boot.
+  // No program runs from a bundle of an earlier boot, so it may be removed.
   if (!is_whole(place)) (void)io::remove_tree(place);
   if (io::disk::rename(top.c_str(), place.c_str()) == 0 || is_whole(place)) return {};
   return errno_error(errno, "rename " + top + " to " + place);

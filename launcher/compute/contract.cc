@@ -8,6 +8,7 @@
 
 #include "common/domain/targets/compute.h"
 #include "common/io/file_system.h"
+#include "launcher/compute/machine_name.h"
 
 namespace lockstep::compute {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMaxNameBytes = 255;
 constexpr std::size_t kMaxTagBytes = 64;
 constexpr std::size_t kMaxTextBytes = 64u << 10;
 
@@ -85,7 +85,7 @@ Result<Endpoints> endpoints_of(const json& object, const std::string& where) {
   return endpoints;
 }
 
-// A name becomes a line of a container's /etc/passwd.
+// A name becomes a line of a container's /etc/passwd, so its form is checked.
 Result<std::vector<std::string>> accounts_of(const json& object) {
   std::vector<std::string> accounts;
   const auto it = object.find("accounts");
@@ -102,7 +102,7 @@ Result<std::vector<std::string>> accounts_of(const json& object) {
   return accounts;
 }
 
-// As in the launcher's endpoint.json: without `local`, all machines use the same addresses.
+// Like the launcher's endpoint.json: without `local`, all machines use the same addresses.
 Status read_endpoints(const json& object, Request& request) {
   const auto it = object.find("endpoints");
   if (it == object.end()) return {};
@@ -123,19 +123,6 @@ std::optional<Verb> verb_from(std::string_view word) {
   if (word == "remove") return Verb::remove;
   if (word == "hold") return Verb::hold;
   return std::nullopt;
-}
-
-Status check_machine_name(std::string_view name) {
-  const bool good = !name.empty() && name.size() <= kMaxNameBytes && name[0] != '-' &&
-                    std::all_of(name.begin(), name.end(), [](unsigned char c) {
-                      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                             (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == ':';
-                    });
-  if (good) return {};
-  return make_error(
-      ErrorCode::invalid_argument,
-      "'" + std::string(name) +
-          "' is not a valid machine name or address; use letters, digits and . _ - :");
 }
 
 Result<Request> request_from(const std::string& json_text, Verb verb) {
@@ -190,11 +177,11 @@ void Events::error(const std::string& machine, const Failed& failed) {
 }
 
 void Events::write(const ordered_json& event) {
-  // A host's words may be anything, also no UTF-8.
+  // Output of a host may be anything, even text that is not UTF-8.
   const std::string line =
       event.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   const std::lock_guard lock(mutex_);
-  // A launcher that is gone reads nothing; `list` tells the next one what is there.
+  // A launcher that has ended reads nothing; `list` tells the next one what exists.
   (void)io::write_all(fd_, line);
 }
 

@@ -45,9 +45,6 @@ struct Request {
 // invalid_argument names the key and what may stand there.
 Result<Request> request_from(const std::string& json_text, Verb verb);
 
-// Letters, digits, '.', '_', '-' and ':', at most 255, not '-' first: a host's name or address.
-Status check_machine_name(std::string_view name);
-
 // The message of a failure is for people.
 using Failure = MachineFault;
 

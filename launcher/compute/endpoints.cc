@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "launcher/compute/contract.h"
+#include "launcher/compute/machine_name.h"
 
 namespace lockstep::compute {
 namespace {

@@ -19,8 +19,8 @@ namespace lockstep::compute {
 
 namespace {
 
-// From $accounts; counts in $added. An account whose uid another name has in the container is left
-// out, so that its jobs fail instead of running as the other one.
+// Reads $accounts, and counts in $added. If another name in the container has the uid, the account
+// is left out: its jobs then fail instead of running as the other account.
 constexpr const char* kAddAccounts = R"sh(
 added=0
 while IFS=: read -r name uid gid; do
@@ -91,7 +91,7 @@ struct Account {
   unsigned uid = 0, gid = 0;
 };
 
-// Every account in /etc/passwd. Accounts of other directories (LDAP) are looked up by name.
+// Accounts in /etc/passwd. Accounts of other directories (LDAP) are looked up by name.
 std::vector<Account> accounts_here() {
   constexpr std::size_t kMost = 10'000;
   std::vector<Account> accounts;
@@ -108,16 +108,16 @@ std::vector<Account> accounts_here() {
   return accounts;
 }
 
-// The ids of names that this machine does not know. The target's directory keeps them, because a
-// job's files belong to its id: a name keeps its id, and no other name ever gets it, even after the
-// user was removed.
+// Ids for names that this machine does not know. The target's directory stores them, because files
+// of jobs belong to ids: a name keeps its id, and no other name ever gets it, even after the user
+// was removed.
 class MadeIds {
  public:
-  // Beyond most people's, and below what an engine without root may give.
+  // Above the ids of most people, and below those that an engine without root can map.
   static constexpr unsigned kFirst = 20'000, kCount = 39'000;
 
   explicit MadeIds(std::string path) : path_(std::move(path)) {
-    // Without a directory that can be written to, ids follow from the names alone.
+    // If the directory cannot be written, ids are computed from the names alone.
     if (auto lock = io::FileLock::acquire(path_ + ".lock")) lock_ = *std::move(lock);
     std::istringstream lines(io::read_regular_file(path_, mebibytes(4)).value_or(""));
     for (std::string line; std::getline(lines, line);) {
@@ -131,7 +131,7 @@ class MadeIds {
     }
     for (const auto& [name, id] : ids_) taken_.insert(id);
   }
-  // Keeps the id of an account of this machine from being given to another name.
+  // Marks the id of an account on this machine, so that no other name gets it.
   void reserve(unsigned id) {
     real_.insert(id);
     taken_.insert(id);
@@ -141,7 +141,7 @@ class MadeIds {
     if (known != ids_.end() && real_.count(known->second) == 0) return known->second;
     const auto number = std::stoul(sha256(name).hex().substr(0, 7), nullptr, 16);
     unsigned id = kFirst + static_cast<unsigned>(number % kCount);
-    // If all are taken the container leaves one of the two names out.
+    // If all ids are taken, the container leaves one of the two names out.
     for (unsigned tries = 0; tries < kCount && !taken_.insert(id).second; ++tries)
       id = kFirst + (id + 1 - kFirst) % kCount;
     ids_[name] = id;
@@ -189,11 +189,11 @@ std::vector<Account> with_ids(const std::vector<std::string>& names, MadeIds& id
 }  // namespace
 
 std::string accounts_for(const Request& request) {
-  constexpr std::size_t kMostBytes = 100u << 10;  // Linux takes words of 128 KiB
+  constexpr std::size_t kMostBytes = 100u << 10;  // Linux allows arguments of 128 KiB
   MadeIds ids(request.state + "/accounts");
   std::vector<Account> accounts = with_ids(request.accounts, ids);
   ids.keep();
-  // A launcher that is not root runs its own jobs as itself.
+  // A launcher that is not root runs its own user's jobs as that user.
   const auto own = io::current_user();
   if (own && own->uid != 0) accounts.push_back({own->name, own->uid, own->gid});
   std::string lines;

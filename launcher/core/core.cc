@@ -5,11 +5,15 @@
 #include "common/base/natural_order.h"
 #include "launcher/core/attempts/desired.h"
 #include "launcher/core/attempts/rank_settings.h"
+#include "launcher/core/effects.h"
+#include "launcher/core/explain/events.h"
+#include "launcher/core/explain/explain.h"
 #include "launcher/core/explain/state_views.h"
 #include "launcher/core/explain/step_views.h"
 #include "launcher/core/jobs/requests.h"
 #include "launcher/core/nodes/agents.h"
 #include "launcher/core/queue/quotas.h"
+#include "launcher/core/queue/scheduler.h"
 #include "launcher/core/reactor.h"
 #include "launcher/core/targets/compute_requests.h"
 #include "launcher/core/targets/size_requests.h"
@@ -18,8 +22,10 @@
 namespace lockstep::launcher {
 
 struct Core::Impl {
-  explicit Impl(CoreConfig config) : context(std::move(config)) {}
+  explicit Impl(CoreConfig config)
+      : context(std::move(config), follow, scheduler), scheduler(context.state, context.config) {}
   Context context;
+  Scheduler scheduler;
 };
 
 Core::Core(CoreConfig config) : impl_(std::make_unique<Impl>(std::move(config))) {}
@@ -90,7 +96,7 @@ std::optional<JobView> Core::job_view(const JobId& id, ViewDetail detail) const 
   for (const std::uint64_t order : state().children(id)) {
     ++view.children;
     const Job& child = *state().job(state().submitted().at(order));
-    view.open_children += child.phase == Job::Phase::final ? 0 : 1;
+    view.open_children += child.is_final() ? 0 : 1;
   }
   return view;
 }
@@ -174,7 +180,7 @@ std::optional<EventsReply> Core::job_events(const JobId& id, Instant since) cons
   const Job* job = state().job(id);
   if (job == nullptr) return std::nullopt;
   return EventsReply{events_of(state(), *job, impl_->context.notes, since), job->events.left_out,
-                     job->phase == Job::Phase::final};
+                     job->is_final()};
 }
 
 QuotaView Core::quota_view(const QuotaHolder& holder) const {

@@ -11,34 +11,12 @@
 
 #include "common/domain/messages/client_protocol.h"
 #include "common/domain/messages/views.h"
-#include "launcher/core/base/action.h"
 #include "launcher/core/base/config.h"
 #include "launcher/core/base/input.h"
 #include "launcher/core/base/refusal.h"
-#include "launcher/state/facts/fact.h"
+#include "launcher/core/base/step.h"
 
 namespace lockstep::launcher {
-
-// A node that fell silent, was lost, or is heard again.
-struct NodeNews {
-  NodeId node;
-  std::string name;
-  Liveness liveness = Liveness::unknown;  // from now on
-  Why why;                                // none: it is heard again
-  friend bool operator==(const NodeNews&, const NodeNews&) = default;
-};
-
-struct Step {
-  std::vector<Fact> facts;  // already applied
-  std::vector<Action> actions;
-  std::vector<NodeNews> news;  // for the launcher's log; nothing rests on it
-};
-
-// What Core::hear made of a heartbeat.
-struct Heard {
-  std::optional<AckHeartbeat> ack;
-  bool is_all = false;  // false: it must also be handled
-};
 
 class State;
 struct Job;

@@ -6,6 +6,7 @@
 #include "launcher/core/nodes/health.h"
 #include "launcher/core/nodes/shared_machine.h"
 #include "launcher/core/nodes/size_check.h"
+#include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {
 
@@ -19,7 +20,7 @@ struct Effects {
 
   void operator()(const JobSubmitted& fact) const {
     const Job& job = changed(fact.job);
-    if (job.phase == Job::Phase::waiting) enqueue(core, job);
+    if (job.is_waiting()) enqueue(core, job);
   }
   void operator()(const CancelRequested& fact) const {
     const Job& job = changed(fact.job);
@@ -31,8 +32,7 @@ struct Effects {
   void operator()(const JobPriorityChanged& fact) const { move(changed(fact.job)); }
   void operator()(const DependencyMet& fact) const {
     const Job& job = changed(fact.job);
-    const bool waits = job.phase == Job::Phase::waiting && !job.cancel_by;
-    if (waits && job.waits_for.empty()) enqueue(core, job);
+    if (job.is_queued() && job.waiting().waits_for.empty()) enqueue(core, job);
   }
   void operator()(const JobAtHead& fact) const { move(changed(fact.job)); }
   void operator()(const JobShared& fact) const {
@@ -48,7 +48,7 @@ struct Effects {
   void operator()(const JobFinished& fact) const {
     const Job& job = changed(fact.job);
     core.retention.is_due = true;
-    core.canceled_late.erase(fact.job);
+    core.endings.finish(fact.job);
     if (!job.spec.step.empty())
       if (const Job* parent = core.state.job(job.spec.parent)) changed(parent->id);
     for (const std::uint64_t order : core.state.dependents(fact.job))
@@ -66,6 +66,7 @@ struct Effects {
   void operator()(const StepReused& fact) const { changed(fact.job); }
   void operator()(const StepSkipped& fact) const { changed(fact.job); }
   void operator()(const JobDeleted& fact) const {
+    core.endings.forget(fact.job);
     core.pending.job_changed(fact.job);
     core.retries.clear({TimerKey::Kind::write, {}, {fact.job, 0}});
   }
@@ -173,7 +174,8 @@ struct Effects {
   void operator()(const NodeJoined& fact) const {
     touch_machine_of(fact.node);
     const Node& node = *core.state.node(fact.node);
-    core.machines.waiting.erase({node.pool, node.machine});
+    if (MachineRecord* machine = core.machines.find(node.pool, node.machine))
+      machine->waiting.reset();
     core.watches.at(fact.node).heard = core.clock.polled();
     arm_node_timer(core, fact.node);
     core.scheduler.topology_changed(pool_of(fact.node));
@@ -184,7 +186,7 @@ struct Effects {
   void operator()(const NodeSessionStarted& fact) const {
     touch_machine_of(fact.node);
     const Node& node = *core.state.node(fact.node);
-    core.machines.revivals.erase({node.pool, node.machine});
+    if (MachineRecord* machine = core.machines.find(node.pool, node.machine)) machine->revival = {};
     lockstep::launcher::machine_changed(core, fact.node);
     const bool is_usable = core.watches.shortfall_of(fact.node) == nullptr;
     if (!node.machine.empty() && is_usable)
@@ -269,9 +271,7 @@ struct Effects {
   void operator()(const ComputeDeleted& fact) const {
     touch_target(fact.name);
     core.samples.forget(fact.name);
-    core.machines.listing.erase(fact.name);
-    core.machines.list_at.erase(fact.name);
-    core.machines.schedules_seen.erase(fact.name);
+    core.machines.targets.erase(fact.name);
     core.act(ForgetCompute{fact.name});
   }
   void operator()(const ComputeLeaving& fact) const { touch_target(fact.name); }
@@ -292,7 +292,10 @@ struct Effects {
   void operator()(const MachineCreated& fact) const { machine_changed(fact.target); }
   void operator()(const MachineFailed& fact) const { machine_changed(fact.target); }
   void operator()(const MachineLeaving& fact) const { machine_changed(fact.target); }
-  void operator()(const MachineGone& fact) const { machine_changed(fact.target); }
+  void operator()(const MachineGone& fact) const {
+    core.machines.forget(fact.target, fact.machine);
+    machine_changed(fact.target);
+  }
 
   // Retention may delete a job when nothing of it waits to be written.
   void write_settled(const JobId& job) const {
@@ -314,7 +317,7 @@ struct Effects {
       core.samples.forget_accounts(target);
       for (const auto& [name, machine] : compute.machines)
         if (source == NodeSource::docker && machine.node.value != 0)
-          core.machines.refresh.insert({target, name});
+          core.machines.record(target, name).must_refresh = true;
       machine_changed(target);
     }
   }

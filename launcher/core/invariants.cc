@@ -50,19 +50,16 @@ class Checker {
   void check_job(const Job& job) {
     const std::string what = "job " + job.id.value;
     const bool queued = state_.queue().count(job.order) != 0;
-    expect(queued == (job.phase == Job::Phase::waiting && !job.cancel_by), what,
-           "is in the queue exactly while it waits uncanceled");
-    expect(state_.unfinished().count(job.id) == (job.phase == Job::Phase::final ? 0U : 1U), what,
+    expect(queued == job.is_queued(), what, "is in the queue exactly while it waits uncanceled");
+    expect(state_.unfinished().count(job.id) == (job.is_final() ? 0U : 1U), what,
            "is unfinished exactly until it is final");
-    expect(job.waits_for.empty() || (job.phase == Job::Phase::waiting && job.attempts.empty()),
-           what, "waits for other jobs only until it is placed or has ended");
-    for (const After& after : job.waits_for)
+    expect(job.waiting().waits_for.empty() || job.attempts.empty(), what,
+           "waits for other jobs only until it is placed");
+    for (const After& after : job.waiting().waits_for)
       expect(state_.dependents(after.job).count(job.order) != 0, what,
              "is known to the jobs that it waits for");
-    expect(!job.at_head || (job.phase == Job::Phase::waiting && !job.cancel_by), what,
-           "leaves the head of its queue when it is placed");
-    expect(job.finish.has_value() == (job.phase == Job::Phase::final), what,
-           "has an end exactly when it is final");
+    expect(!job.waiting().at_head || !job.cancel_by, what,
+           "leaves the head of its queue when it is canceled");
     expect(job.charged_retries <= job.spec.retry.max, what, "was retried more often than allowed");
     expect(job.uncharged_retries <= kMaxUnchargedRetries || is_of_low_priority(job), what,
            "was retried free too often");
@@ -70,7 +67,7 @@ class Checker {
       const Attempt& attempt = job.attempts[i];
       const bool last = i + 1 == job.attempts.size();
       expect(attempt.id.job == job.id && attempt.id.number == i + 1, what, "numbers 1, 2, …");
-      const bool may_run = last && job.phase == Job::Phase::placed;
+      const bool may_run = last && job.is_placed();
       expect(attempt.ended.has_value() != may_run, what, "runs its last attempt only");
       check_attempt(job, attempt);
     }
@@ -79,7 +76,7 @@ class Checker {
         violations_.push_back(std::move(violation));
     expect(is_known_to_pipeline(state_, job), what, "is the job that its pipeline knows");
     check_writes(job, what);
-    if (job.finish) check_end(job, what);
+    if (job.finish()) check_end(job, what);
     check_events(job, what);
   }
 
@@ -95,9 +92,9 @@ class Checker {
       return static_cast<std::size_t>(std::count_if(
           events.begin(), events.end(), [&](const Event& event) { return event.kind == kind; }));
     };
-    expect(count(Event::Kind::finished) == (job.finish ? 1U : 0U), what,
+    expect(count(Event::Kind::finished) == (job.finish() ? 1U : 0U), what,
            "ends once, in its events");
-    if (job.finish)
+    if (job.finish())
       expect(is_last(job, Event::Kind::finished), what, "has its verdict as its last event");
     if (job.events.left_out > 0) return;
     expect(count(Event::Kind::placed) == job.attempts.size(), what, "tells of each placement");
@@ -113,7 +110,7 @@ class Checker {
     const auto last = std::find_if(events.rbegin(), events.rend(), [](const Event& event) {
       return event.kind != Event::Kind::written;
     });
-    return last != events.rend() && last->kind == kind && last->at == job.finish->at;
+    return last != events.rend() && last->kind == kind && last->at == job.finish()->at;
   }
 
   void check_writes(const Job& job, const std::string& what) {
@@ -127,20 +124,20 @@ class Checker {
       expect(std::any_of(job.merged->begin(), job.merged->end(),
                          [&](const auto& one) { return one.name == write.output && one.tree; }),
              what, "writes what was merged");
-    const bool is_kept = job.unwritten > 0 || !job.finish || !job.spec.step.empty();
-    const auto place = std::pair(job.finish ? job.finish->at : Instant{}, job.order);
+    const bool is_kept = job.unwritten > 0 || !job.finish() || !job.spec.step.empty();
+    const auto place = std::pair(job.finish() ? job.finish()->at : Instant{}, job.order);
     expect(state_.ended().count(place) == (is_kept ? 0U : 1U), what,
            "is left to retention when it has ended and nothing of it waits to be written");
   }
 
   void check_end(const Job& job, const std::string& what) {
     expect(job.logs_settled(), what, "is final before its logs are durable or given up");
-    const bool completed = job.finish->status == JobStatus::completed;
-    expect(completed == (job.finish->report.cause == Cause::completed), what,
+    const bool completed = job.finish()->status == JobStatus::completed;
+    expect(completed == (job.finish()->report.cause == Cause::completed), what,
            "has a status that agrees with its report");
-    expect(completed == (job.finish->report.exit_code == 0), what,
+    expect(completed == (job.finish()->report.exit_code == 0), what,
            "has an exit code that agrees with its status");
-    if (job.finish->status == JobStatus::canceled)
+    if (job.finish()->status == JobStatus::canceled)
       expect(job.cancel_by || (job.attempts.empty() && !job.spec.queue.after.empty()), what,
              "is Canceled only when somebody asked, or a job before it failed");
     if (!completed || job.steps) return;
@@ -160,12 +157,12 @@ class Checker {
       expect(nodes.insert(part.node).second, what, "has one part on a node at most");
       tally.prepared += part.at_least(PartState::prepared) ? 1 : 0;
       tally.running += part.at_least(PartState::running) ? 1 : 0;
-      tally.over += part.at_least(PartState::collecting) || part.gone ? 1 : 0;
+      tally.over += part.at_least(PartState::collecting) || part.gone() != nullptr ? 1 : 0;
       tally.ended += part.ended() ? 1 : 0;
       tally.failed += part.failed() ? 1 : 0;
       tally.assigned += part.assigned() ? 1 : 0;
-      tally.asked += part.wants_lock.empty() ? 0 : 1;
-      expect(!part.finished() || part.report->exit.has_value(), what, "has a report of each end");
+      tally.asked += part.lock_request ? 1 : 0;
+      expect(!part.finished() || part.exit() != nullptr, what, "has a report of each end");
       const Node* node = state_.node(part.node);
       if (node == nullptr) {
         expect(!part.assigned() && part.ended(), what, "holds nothing on a node that was removed");
@@ -185,7 +182,8 @@ class Checker {
     for (std::size_t i = 0; i < attempt.parts.size() && i < attempt.gang->members.size(); ++i) {
       expect(attempt.gang->members[i].node == attempt.parts[i].node, what, "has members by rank");
       const Part& part = attempt.parts[i];
-      expect(part.at_least(PartState::prepared) || part.gone, what, "starts when all are prepared");
+      expect(part.at_least(PartState::prepared) || part.gone(), what,
+             "starts when all are prepared");
     }
   }
 
@@ -195,16 +193,17 @@ class Checker {
       const Job& job = *state_.job(state_.submitted().at(order));
       expect(job.spec.run_as == id.account, "job " + job.id.value, "uses its own account's locks");
       expect(job.family == id.family, "job " + job.id.value, "uses its own family's locks");
-      if (job.phase != Job::Phase::placed || job.cancel_by || job.attempts.back().doomed) continue;
+      if (!job.is_placed() || job.cancel_by || job.attempts.back().doomed) continue;
       const Attempt& attempt = job.attempts.back();
       const auto may_ask = [](const Part& part) {
-        return part.assigned() && !part.at_least(PartState::prepared) && part.wants_lock.empty();
+        return part.assigned() && !part.at_least(PartState::prepared) && !part.lock_request;
       };
       if (std::any_of(attempt.parts.begin(), attempt.parts.end(), may_ask)) continue;
       for (const Part& part : attempt.parts) {
-        const bool waits = part.assigned() && !part.at_least(PartState::prepared) &&
-                           environment.locks.count(part.wants_lock) == 0;
-        expect(!waits || solver_of(state_, id, part.wants_lock).has_value(),
+        if (!part.assigned() || part.at_least(PartState::prepared)) continue;
+        const std::string& platform = part.lock_request->platform;
+        const bool waits = environment.locks.count(platform) == 0;
+        expect(!waits || solver_of(state_, id, platform).has_value(),
                "attempt " + to_string(attempt.id), "waits for a lock that somebody solves");
       }
     }
@@ -216,7 +215,7 @@ class Checker {
       const Job& job = *state_.job(id);
       counted.submitted(order, job.spec.submitter);
       if (state_.queue().count(order) != 0) counted.queued(order);
-      if (job.finish) counted.finished(order, job.finish->status);
+      if (job.finish()) counted.finished(order, job.finish()->status);
     }
     expect(counted == state_.index(), "the index of jobs", "has them as they are");
   }
@@ -224,10 +223,10 @@ class Checker {
   void check_ended() {
     EndedJobs counted;
     for (const auto& [id, job] : state_.jobs()) {
-      if (!job.finish) continue;
+      if (!job.finish()) continue;
       counted.count(job.spec.submitter, size_of(job));
       if (job.spec.step.empty() && job.unwritten == 0)
-        counted.add(job.spec.submitter, {job.finish->at, job.order}, id, state_.gives(job));
+        counted.add(job.spec.submitter, {job.finish()->at, job.order}, id, state_.gives(job));
     }
     expect(counted == state_.ended_jobs(), "the jobs that have ended", "are those of each user");
   }
@@ -239,7 +238,8 @@ class Checker {
       Usage usage{.spec_bytes = spec_bytes(job.spec)};
       const JobSize size = size_of(job);
       usage.job_files = size.logs.count + size.outputs.count;
-      if (job.finish) usage.kept_jobs = state_.ended().count({job.finish->at, job.order}) ? 1 : 0;
+      if (job.finish())
+        usage.kept_jobs = state_.ended().count({job.finish()->at, job.order}) ? 1 : 0;
       for (const JobSource& source : job.sources)
         for (const QuotaHolder& holder : holders_of(job.spec))
           if (sources.add(holder, source)) counted.add(holder, {.job_files = source.size.count});
@@ -314,8 +314,6 @@ class Checker {
            "keeps a bounded history");
     for (const auto& [name, machine] : compute.machines) {
       const std::string what = "machine " + name + " of " + target;
-      expect((machine.failures == 0) || machine.failure.has_value(), what,
-             "has a failure for its count");
       if (machine.node.value == 0) continue;
       const Node* node = state_.node(machine.node);
       expect(node != nullptr && node->machine == name && node->pool == target, what,

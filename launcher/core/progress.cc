@@ -12,9 +12,11 @@
 #include "launcher/core/attempts/writing.h"
 #include "launcher/core/jobs/children.h"
 #include "launcher/core/pipelines/pipelines.h"
+#include "launcher/core/placement/node_fit.h"
 #include "launcher/core/placement/placement.h"
 #include "launcher/core/placement/rdma_fabric.h"
 #include "launcher/core/queue/dependencies.h"
+#include "launcher/state/absences.h"
 
 namespace lockstep::launcher {
 
@@ -39,8 +41,8 @@ bool any_node_unknown(const NodeWatches& watches, const Attempt& attempt) {
   });
 }
 
-bool is_canceled(const std::set<JobId>& canceled_late, const Job& job) {
-  return job.cancel_by || canceled_late.count(job.id) != 0;
+bool is_canceled(const Endings& endings, const Job& job) {
+  return job.cancel_by || endings.is_canceled(job.id);
 }
 
 // Through an agent or a runner that knows no rows nobody else would get them either.
@@ -73,7 +75,7 @@ void form_gang(Context& core, const Attempt& attempt) {
 void collect_logs(Context& core, const Attempt& attempt) {
   for (const Part& part : attempt.parts) {
     if (!part.assigned()) continue;
-    const NodeExitReport& exit = *part.report->exit;
+    const NodeExitReport& exit = *part.exit();
     if (logs_are_empty(exit) || core.state.node(part.node)->lost) {
       core.emit(PartReleased{attempt.id, part.node, !logs_are_empty(exit)});
       continue;
@@ -115,7 +117,7 @@ Tier tier_of(const State& state, const Job& job) {
 bool asks_for_what_is_wrong(const Attempt& attempt) {
   return attempt.ended && attempt.ended->cause == Cause::workspace_failed &&
          std::any_of(attempt.parts.begin(), attempt.parts.end(), [](const Part& part) {
-           return part.finished() && part.report->exit && part.report->exit->hopeless;
+           return part.exit() != nullptr && part.exit()->hopeless;
          });
 }
 
@@ -176,27 +178,32 @@ void conclude(Context& core, const Job& job) {
   core.emit(JobFinished{job.id, final_status(report), report});
 }
 
+// What the job's phase asks for. The phase may change meanwhile, so none is looked into.
+struct Advance {
+  Context& core;
+  const Job& job;
+
+  void operator()(const Job::Waiting&) const {
+    if (!job.cancel_by) return advance_dependencies(core, job);
+    // Readers of a final job may count on its logs, those of earlier attempts too.
+    if (!job.logs_settled()) return;
+    ExitReport report = canceled_report(core.state, job, core.now);
+    add_to_end(logs_not_kept(core.state, job), report);
+    core.emit(JobFinished{job.id, JobStatus::canceled, std::move(report)});
+  }
+  void operator()(const Job::RunsSteps&) const { advance_pipeline(core, job); }
+  void operator()(const Job::Placed&) const { advance_attempt(core, job, job.attempts.back()); }
+  void operator()(const Job::Ending&) const { conclude(core, job); }
+  void operator()(const Job::Finish&) const {}
+};
+
 }  // namespace
 
 void advance(Context& core, const JobId& id) {
   const Job* job = core.state.job(id);
   if (job == nullptr) return;
   follow_parent(core, *job);
-  switch (job->phase) {
-    case Job::Phase::waiting:
-      // Readers of a final job may count on its logs, those of earlier attempts too.
-      if (job->cancel_by && job->logs_settled()) {
-        ExitReport report = canceled_report(core.state, *job, core.now);
-        add_to_end(logs_not_kept(core.state, *job), report);
-        core.emit(JobFinished{id, JobStatus::canceled, std::move(report)});
-      }
-      if (!job->cancel_by && !job->waits_for.empty()) advance_dependencies(core, *job);
-      break;
-    case Job::Phase::steps: advance_pipeline(core, *job); break;
-    case Job::Phase::placed: advance_attempt(core, *job, job->attempts.back()); break;
-    case Job::Phase::ended: conclude(core, *job); break;
-    case Job::Phase::final: break;
-  }
+  std::visit(Advance{core, *job}, job->phase);
   if (!job->writes.empty()) advance_writes(core, *job);
 }
 
@@ -244,7 +251,7 @@ void react(Context& core, const LogsRefusedInput& input) {
   note_refused_logs(core, input);
   const bool has_ended = core.state.attempt(input.attempt)->ended.has_value();
   auto& refused = core.watches.at(input.node).logs_refused;
-  if (!is_canceled(core.canceled_late, *core.state.job(input.attempt.job))) {
+  if (!is_canceled(core.endings, *core.state.job(input.attempt.job))) {
     refused.erase(input.attempt);
     if (has_ended)
       core.timers.set({TimerKey::Kind::logs, input.node, input.attempt},

@@ -25,6 +25,7 @@
 #include "launcher/core/nodes/nodes.h"
 #include "launcher/core/nodes/size_check.h"
 #include "launcher/core/progress.h"
+#include "launcher/core/queue/scheduler.h"
 #include "launcher/core/shutdown.h"
 #include "launcher/core/targets/compute_requests.h"
 #include "launcher/core/targets/size_requests.h"
@@ -87,7 +88,7 @@ void touch_environment(Pending& pending, const State& state, const EnvironmentId
   if (environment == nullptr) return;
   for (const std::uint64_t order : environment->live) {
     const Job& job = *state.job(state.submitted().at(order));
-    if (job.phase == Job::Phase::placed) pending.touch(job.attempts.back());
+    if (job.is_placed()) pending.touch(job.attempts.back());
   }
 }
 
@@ -144,7 +145,7 @@ void finish_cut_step(Context& core) {
   delete_left_steps(core);
   // Before a request of this step can delete a job whose end was not looked at.
   for (const JobId& id : std::set<JobId>(core.state.unfinished()))
-    if (!core.state.job(id)->waits_for.empty()) advance(core, id);
+    if (!core.state.job(id)->waiting().waits_for.empty()) advance(core, id);
 }
 
 }  // namespace
@@ -202,8 +203,8 @@ std::vector<Action> resume(const State& state) {
     for (const auto& [attempt, rank] : node.parts) {
       const Attempt& whole = *state.attempt(attempt);
       const Part& part = whole.parts[static_cast<std::size_t>(rank)];
-      if (whole.ended && part.finished())
-        actions.push_back(AwaitLogs{attempt, id, part.report->exit->logs});
+      if (whole.ended && part.exit() != nullptr)
+        actions.push_back(AwaitLogs{attempt, id, part.exit()->logs});
     }
   }
   return actions;

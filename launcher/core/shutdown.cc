@@ -6,7 +6,7 @@
 #include "common/domain/why/jobs/orders.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/base/counted.h"
-#include "launcher/core/jobs/requests.h"
+#include "launcher/core/jobs/cancel.h"
 
 namespace lockstep::launcher {
 

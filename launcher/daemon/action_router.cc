@@ -6,7 +6,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-// One overload per action and no other.
+// Each action has its own overload and there is no default, so a new action must be added here.
 struct Router {
   const ActionOwners& owners;
   std::vector<std::function<void()>>& after_messages;
@@ -41,7 +41,7 @@ struct Router {
   }
   void operator()(const ReportRefused& action) const { owners.control.perform(action); }
 
-  // What a key may no longer read ends before anything more of it is sent.
+  // Transfers that the key may no longer read are stopped before anything else is sent.
   void operator()(const RevokeUser& action) const {
     owners.control.perform(action);
     owners.service.perform(action);
@@ -54,7 +54,7 @@ struct Router {
 
   void operator()(const ReadersChanged&) const { owners.bulk.check_followers(); }
 
-  // Those who watch the job are told; then those who follow its logs.
+  // Tells those who watch the job first, then those who follow its logs.
   void operator()(const JobChanged& action) const {
     owners.service.perform(action);
     later([&to = owners.bulk, &action] { to.perform(action); });
@@ -77,7 +77,7 @@ struct Router {
     later([&to = owners.compactor, &action] { to.perform(action); });
   }
 
-  // After the messages, since a start takes longer.
+  // Calls come after messages, since starting a provider takes longer.
   void operator()(const CallProvider& action) const { call_provider(action); }
   void operator()(const StartProvider& action) const { call_provider(action); }
   void operator()(const HoldMachines& action) const { call_provider(action); }

@@ -45,14 +45,14 @@ Status read_size(const char* flag, const std::string& text, Bytes* out) {
   return {};
 }
 
-// A size that is one.
+// A size that cannot be unlimited.
 Status read_limit(const char* flag, const std::string& text, Bytes* out) {
   if (text.empty()) return {};
   TRY_ASSIGN(*out, parse_size_flag(flag, text, "64m or 5g"));
   return {};
 }
 
-// "--privileged,--device"
+// "--privileged,--device": names separated by commas.
 Status read_docker_args(const std::string& text, std::vector<std::string>* out) {
   for (std::size_t from = 0; from <= text.size();) {
     const auto comma = std::min(text.find(',', from), text.size());
@@ -74,13 +74,8 @@ struct Texts {
   int fixed_nodes = 0;
 };
 
-Status complete(const Texts& texts, Options* options) {
-  if (!texts.listen.empty()) {
-    TRY_ASSIGN(options->listen, parse_listen(texts.listen));
-  }
-  if (texts.moving_to) {
-    TRY_ASSIGN(options->moving_to, parse_moving_to(*texts.moving_to));
-  }
+// What `--help` lists between --heartbeat-interval and --silent-after, and --datastore-timeout.
+Status read_times(const Texts& texts, Options* options) {
   TRY(read_duration("--heartbeat-interval", texts.heartbeat, &options->core.heartbeat_interval));
   TRY(read_duration("--node-lost-timeout", texts.lost, &options->core.node_lost_timeout));
   TRY(read_duration("--reconnect-grace", texts.grace, &options->core.reconnect_grace));
@@ -91,6 +86,19 @@ Status complete(const Texts& texts, Options* options) {
     options->silent_after = Duration(0);
   else
     TRY(read_duration("--silent-after", texts.silent, &options->silent_after));
+  return {};
+}
+
+Status read_fence_lease(const Texts& texts, Options* options) {
+  TRY(read_duration("--fence-lease", texts.lease, &options->core.fence_lease));
+  if (options->core.fence_lease < options->core.heartbeat_interval * 3)
+    return bad(
+        "--fence-lease: must be at least three heartbeat intervals; otherwise nodes could not "
+        "renew the lease");
+  return {};
+}
+
+Status read_retention(const Texts& texts, Options* options) {
   Retention& keeps = options->core.keeps;
   if (is_unlimited(texts.keep_jobs_for))
     keeps.jobs_for = Duration(0);
@@ -105,13 +113,11 @@ Status complete(const Texts& texts, Options* options) {
   TRY(read_limit("--low-space", texts.low_space, &options->low_space));
   TRY(read_limit("--reserve", texts.reserve, &options->reserve));
   TRY(read_duration("--blob-lease", texts.blob_lease, &options->blob_lease));
-  for (const std::string& text : texts.docker_args)
-    TRY(read_docker_args(text, &options->core.allowed_docker_args));
-  TRY(read_duration("--fence-lease", texts.lease, &options->core.fence_lease));
-  if (options->core.fence_lease < options->core.heartbeat_interval * 3)
-    return bad(
-        "--fence-lease: must be at least three heartbeat intervals; otherwise nodes could not "
-        "renew the lease");
+  return {};
+}
+
+// Paths must be absolute: the launcher's working directory may be another than the user's.
+Status check_paths(Options* options) {
   if (options->home.empty()) return bad("--home: is empty");
   if (options->home[0] != '/')
     return bad("--home: '" + options->home + "' is not an absolute path");
@@ -123,17 +129,106 @@ Status complete(const Texts& texts, Options* options) {
     return bad("--workspace-datastores: '" + folder + "' is not an absolute path");
   if (!options->node_bundle.empty() && options->node_bundle[0] != '/')
     return bad("--node-bundle: '" + options->node_bundle + "' is not an absolute path");
-  const bool has_port = options->advertise.find(':') != std::string::npos &&
-                        options->advertise.find(']') == std::string::npos;
-  const bool is_host = options->advertise.empty() || io::is_host(options->advertise);
+  return {};
+}
+
+Status check_advertised(const std::string& host) {
+  const bool has_port = host.find(':') != std::string::npos && host.find(']') == std::string::npos;
+  const bool is_host = host.empty() || io::is_host(host);
   if (has_port || !is_host)
-    return bad("--advertise: '" + options->advertise +
+    return bad("--advertise: '" + host +
                "' is not a host; write a name, an address, or [an IPv6 address], without a port");
+  return {};
+}
+
+Status complete(const Texts& texts, Options* options) {
+  if (!texts.listen.empty()) {
+    TRY_ASSIGN(options->listen, parse_listen(texts.listen));
+  }
+  if (texts.moving_to) {
+    TRY_ASSIGN(options->moving_to, parse_moving_to(*texts.moving_to));
+  }
+  TRY(read_times(texts, options));
+  TRY(read_retention(texts, options));
+  for (const std::string& text : texts.docker_args)
+    TRY(read_docker_args(text, &options->core.allowed_docker_args));
+  TRY(read_fence_lease(texts, options));
+  TRY(check_paths(options));
+  TRY(check_advertised(options->advertise));
   if (texts.fixed_nodes > 0) {
     options->core.fixed_nodes = texts.fixed_nodes;
-    options->allow_root = true;  // the command line started us for the person who runs it
+    options->allow_root = true;  // `lockstep` started this process for the user who runs it
   }
   return {};
+}
+
+// Where this launcher is, and where others reach it.
+void add_addresses(CLI::App& app, Texts& texts, Options& options) {
+  app.add_option("--home", options.home, "directory of this launcher (absolute)")->required();
+  app.add_option(
+      "--listen", texts.listen,
+      "tcp://HOST:PORT; PORT, PORT+1 and PORT+2 are used (default: free ports on loopback)");
+  app.add_option(
+      "--advertise", options.advertise,
+      "host name or address at which other machines reach this one, for tokens and endpoint.json "
+      "(default: the host of --listen; for 0.0.0.0 the address of the default route)");
+  app.add_option(
+      "--moving-to", texts.moving_to,
+      "tcp://HOST:PORT where this launcher will be: its nodes are told, and go there when it no "
+      "longer answers where it is. If the launcher of --home runs, it tells them within a second, "
+      "and this command ends");
+}
+
+// Which nodes may join, and what a user may send.
+void add_admission(CLI::App& app, Texts& texts, Options& options) {
+  app.add_option("--fixed-nodes", texts.fixed_nodes, "the target has exactly N nodes")
+      ->check(CLI::Range(1, 10'000));
+  app.add_flag("--started-by-lockstep", options.by_lockstep)->group("");  // hidden
+  app.add_flag("--allow-root", options.allow_root, "jobs may run as root");
+  app.add_flag("--shared-machines", options.core.shared_machines,
+               "two agents of one machine may both offer all of it (default: the second is "
+               "refused unless it is started with its part: lockstep-agent --share)")
+      ->envname("LOCKSTEP_SHARED_MACHINES");
+  app.add_flag("--approve-nodes", options.core.approve_nodes,
+               "nodes that join get no work before an admin approves them (`lockstep node "
+               "approve`)");
+  app.add_option("--user-messages", options.user_messages_per_second,
+                 "how many requests a second one user may send, and five times as many at "
+                 "once (default 200)")
+      ->check(CLI::Range(1, 1'000'000));
+}
+
+// What jobs may use, and what hosts are installed from.
+void add_resources(CLI::App& app, Texts& texts, Options& options) {
+  app.add_option("--allow-docker-args", texts.docker_args,
+                 "more options of `docker run` that jobs may use, beside those that grant no "
+                 "rights, as in --privileged,--device; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--datastores", options.datastores,
+                 "the file that names datastores (absolute; default: datastores.yml in --home)");
+  app.add_option("--workspace-datastores", options.workspace_datastores,
+                 "the folder that has the datastores of each Azure workspace, workspaceblobstore "
+                 "and workspaceartifactstore; all nodes must have it (absolute; default: none)");
+  app.add_option("--datastore-timeout", texts.remote_silence,
+                 "how long the server of a remote datastore may send nothing before a fetch fails "
+                 "(default 2m)");
+  app.add_option("--node-bundle", options.node_bundle,
+                 "the archive that is installed on hosts which are attached over ssh (absolute; "
+                 "`scripts/bundle` makes it; default: that in ../share/lockstep or .. of this "
+                 "program)");
+}
+
+void add_times(CLI::App& app, Texts& texts) {
+  app.add_option("--heartbeat-interval", texts.heartbeat, "default 1s");
+  app.add_option("--node-lost-timeout", texts.lost, "default 10s");
+  app.add_option("--reconnect-grace", texts.grace, "default 60s");
+  app.add_option("--stop-grace", texts.stop, "between SIGTERM and SIGKILL, default 10s");
+  app.add_option("--logs-timeout", texts.logs, "default 5m");
+  app.add_option("--silent-after", texts.silent,
+                 "a running job that has written nothing and used no cpu for so long is shown as "
+                 "silent; it is never ended for that (default 10m; 0 = never shown)")
+      ->envname("LOCKSTEP_SILENT_AFTER");
 }
 
 void add_retention(CLI::App& app, Texts& texts, Options& options) {
@@ -174,6 +269,27 @@ void add_retention(CLI::App& app, Texts& texts, Options& options) {
                  "number of facts (default 10000)")
       ->check(CLI::Range(1, 1'000'000'000))
       ->group("What is kept");
+}
+
+// Without a value, the daemon runs with what was parsed.
+std::optional<Leave> parse(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return Leave{app.help(), ExitCode::ok};
+  } catch (const CLI::CallForVersion&) {
+    return Leave{app.version() + "\n", ExitCode::ok};
+  } catch (const CLI::RequiredError& error) {
+    // Unknown options before missing ones: a missing one may only have been misspelt.
+    const auto unknown = app.remaining();
+    const std::string why = unknown.empty() ? error.what() : CLI::ExtrasError(unknown).what();
+    return Leave{fmt::format("lockstepd: {}\n(lockstepd --help lists all flags)\n", why),
+                 ExitCode::usage};
+  } catch (const CLI::ParseError& error) {
+    return Leave{fmt::format("lockstepd: {}\n(lockstepd --help lists all flags)\n", error.what()),
+                 ExitCode::usage};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -227,82 +343,18 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
                          "SRC --home DIR; each has --help.\n") +
              kExitCodes);
   app.set_version_flag("--version", "lockstepd " LOCKSTEP_VERSION);
-  app.add_option("--home", options.home, "directory of this launcher (absolute)")->required();
-  app.add_option(
-      "--listen", texts.listen,
-      "tcp://HOST:PORT; PORT, PORT+1 and PORT+2 are used (default: free ports on loopback)");
-  app.add_option(
-      "--advertise", options.advertise,
-      "host name or address at which other machines reach this one, for tokens and endpoint.json "
-      "(default: the host of --listen; for 0.0.0.0 the address of the default route)");
-  app.add_option(
-      "--moving-to", texts.moving_to,
-      "tcp://HOST:PORT where this launcher will be: its nodes are told, and go there when it no "
-      "longer answers where it is. If the launcher of --home runs, it tells them within a second, "
-      "and this command ends");
-  app.add_option("--fixed-nodes", texts.fixed_nodes, "the target has exactly N nodes")
-      ->check(CLI::Range(1, 10'000));
-  app.add_flag("--started-by-lockstep", options.by_lockstep)->group("");  // hidden
-  app.add_flag("--allow-root", options.allow_root, "jobs may run as root");
-  app.add_flag("--shared-machines", options.core.shared_machines,
-               "two agents of one machine may both offer all of it (default: the second is "
-               "refused unless it is started with its part: lockstep-agent --share)")
-      ->envname("LOCKSTEP_SHARED_MACHINES");
-  app.add_flag("--approve-nodes", options.core.approve_nodes,
-               "nodes that join get no work before an admin approves them (`lockstep node "
-               "approve`)");
-  app.add_option("--user-messages", options.user_messages_per_second,
-                 "how many requests a second one user may send, and five times as many at "
-                 "once (default 200)")
-      ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--allow-docker-args", texts.docker_args,
-                 "more options of `docker run` that jobs may use, beside those that grant no "
-                 "rights, as in --privileged,--device; may be repeated")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--datastores", options.datastores,
-                 "the file that names datastores (absolute; default: datastores.yml in --home)");
-  app.add_option("--workspace-datastores", options.workspace_datastores,
-                 "the folder that has the datastores of each Azure workspace, workspaceblobstore "
-                 "and workspaceartifactstore; all nodes must have it (absolute; default: none)");
-  app.add_option("--datastore-timeout", texts.remote_silence,
-                 "how long the server of a remote datastore may send nothing before a fetch fails "
-                 "(default 2m)");
-  app.add_option("--node-bundle", options.node_bundle,
-                 "the archive that is installed on hosts which are attached over ssh (absolute; "
-                 "`scripts/bundle` makes it; default: that in ../share/lockstep or .. of this "
-                 "program)");
+  // `--help` lists the options in this order.
+  add_addresses(app, texts, options);
+  add_admission(app, texts, options);
+  add_resources(app, texts, options);
   app.add_option("--log-level", options.log_level, "trace, debug, info, warn, error or off")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
-  app.add_option("--heartbeat-interval", texts.heartbeat, "default 1s");
-  app.add_option("--node-lost-timeout", texts.lost, "default 10s");
-  app.add_option("--reconnect-grace", texts.grace, "default 60s");
-  app.add_option("--stop-grace", texts.stop, "between SIGTERM and SIGKILL, default 10s");
-  app.add_option("--logs-timeout", texts.logs, "default 5m");
-  app.add_option("--silent-after", texts.silent,
-                 "a running job that has written nothing and used no cpu for so long is shown as "
-                 "silent; it is never ended for that (default 10m; 0 = never shown)")
-      ->envname("LOCKSTEP_SILENT_AFTER");
+  add_times(app, texts);
   add_retention(app, texts, options);
   app.add_option("--fence-lease", texts.lease,
                  "how long ranks of a job with on_lost: after_fence run on after the last contact "
                  "between their node and the launcher, default 15m");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    return Leave{app.help(), ExitCode::ok};
-  } catch (const CLI::CallForVersion&) {
-    return Leave{app.version() + "\n", ExitCode::ok};
-  } catch (const CLI::RequiredError& error) {
-    // Unknown options before missing ones: a missing one may only have been misspelt.
-    const auto unknown = app.remaining();
-    const std::string why = unknown.empty() ? error.what() : CLI::ExtrasError(unknown).what();
-    return Leave{fmt::format("lockstepd: {}\n(lockstepd --help lists all flags)\n", why),
-                 ExitCode::usage};
-  } catch (const CLI::ParseError& error) {
-    return Leave{fmt::format("lockstepd: {}\n(lockstepd --help lists all flags)\n", error.what()),
-                 ExitCode::usage};
-  }
+  if (auto leave = parse(app, argc, argv)) return *std::move(leave);
   if (const auto done = complete(texts, &options); !done)
     return Leave{fmt::format("lockstepd: {}\n", done.error().message), ExitCode::usage};
   return options;

@@ -22,13 +22,13 @@ std::string text_of(const in_addr& address) {
   return text;
 }
 
-// Nothing is sent: connecting a datagram socket only looks the route up.
+// Sends nothing: connecting a datagram socket only looks up the route.
 std::string default_route_address() {
   const io::Fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_in far{};
   far.sin_family = AF_INET;
   far.sin_port = htons(9);
-  ::inet_pton(AF_INET, "192.0.2.1", &far.sin_addr);  // RFC 5737: nobody's
+  ::inet_pton(AF_INET, "192.0.2.1", &far.sin_addr);  // an address that belongs to nobody (RFC 5737)
   sockaddr_in local{};
   socklen_t size = sizeof local;
   if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&far), sizeof far) != 0 ||

@@ -14,10 +14,10 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::string_view kTcp = "tcp://";
-// A node's full report: 1,024 parts that have ended, each with the texts of 16 KiB that say why.
-// What users ask has a lower bound, which is checked before it is decoded; what is larger than this
-// is not even received: libzmq closes the connection when it has read the length. What the launcher
-// itself sends (kMaxControlMessageBytes) may be more.
+// A node's full report: 1,024 ended parts, each with 16 KiB of reasons. Requests of users have a
+// lower limit, which is checked before decoding. A larger message is not even received: libzmq
+// closes the connection when it has read the length. The launcher itself may send more
+// (kMaxControlMessageBytes).
 constexpr std::int64_t kLargestReportBytes = 16 << 20;
 
 struct Endpoints {
@@ -39,7 +39,7 @@ Endpoints from(const Listen& listen) {
 
 Result<Sockets> bind_all(io::Transport& transport, const io::KeyPair& keys, const Endpoints& at,
                          const Sockets::Trusts& trusts) {
-  constexpr std::int64_t kEnvelopeBytes = 1 << 20;  // beside the largest body
+  constexpr std::int64_t kEnvelopeBytes = 1 << 20;  // in addition to the largest body
   io::SocketLimits control, bulk, join;
   control.max_message_bytes = kLargestReportBytes;
   bulk.max_message_bytes = static_cast<std::int64_t>(kMaxBulkMessageBytes) + kEnvelopeBytes;
@@ -89,7 +89,7 @@ Result<Sockets> Sockets::bind(io::Transport& transport, const io::KeyPair& keys,
 
 namespace {
 
-// "tcp://", host, ":port"; the host is empty when it is no tcp endpoint.
+// "tcp://", host, ":port"; the host is empty if the endpoint is not TCP.
 struct Split {
   std::string host, port;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/job/pipeline.h"
 #include "launcher/files/job/code_folder.h"
 #include "launcher/files/job/kind.h"
 #include "launcher/files/job/reader.h"
@@ -14,14 +15,15 @@ namespace lockstep::spec {
 
 namespace {
 
-// As it was read, with the places of its files' errors.
+// A job as it was read, with the places of errors in its files.
 struct ReadFile {
   ReadJob job;
   std::optional<PipelineSpec> pipeline;
   std::vector<ReadJob> steps;
 };
 
-// Good, or with everything in `faults` that is wrong; an error is of a text that cannot be read.
+// Returns the job, or adds all errors to `faults`; an error is returned only for a text that cannot
+// be read.
 Result<ReadFile> read(const Source& source, const std::vector<std::string>& overrides,
                       ComponentReader& components, const ReadText& read_text, Faults& faults) {
   TRY(refuse_script(source));
@@ -54,7 +56,7 @@ std::string where_of_compute(const Source& source, const ReadJob& job) {
   return job.compute_place ? source.where(*job.compute_place) : "";
 }
 
-// Places do not outlive the files that they are in.
+// Removes places, which refer to the source's text.
 std::vector<LocalData> without_sources(std::vector<LocalData> data) {
   for (LocalData& local : data) local.place.source = nullptr;
   return data;
@@ -66,7 +68,7 @@ std::vector<std::string> paths_of(const std::vector<Include>& includes) {
   return paths;
 }
 
-// Each task needs the files of this machine that the job names.
+// Each task needs the job's files of this machine.
 void become_array(JobFile& file, const ArraySpec& array) {
   file.spec = as_array(file.spec, array);
   file.steps.assign(array.indices.size(),
@@ -107,7 +109,7 @@ void find_data_of(const Source& source, ReadJob& job, JobSpec& spec, Faults& fau
       if (input.name == local.name) faults.add(local.place, find_data(source, local, input));
 }
 
-// What the job or step needs of this machine's files, but its image's build folder.
+// Finds the files of this machine that the job or step needs, except for its image's build folder.
 void find_files(const Source& source, ReadJob& job, JobSpec& spec, Faults& faults) {
   faults.add(job.code_place, find_code(source, job));
   faults.add(job.code_place, find_includes(source, job));
@@ -172,7 +174,7 @@ JobFileReading parse_job_in_part(const std::string& name, std::string_view text,
     faults.add(step.code_place, check_code_is_local(source, step));
   JobFileReading reading{std::nullopt, faults.status()};
   if (!reading.faults) {
-    file->job.array.reset();  // its tasks have what it has
+    file->job.array.reset();  // its tasks have the job's values
     for (const std::string_view key : kKeysOfTheLauncher)
       if (faults.is_spoilt(key)) reading.unread.emplace(key);
   }

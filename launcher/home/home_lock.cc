@@ -19,8 +19,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// In the lock's file, for whoever finds it held. That it cannot be written (a full disk) keeps
-// nobody from his home.
+// Writes into the lock's file who holds it, for others. If it cannot be written (a full disk), the
+// launcher starts all the same.
 Status sign_lock(const std::string& path) {
   const auto self = io::identify(getpid());
   if (!self) return {};
@@ -28,7 +28,8 @@ Status sign_lock(const std::string& path) {
   return io::write_all(file.get(), io::to_text(*self));
 }
 
-// Who has signed the lock; before its time, or on a full disk, the daemon that was here last.
+// The process named in the lock. If the file names none yet (a full disk, or an earlier version),
+// the last daemon of this home.
 std::optional<io::ProcessIdentity> holder_of(const LauncherHome& home) {
   const auto text = io::read_file(home.lock(), kibibytes(1));
   if (const auto signer = text ? io::process_identity_from(*text) : std::nullopt) return signer;
@@ -37,7 +38,7 @@ std::optional<io::ProcessIdentity> holder_of(const LauncherHome& home) {
   return io::ProcessIdentity{daemon->pid, daemon->start_ticks};
 }
 
-// The systemd service that a process belongs to; "": none.
+// The systemd service of a process; "": none.
 std::string service_of(int pid) {
   constexpr std::string_view kEnding = ".service";
   std::istringstream lines(
@@ -49,7 +50,7 @@ std::string service_of(int pid) {
   return "";
 }
 
-// The command that ends a launcher is the one of who started it.
+// How to end a launcher depends on how it was started.
 std::string how_to_end(const LauncherHome& home, int pid) {
   const auto record = read_start_record(home.started());
   if (record && record->by_lockstep) return "`lockstep down`";

@@ -11,7 +11,7 @@ Status write_start_record(const std::string& path, const StartRecord& record) {
                                {"command", record.command},
                                {"started", record.started},
                                {"ended", record.ended}};
-  const auto replace = nlohmann::json::error_handler_t::replace;  // a path need not be UTF-8
+  const auto replace = nlohmann::json::error_handler_t::replace;  // a path may not be UTF-8
   return io::write_file_atomically(path, json.dump(2, ' ', false, replace) + "\n", 0600, false);
 }
 

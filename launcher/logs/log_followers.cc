@@ -10,8 +10,8 @@ namespace {
 
 bool is_of_node(const LogKey& key) { return key.stream == LogStream::environment; }
 
-// Where the last line in `data` ends, or the last state of one that carriage returns restart;
-// data.size() when none does. A carriage return at the very end may be half of "\r\n".
+// The end of the last line in `data`, or of the last state of a line that carriage returns restart;
+// data.size() if there is none. A carriage return at the very end may be the first half of "\r\n".
 std::size_t whole_lines(std::string_view data) {
   if (const auto newline = data.rfind('\n'); newline != std::string_view::npos) return newline + 1;
   const auto restart = data.substr(0, data.size() - 1).rfind('\r');
@@ -159,7 +159,7 @@ void LogFollowers::grew(const LogKey& key) {
   }
 }
 
-// A log that waits alone is sent next, however old its bytes are.
+// If only one log waits, it is sent next, however old its bytes are.
 void LogFollowers::wait(Follower& follower, const LogKey& key) {
   if (follower.pending.contains(key)) return;
   const bool is_alone = follower.pending.empty();
@@ -187,8 +187,8 @@ bool LogFollowers::pump(const std::string& peer, Follower& follower) {
   return !over || !send_end(peer, follower);
 }
 
-// One chunk of the log whose turn it is. It ends with a line where it can, so that the time of the
-// next chunk is that of a line.
+// Sends one chunk of the log whose turn it is. If possible it ends with a line, so that the time of
+// the next chunk is that of a line.
 bool LogFollowers::send_next(const std::string& peer, Follower& follower) {
   const LogKey key = follower.pending.next(follower.last_sent);
   auto& position = follower.positions[key];
@@ -217,7 +217,7 @@ bool LogFollowers::send_next(const std::string& peer, Follower& follower) {
   return true;
 }
 
-// True when it was sent, or can never be.
+// True if the end was sent, or can never be sent.
 bool LogFollowers::send_end(const std::string& peer, const Follower& follower) {
   const auto job = directory_.job(follower.filter.job);
   (void)send_(peer, follower.sequence, LogEnd{job ? job->status : ""});

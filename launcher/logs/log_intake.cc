@@ -9,8 +9,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// Converts a time to our clock. A node read the line before now, so a clock that is not measured
-// yet, or was just set, cannot put it into the future.
+// Converts times to our clock. The node read the line before now, so an offset that is unknown, or
+// a clock that was just set, cannot move the line into the future.
 std::vector<LogTime> corrected(std::vector<LogTime> times, Duration clock_ahead, Instant now) {
   for (LogTime& time : times) {
     if (time.at > now + clock_ahead)

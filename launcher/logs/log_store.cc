@@ -47,7 +47,8 @@ Status SyncBatch::sync() const {
       return errno_error(errno, "cannot sync the log of " + owner_of(item.key));
   for (const auto& path : directories) {
     const auto directory = io::open_file(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (!directory && directory.error().code == ErrorCode::not_found) continue;  // deleted since
+    // Deleted meanwhile.
+    if (!directory && directory.error().code == ErrorCode::not_found) continue;
     if (!directory) return directory.error();
     if (io::disk::fsync(directory->get()) != 0) return errno_error(errno, "cannot sync " + path);
   }
@@ -91,8 +92,8 @@ Result<LogStore::File*> LogStore::find(const LogKey& key, bool create) {
   if (!exists && !create) return nullptr;
   const auto in = directory(key.attempt);
   if (!exists) TRY(io::make_directories(in, 0700));
-  // New entries in the attempt's folder, and perhaps that one's own and the job's; or those of a
-  // process that may have ended before it made them durable.
+  // There are new entries in the attempt's folder, and perhaps new folders of the attempt and the
+  // job; or entries of an earlier process that ended before it made them durable.
   if (!exists || it == files_.end())
     for (const auto& folder : {in, root_ + "/" + key.attempt.job.value, root_})
       new_directories_.insert(folder);
@@ -124,7 +125,8 @@ Result<LogExtent> LogStore::append(const LogKey& key, std::uint64_t offset, std:
     file->newest = std::max(*file->newest, time.at);
     fresh.push_back({time.offset, *file->newest});
   }
-  (void)io::LogTimes(path(key)).append(fresh, 0600);  // for people: never in the way of the bytes
+  // Times are for people, so a failure must not stop the log.
+  (void)io::LogTimes(path(key)).append(fresh, 0600);
   extent.written = end;
   dirty_.insert(key);
   return extent;

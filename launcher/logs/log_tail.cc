@@ -1,5 +1,5 @@
-// Where a reader begins: at the last lines of a log, read backwards in blocks, so that a long log
-// costs no more than its end; or at the first line since a time.
+// Where a reader begins: at the last lines of a log, read backwards in blocks so that only the end
+// of a long log is read; or at the first line since a time.
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ Result<std::uint64_t> LogStore::tail_offset(const LogKey& key, std::uint64_t lin
     const std::uint64_t begin = end - std::min(end, kBlock);
     TRY_ASSIGN(const std::string block, read(key, begin, end - begin));
     for (std::size_t i = block.size(); i-- > 0;) {
-      // The newline at the very end closes the last line; it does not begin another.
+      // The newline at the very end ends the last line, and does not begin another one.
       if (block[i] != '\n' || begin + i + 1 == whole.written) continue;
       if (++newlines == lines) return begin + i + 1;
     }
@@ -29,7 +29,8 @@ Result<std::uint64_t> LogStore::tail_offset(const LogKey& key, std::uint64_t lin
 }
 
 Result<std::uint64_t> LogStore::since_offset(const LogKey& key, Instant since) {
-  constexpr std::uint64_t kLongestSkip = 1u << 20;  // of a line that began before
+  // The most bytes of an earlier line that are skipped.
+  constexpr std::uint64_t kLongestSkip = 1u << 20;
   const io::LogTimes times(path(key));
   if (!times.known()) return std::uint64_t{0};
   TRY_ASSIGN(const LogExtent whole, extent(key));
@@ -40,7 +41,7 @@ Result<std::uint64_t> LogStore::since_offset(const LogKey& key, Instant since) {
   const auto newline = block.find('\n');
   if (newline != std::string::npos) return begin + newline;
   if (block.empty()) return begin;
-  // Of a very long line the rest, from a whole character on.
+  // Of a very long line, returns the rest from a whole character on.
   const auto character = tail(block, block.size() - 1);
   return begin + (block.size() - 1 - character.size());
 }

@@ -2,19 +2,14 @@
 // The events of a job, for people (`lockstep job events`). They have two sources. State records an
 // event as it applies a fact, so that these events survive restarts; the list of a job is bounded,
 // and does not repeat data that the job already holds (a placement's reasons, a report). Reactions
-// record events that are not facts (why a job waits, a silent node, waiting logs) in Notes, in
-// memory: a restart of the launcher forgets them. Events are never an input to a decision.
+// record the others in Notes (core/memory/notes.h). Events are never an input to a decision.
 
 #include <cstdint>
-#include <deque>
-#include <map>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
-#include "common/domain/messages/views.h"
 #include "common/domain/why/why.h"
 
 namespace lockstep::launcher {
@@ -74,37 +69,5 @@ struct EventList {
 };
 inline constexpr std::size_t kFirstEvents = 20;
 inline constexpr std::size_t kMaxEvents = 200;
-
-struct Job;
-class State;
-
-// The notes of all jobs. When they are full, new notes replace the oldest ones.
-class Notes {
- public:
-  // Of a job. A later job of the same name has another incarnation, and gets none of its notes.
-  struct Owner {
-    JobId job;
-    std::uint64_t incarnation = 0;  // Job::incarnation
-    friend auto operator<=>(const Owner&, const Owner&) = default;
-  };
-  struct Note {
-    Event event;
-    std::uint64_t behind = 0;  // number of events in the job's list before this note
-  };
-  void add(const Owner& job, Note note);
-  const std::vector<Note>* of(const Owner& job) const;
-
- private:
-  std::map<Owner, std::vector<Note>> notes_;
-  std::deque<Owner> order_;
-};
-inline constexpr std::size_t kMaxNotes = 20'000;
-inline constexpr std::size_t kMaxNotesPerJob = 100;
-
-Notes::Owner owner_of_notes(const Job& job);
-
-// Facts' events and notes, merged in order; only those at `since` or later.
-std::vector<JobEvent> events_of(const State& state, const Job& job, const Notes& notes,
-                                Instant since);
 
 }  // namespace lockstep::launcher

@@ -7,14 +7,11 @@
 namespace lockstep::launcher {
 
 bool Part::failed() const {
-  if (gone && gone->revoked) return true;  // what it reported may be made up
-  if (finished()) {
-    if (!report->exit || report->exit->cause != Cause::completed) return true;
-    const auto& ranks = report->exit->ranks;
-    return std::any_of(ranks.begin(), ranks.end(),
-                       [](const RankExit& rank) { return rank.cause != Cause::completed; });
-  }
-  return gone.has_value();
+  if (gone() != nullptr && gone()->revoked) return true;  // what it reported may be made up
+  if (!finished()) return gone() != nullptr;
+  if (exit() == nullptr || exit()->cause != Cause::completed) return true;
+  return std::any_of(exit()->ranks.begin(), exit()->ranks.end(),
+                     [](const RankExit& rank) { return rank.cause != Cause::completed; });
 }
 
 bool Job::logs_settled() const {
@@ -31,7 +28,7 @@ JobSize size_of(const Part& part) {
   for (const CollectedOutput& output : part.so_far) size.outputs.count += output.size.count;
   bool has_checkpoint = false;  // the one that was saved is what the final report has
   if (part.finished()) {
-    if (const auto& exit = part.report->exit) {
+    if (const NodeExitReport* exit = part.exit()) {
       size.logs.count += exit->log_times.count;
       for (const LogSize& log : exit->logs)
         size.logs.count += log.stdout_bytes + log.stderr_bytes + log.environment_bytes;
@@ -40,7 +37,9 @@ JobSize size_of(const Part& part) {
       size.outputs.count += output.size.count;
       has_checkpoint = has_checkpoint || (part.saved && output.tree == part.saved->checkpoint.tree);
     }
-    size.logs.count -= std::min(size.logs.count, part.lost_log_bytes);
+    const Part::Released* released = part.released();
+    if (released != nullptr && released->lost_logs)
+      size.logs.count -= std::min(size.logs.count, released->lost_logs->count);
   }
   if (part.saved && !has_checkpoint) size.outputs.count += part.saved->checkpoint.size.count;
   return size;
@@ -78,22 +77,44 @@ EndedJobs::Gives State::gives(const Job& job) const {
   return gives;
 }
 
-JobStatus Job::status() const {
-  if (finish) return finish->status;
-  if (cancel_by) return JobStatus::cancel_requested;
-  switch (phase) {
-    case Phase::waiting: return JobStatus::queued;
-    case Phase::steps: return JobStatus::running;
-    case Phase::ended:
-    case Phase::final: return JobStatus::finalizing;
-    case Phase::placed: break;
+namespace {
+
+struct StatusOf {
+  const Job& job;
+
+  JobStatus operator()(const Job::Waiting&) const { return JobStatus::queued; }
+  JobStatus operator()(const Job::RunsSteps&) const { return JobStatus::running; }
+  JobStatus operator()(const Job::Placed&) const {
+    const Attempt& attempt = job.attempts.back();
+    const Attempt::Tally& tally = attempt.tally;
+    if (tally.over == attempt.size()) return JobStatus::finalizing;
+    if (tally.running == attempt.size()) return JobStatus::running;
+    if (attempt.gang || tally.prepared == attempt.size()) return JobStatus::starting;
+    return JobStatus::preparing;
   }
-  const Attempt& attempt = attempts.back();
-  const Attempt::Tally& tally = attempt.tally;
-  if (tally.over == attempt.size()) return JobStatus::finalizing;
-  if (tally.running == attempt.size()) return JobStatus::running;
-  if (attempt.gang || tally.prepared == attempt.size()) return JobStatus::starting;
-  return JobStatus::preparing;
+  JobStatus operator()(const Job::Ending&) const { return JobStatus::finalizing; }
+  JobStatus operator()(const Job::Finish& finish) const { return finish.status; }
+};
+
+}  // namespace
+
+JobStatus Job::status() const {
+  if (cancel_by && !is_final()) return JobStatus::cancel_requested;
+  return std::visit(StatusOf{*this}, phase);
+}
+
+const Job::Waiting& Job::waiting() const {
+  static const Waiting kForNothing{};
+  const auto* waiting = std::get_if<Waiting>(&phase);
+  return waiting == nullptr ? kForNothing : *waiting;
+}
+
+const Why& Job::requeued_because() const {
+  static const Why kNot;
+  const auto last = std::find_if(attempts.rbegin(), attempts.rend(), [](const Attempt& attempt) {
+    return static_cast<bool>(attempt.retried);
+  });
+  return last == attempts.rend() ? kNot : last->retried;
 }
 
 const Job* State::job(const JobId& id) const { return jobs_.find(id); }
@@ -272,7 +293,8 @@ void State::dequeue(const Job& job) {
 }
 
 void State::meet(Job& job, const JobId& after) {
-  std::erase_if(job.waits_for, [&](const After& one) { return one.job == after; });
+  if (auto* waiting = std::get_if<Job::Waiting>(&job.phase))
+    std::erase_if(waiting->waits_for, [&](const After& one) { return one.job == after; });
   const auto dependents = dependents_.find(after);
   if (dependents == dependents_.end()) return;
   dependents->second.erase(job.order);
@@ -319,7 +341,7 @@ void State::unassign(Attempt& attempt, Part& part) {
 
 void State::unfence(Part& part, const AttemptId& attempt) {
   if (!part.fenced()) return;
-  part.gone->fenced_until = {};
+  std::get<Part::Gone>(part.standing).fenced_until = {};
   const auto there = fenced_.find(part.node);
   if (there == fenced_.end()) return;
   there->second.erase(attempt);
@@ -362,7 +384,7 @@ const std::set<std::uint64_t>& State::jobs_with(NameKind kind, const std::string
 void State::touch_environment(const EnvironmentId& id) {
   for (const std::uint64_t order : environments_[id].live) {
     const Job& job = job_ref(submitted_.at(order));
-    if (job.phase == Job::Phase::placed) touch_nodes(job.attempts.back());
+    if (job.is_placed()) touch_nodes(job.attempts.back());
   }
 }
 

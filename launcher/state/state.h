@@ -12,9 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/messages/views.h"
 #include "common/domain/why/why.h"
 #include "launcher/state/event.h"
 #include "launcher/state/facts/fact.h"
+#include "launcher/state/job_record.h"
 #include "launcher/state/jobs/deleted.h"
 #include "launcher/state/jobs/ended.h"
 #include "launcher/state/jobs/index.h"
@@ -97,164 +99,6 @@ struct RemovedNode {
   friend bool operator==(const RemovedNode&, const RemovedNode&) = default;
 };
 
-// One attempt's share on one node.
-struct Part {
-  struct Saved {
-    CollectedOutput checkpoint;
-    Instant at;
-    friend bool operator==(const Saved&, const Saved&) = default;
-  };
-  struct Gone {
-    Cause cause = Cause::runner_lost;
-    Why why;
-    Instant at;
-    Instant fenced_until =
-        {};                // its ranks may run until then; ns = 0: they do not, or no fence is used
-    bool revoked = false;  // its node was
-    friend bool operator==(const Gone&, const Gone&) = default;
-  };
-  struct NotSolved {
-    std::uint64_t generation = 0;
-    std::string platform;
-    Why why;
-    friend bool operator==(const NotSolved&, const NotSolved&) = default;
-  };
-  NodeId node;
-  Allotment allotment;
-  bool whole = false;                   // it takes the whole node
-  std::uint64_t revision = 0;           // first revision of the node's desired state with it
-  std::optional<PartReport> report;     // the newest; none: the node has not reported it
-  std::optional<Gone> gone;             // given up without a final report; perhaps fenced
-  bool released = false;                // logs durable or given up: the node may forget it
-  bool logs_lost = false;               // logs were given up
-  std::uint64_t lost_log_bytes = 0;     // for lack of space
-  std::optional<Saved> saved;           // its newest checkpoint, in the blob store
-  std::vector<CollectedOutput> so_far;  // until it finishes: other outputs, in the blob store
-  std::string wants_lock;               // platform of the lock it asked for; "": none
-  Instant asked;                        // when it asked for the lock
-  std::optional<NotSolved> not_solved;  // its last failure to solve when it was told to
-
-  bool finished() const { return report && report->state == PartState::finished; }
-  bool ended() const { return finished() || gone; }
-  bool assigned() const { return !gone && !released; }
-  bool fenced() const { return gone && gone->fenced_until.ns != 0; }
-  bool failed() const;  // ended, and not because every rank exited 0
-  bool at_least(PartState state) const { return report && report->state >= state; }
-  friend bool operator==(const Part&, const Part&) = default;
-};
-
-struct Attempt {
-  // Counts over `parts`, so that a step of a big gang need not visit every part.
-  struct Tally {
-    int prepared = 0;  // at_least(prepared)
-    int running = 0;   // at_least(running)
-    int over = 0;      // its ranks have ended: at_least(collecting), or gone
-    int ended = 0;
-    int failed = 0;
-    int assigned = 0;
-    int asked = 0;  // that ever asked for a lock
-    friend bool operator==(const Tally&, const Tally&) = default;
-  };
-  struct Doom {
-    ExitReport report;
-    StopReason reason = StopReason::gang_failed;
-    std::optional<Duration> grace = {};  // for its ranks; none: CoreConfig::stop_grace
-    friend bool operator==(const Doom&, const Doom&) = default;
-  };
-  AttemptId id;
-  Instant placed;
-  std::vector<Why> why;                        // it was placed there
-  std::optional<CheckpointSource> checkpoint;  // from which its ranks start
-  std::vector<std::string> virtual_packages;   // of its nodes, for a conda definition
-  std::vector<Part> parts;                     // index = node rank
-  Tally tally;
-  SharedGang gang;
-  std::optional<Digest> rows;  // as in GangFormed
-  std::optional<Doom> doomed;
-  std::optional<ExitReport> ended;
-  Instant ended_at;
-  Why retried;      // RetriedAfter, if another attempt follows; Told of an old one
-  FoundList found;  // about its ranks, by the last fact; empty of one that completed
-
-  bool solo() const { return parts.size() == 1; }
-  int size() const { return static_cast<int>(parts.size()); }
-  friend bool operator==(const Attempt&, const Attempt&) = default;
-};
-
-// Whose environment it is. What solving a definition gives also depends on the configuration of the
-// account that solves it (pip.conf, .condarc), so no account uses another's locks. Root of a node
-// has the credentials of the attempts there, so a job that an attempt submitted never decides what
-// the jobs of people install: its family has locks of its own.
-struct EnvironmentId {
-  Digest definition;
-  std::string account;       // that its jobs run as: JobSpec::run_as
-  std::uint64_t family = 0;  // of its jobs: Job::family
-  friend auto operator<=>(const EnvironmentId&, const EnvironmentId&) = default;
-};
-
-struct Job {
-  enum class Phase {
-    waiting,  // queued, or canceled while queued and logs of an earlier attempt are outstanding
-    placed,   // its last attempt has not ended
-    steps,    // of a pipeline, until all its steps are over
-    ended,    // its last attempt has ended; requeued or finished next
-    final,
-  };
-  struct Finish {
-    JobStatus status = JobStatus::completed;
-    ExitReport report;
-    Instant at;
-    friend bool operator==(const Finish&, const Finish&) = default;
-  };
-  JobId id;
-  std::uint64_t order = 0;        // of submission; 1, 2, …
-  std::uint64_t incarnation = 0;  // the least one for its attempts
-  std::string submission;
-  JobSpec spec;      // name filled
-  std::string pool;  // of its target: its parts get nodes of this pool
-  // A checkpoint of another job, with which attempts start until one has saved its own.
-  std::optional<CheckpointSource> first_checkpoint;
-  std::optional<EnvironmentId> environment;
-  Instant submitted;
-  Phase phase = Phase::waiting;
-  std::optional<Why> cancel_by;
-  bool shared = false;             // its owner lets the members of its project read it
-  std::vector<JobSource> sources;  // see JobSubmitted
-  bool archived = false;  // lists leave it out; of a step, its pipeline's counts: metadata.h
-  std::vector<Attempt> attempts;  // numbers 1, 2, …
-  int charged_retries = 0;
-  int uncharged_retries = 0;
-  Why requeued_because;  // Attempt::retried of the last requeue
-  bool at_head = false;  // it became the first of its queue, and still waits
-  Instant head_since;    // then; later, if it first waited for its own user's jobs; a change of its
-                         // priority leaves it
-  Instant not_before;    // it is placed at this time or later; ns = 0: at any time
-  std::vector<After> waits_for;  // of spec.queue.after, those that have not ended as asked
-  std::optional<Finish> finish;
-  EventList events;
-  std::optional<Steps> steps;  // of a pipeline
-  // The named outputs of all nodes; of a pipeline, those that its file names.
-  std::optional<std::vector<MergedOutput>> merged;
-  std::vector<OutputWrite> writes;  // of `merged`, those whose path is in a remote datastore
-  int unwritten = 0;  // of `writes`, and of those of a pipeline's steps, those that wait
-  std::optional<Digest> reuse_key;  // of a pipeline's step; see step_key.h
-  // 0: a person submitted it, or its pipeline. Else attempts of one job did, or of jobs that this
-  // one submitted, and so on: the order of that job, or of the pipeline whose step it is. It stays
-  // when that job is deleted. Steps are reused only within a family.
-  std::uint64_t family = 0;
-  // The job whose attempt submitted it; of a step, the one whose attempt submitted its pipeline.
-  // "": none, or deleted since. Unlike spec.parent, it is never a later job of the same name.
-  JobId child_of;
-
-  const Attempt* last_attempt() const { return attempts.empty() ? nullptr : &attempts.back(); }
-  // True if no part of any attempt has outstanding logs on a node.
-  bool logs_settled() const;
-  // True if a part of its last attempt ever asked for a lock. If that part ends, others may solve.
-  bool has_asked() const;
-  JobStatus status() const;
-  friend bool operator==(const Job&, const Job&) = default;
-};
-
 // The data of one environment, kept while a job uses it; with locks, also while a registered name
 // has its definition, unless it is a family's.
 struct Environment {
@@ -282,9 +126,6 @@ struct EnvironmentVersion {
   std::optional<Bytes> files = {};  // see EnvironmentRegistered
   friend bool operator==(const EnvironmentVersion&, const EnvironmentVersion&) = default;
 };
-
-JobSize size_of(const Part& part);
-JobSize size_of(const Job& job);
 
 // The nodes of one pool, by id. The iterator steps through the table of all nodes, and searches
 // only when ids of other pools lie in between.

@@ -12,7 +12,7 @@
 #include "launcher/state/jobs/step_key.h"
 #include "launcher/state/old_facts.h"
 #include "launcher/state/state.h"
-#include "launcher/words/found.h"
+#include "launcher/words/found/say_found.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {
@@ -236,16 +236,17 @@ struct State::Applier {
     job.pool = state.computes_.pool_of(job.spec.compute);
     job.first_checkpoint = fact.checkpoint;
     job.submitted = at;
-    job.not_before = job.spec.queue.not_before;
     if (job.spec.is_pipeline()) {
-      job.phase = Job::Phase::steps;
+      job.phase = Job::RunsSteps{};
       job.steps.emplace(*job.spec.pipeline);
+    } else {
+      job.phase = Job::Waiting{job.spec.queue.after, job.spec.queue.not_before, false, {}};
     }
-    job.waits_for = job.spec.queue.after;
-    for (const After& after : job.waits_for) state.dependents_[after.job].insert(job.order);
+    for (const After& after : job.waiting().waits_for)
+      state.dependents_[after.job].insert(job.order);
     state.submitted_.emplace(job.order, job.id);
     state.index_.submitted(job.order, job.spec.submitter);
-    if (job.phase == Job::Phase::waiting) state.enqueue(job);
+    if (job.is_waiting()) state.enqueue(job);
     state.usage_.add(job.spec, {.spec_bytes = spec_bytes(job.spec)});
     job.sources = fact.sources;
     hold_sources(job);
@@ -291,17 +292,17 @@ struct State::Applier {
   void operator()(const CancelRequested& fact) const {
     Job& job = state.job_ref(fact.job);
     job.cancel_by = fact.by;
-    job.at_head = false;
+    leave_head(job);
     record(job, Event::Kind::cancel_requested);
     state.dequeue(job);
-    if (job.phase == Job::Phase::placed) state.touch_nodes(job.attempts.back());
+    if (job.is_placed()) state.touch_nodes(job.attempts.back());
     solver_may_change(job);
   }
 
   void operator()(const JobPriorityChanged& fact) const {
     Job& job = state.job_ref(fact.job);
     job.spec.queue.priority = fact.priority;
-    job.at_head = false;
+    leave_head(job);
     record(job, Event::Kind::updated, {}, {}, PriorityIs{fact.priority, fact.by});
   }
 
@@ -310,9 +311,13 @@ struct State::Applier {
   }
 
   void operator()(const JobAtHead& fact) const {
-    Job& job = state.job_ref(fact.job);
-    if (job.at_head || job.head_since.ns == 0) job.head_since = at;
-    job.at_head = true;
+    auto* waiting = std::get_if<Job::Waiting>(&state.job_ref(fact.job).phase);
+    if (waiting == nullptr) return;
+    if (waiting->at_head || waiting->head_since.ns == 0) waiting->head_since = at;
+    waiting->at_head = true;
+  }
+  static void leave_head(Job& job) {
+    if (auto* waiting = std::get_if<Job::Waiting>(&job.phase)) waiting->at_head = false;
   }
 
   void operator()(const RecentUseSet& fact) const {
@@ -366,9 +371,7 @@ struct State::Applier {
     }
     job.attempts.push_back(std::move(attempt));
     record(job, Event::Kind::placed, fact.attempt);
-    job.phase = Job::Phase::placed;
-    job.at_head = false;
-    job.head_since = {};
+    job.phase = Job::Placed{};
     state.usage_.add(job.spec, {.running = 1});
     state.computes_.count(job.spec, {.running = 1});
     state.dequeue(job);
@@ -433,7 +436,7 @@ struct State::Applier {
     Part& part = state.part_ref(attempt, fact.node);
     if (!part.ended()) free(fact.attempt.job, part);
     count(attempt.tally, part, -1);
-    part.gone = Part::Gone{fact.cause, fact.why, at, fact.fenced_until, fact.revoked};
+    part.standing = Part::Gone{fact.cause, fact.why, at, fact.fenced_until, fact.revoked};
     if (part.fenced()) state.fenced_[fact.node].insert(fact.attempt);
     count(attempt.tally, part, +1);
     state.unassign(attempt, part);
@@ -462,7 +465,7 @@ struct State::Applier {
     attempt.ended = fact.report;
     attempt.ended_at = at;
     if (fact.report.cause == Cause::completed) attempt.found.clear();
-    job.phase = Job::Phase::ended;
+    job.phase = Job::Ending{};
     for (Event& event : job.events.events)
       if (event.kind == Event::Kind::failed && event.attempt == fact.attempt.number &&
           fact.report.cause != Cause::canceled)
@@ -473,11 +476,9 @@ struct State::Applier {
   void operator()(const JobRequeued& fact) const {
     Job& job = state.job_ref(fact.job);
     Attempt& attempt = state.attempt_ref(fact.after);
-    job.phase = Job::Phase::waiting;
+    job.phase = Job::Waiting{{}, fact.not_before, false, {}};
     attempt.retried = retried_of(attempt, fact);
-    job.requeued_because = attempt.retried;
     record(job, Event::Kind::requeued, fact.after, {}, attempt.retried);
-    job.not_before = fact.not_before;
     ++(fact.charged ? job.charged_retries : job.uncharged_retries);
     if (!job.cancel_by) state.enqueue(job);
   }
@@ -486,9 +487,9 @@ struct State::Applier {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
     const std::uint64_t before = files_of(size_of(part));
-    part.released = true;
-    part.logs_lost = fact.logs_lost;
-    part.lost_log_bytes = fact.lost_bytes;
+    Part::Released released;
+    if (fact.logs_lost) released.lost_logs = Bytes{fact.lost_bytes};
+    if (part.assigned()) part.standing = released;
     files_changed(fact.attempt.job, part, before);
     state.unassign(attempt, part);
     if (!fact.logs_lost) return;
@@ -518,10 +519,9 @@ struct State::Applier {
     Job& job = state.job_ref(fact.job);
     for (Attempt& attempt : job.attempts)  // nobody waits for them any more
       for (Part& part : attempt.parts) state.unfence(part, attempt.id);
-    for (const After& after : std::vector<After>(job.waits_for)) state.meet(job, after.job);
-    job.phase = Job::Phase::final;
-    job.at_head = false;
-    job.finish = Job::Finish{fact.status, fact.report, at};
+    for (const After& after : std::vector<After>(job.waiting().waits_for))
+      state.meet(job, after.job);
+    job.phase = Job::Finish{fact.status, fact.report, at};
     record(job, Event::Kind::finished);
     state.dequeue(job);
     state.index_.finished(job.order, fact.status);
@@ -598,8 +598,8 @@ struct State::Applier {
     if (state.steps_around(job) != nullptr) note_ended(state.job_ref(job.spec.parent));
   }
   void note_ended(const Job& job) const {
-    if (!job.finish || !job.spec.step.empty() || job.unwritten > 0) return;
-    const EndedJobs::Place place{job.finish->at, job.order};
+    if (!job.finish() || !job.spec.step.empty() || job.unwritten > 0) return;
+    const EndedJobs::Place place{job.finish()->at, job.order};
     if (state.ended_.add(job.spec.submitter, place, job.id, state.gives(job)))
       state.usage_.add(job.spec, {.kept_jobs = 1});
   }
@@ -661,7 +661,7 @@ struct State::Applier {
     for (const JobId& step : job.steps->jobs()) state.job_ref(step).child_of = {};
   }
   void leave_pipeline(const Job& job) const {
-    const bool completed = job.finish->status == JobStatus::completed;
+    const bool completed = job.finish()->status == JobStatus::completed;
     if (completed && job.reuse_key && job.merged && is_whole(*job.merged))
       state.reusable_[{job.family, *job.reuse_key}].insert(job.order);
     if (Steps* steps = state.steps_around(job))
@@ -685,18 +685,18 @@ struct State::Applier {
   void operator()(const JobDeleted& fact) const {
     if (const Job* found = state.jobs_.find(fact.job)) {
       const Job& job = *found;
-      CHECK(job.finish.has_value(), "a job can be deleted only after it has ended");
+      CHECK(job.is_final(), "a job can be deleted only after it has ended");
       state.ended_.discount(job.spec.submitter, size_of(job));
       state.usage_.add(
           job.spec, {.spec_bytes = -spec_bytes(job.spec), .job_files = 0 - files_of(size_of(job))});
       release_sources(job);
-      if (state.ended_.remove(job.spec.submitter, {job.finish->at, job.order}))
+      if (state.ended_.remove(job.spec.submitter, {job.finish()->at, job.order}))
         state.usage_.add(job.spec, {.kept_jobs = -1});
       forget_reusable(job);
       leave_family(job);
       state.unwritten_.erase(job.id);
       state.submitted_.erase(job.order);
-      state.index_.deleted(job.order, job.spec.submitter, job.finish->status);
+      state.index_.deleted(job.order, job.spec.submitter, job.finish()->status);
       state.submissions_.erase(job.submission);
       if (job.environment) {
         state.environments_[*job.environment].jobs.erase(job.order);
@@ -824,16 +824,16 @@ struct State::Applier {
   void operator()(const EnvironmentWanted& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
-    attempt.tally.asked += (fact.platform.empty() ? 0 : 1) - (part.wants_lock.empty() ? 0 : 1);
-    part.wants_lock = fact.platform;
-    part.asked = at;
+    if (!part.lock_request) ++attempt.tally.asked;
+    part.lock_request = Part::LockRequest{fact.platform, at, {}};
     if (const Job& job = state.job_ref(fact.attempt.job); job.environment)
       state.touch_environment(*job.environment);
   }
 
   void operator()(const EnvironmentNotSolved& fact) const {
     Part& part = state.part_ref(state.attempt_ref(fact.attempt), fact.node);
-    part.not_solved = Part::NotSolved{fact.generation, fact.platform, fact.why};
+    if (part.asks_for(fact.platform))
+      part.lock_request->not_solved = Part::LockRequest::NotSolved{fact.generation, fact.why};
     solver_may_change(state.job_ref(fact.attempt.job));
   }
 
@@ -937,7 +937,7 @@ struct State::Applier {
   static void count(Attempt::Tally& tally, const Part& part, int by) {
     if (part.at_least(PartState::prepared)) tally.prepared += by;
     if (part.at_least(PartState::running)) tally.running += by;
-    if (part.at_least(PartState::collecting) || part.gone) tally.over += by;
+    if (part.at_least(PartState::collecting) || part.gone() != nullptr) tally.over += by;
     if (part.ended()) tally.ended += by;
     if (part.failed()) tally.failed += by;
   }

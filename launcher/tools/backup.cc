@@ -31,7 +31,7 @@ namespace {
 std::string about(const std::string& backup) { return backup + "/backup.json"; }
 std::string sealed_secrets(const std::string& backup) { return backup + "/secrets.sealed"; }
 
-// A directory that is made beside and gets its name when all is in it.
+// A directory that is made under another name and renamed when it is complete.
 class Beside {
  public:
   static Result<Beside> begin(const std::string& path) {
@@ -74,7 +74,7 @@ Status copy_whole(const std::string& from, const std::string& to) {
   return io::copy_file(from, to);
 }
 
-// The regular files of a directory, which may not be there.
+// Copies the regular files of a directory, which may not exist.
 Status copy_directory(const std::string& from, const std::string& to, Copy copy,
                       std::uint64_t* count = nullptr) {
   if (!io::exists(from)) return {};
@@ -89,7 +89,7 @@ Status copy_directory(const std::string& from, const std::string& to, Copy copy,
   return io::sync_directory(to);
 }
 
-// Packs are appended to, so they are copied; a large blob's file is never changed.
+// Packs grow, so they are copied. The file of a large blob never changes, so it is linked.
 Status copy_blobs(const std::string& from, const std::string& to) {
   TRY(io::make_directories(to, 0700));
   if (!io::exists(from)) return {};
@@ -112,7 +112,8 @@ Status copy_logs(const State& state, const LauncherHome& from, const LauncherHom
   return {};
 }
 
-// The head first: what it names is in the segments by then, however far the launcher goes on.
+// The head is copied first: the entry that it names is in the segments by then, even if the
+// launcher continues.
 Status copy_audit(const LauncherHome& from, const LauncherHome& to) {
   if (!io::exists(from.audit())) return {};
   TRY(io::make_directories(to.audit(), 0700));
@@ -122,12 +123,13 @@ Status copy_audit(const LauncherHome& from, const LauncherHome& to) {
   for (const auto& segment : segments) {
     const Status copied =
         io::copy_file(segment.path, audit_segment_path(to.audit(), segment.number));
-    if (!copied && io::exists(segment.path)) return copied;  // else it was the oldest, and went
+    // Otherwise it was the oldest, and was removed.
+    if (!copied && io::exists(segment.path)) return copied;
   }
   return io::sync_directory(to.audit());
 }
 
-// What providers keep: the host keys that were seen at the first attach.
+// Copies the state of providers: the host keys that were seen at the first attach.
 Status copy_provider_state(const State& state, const LauncherHome& from, const LauncherHome& to) {
   for (const auto& [target, compute] : state.computes().all())
     TRY(copy_directory(from.compute_state(target), to.compute_state(target), copy_whole));
@@ -150,7 +152,7 @@ Result<State> read_state(const std::string& journal_path, std::uint64_t* facts) 
   return state;
 }
 
-// What the copy refers to is in it; what else was copied goes.
+// Checks that everything which the copy refers to is in it, and removes other blobs.
 Status settle_blobs(const State& state, const std::string& path, BackupReport* report) {
   TRY_ASSIGN(const auto store, snapshot::BlobStore::open(path));
   std::vector<Digest> trees;
@@ -195,7 +197,7 @@ Status take_secrets(const LauncherHome& home, const std::string& key_path, const
   return {};
 }
 
-// What the backup itself says that it left out: whoever restores it hears of it now.
+// The backup lists what it left out; a restore reports that.
 Status give_secrets(const std::string& from, const std::string& key_path, const LauncherHome& home,
                     BackupReport* report) {
   TRY_ASSIGN(const std::string text, io::read_file(about(from), mebibytes(1)));
@@ -223,7 +225,7 @@ Status give_secrets(const std::string& from, const std::string& key_path, const 
   return {};
 }
 
-// Its words of how it was started name the home it had.
+// Replaces the former home in the record of how the launcher was started.
 Status adapt_start_record(const std::string& path, const std::string& home) {
   if (!io::exists(path)) return {};
   TRY_ASSIGN(const std::string text, io::read_file(path, mebibytes(1)));
@@ -250,15 +252,15 @@ Result<BackupReport> backup(const std::string& home_path, const std::string& to,
         ErrorCode::invalid_argument,
         fmt::format("{} is inside the home to back up; name a directory outside of the home", to));
   if (!key_path.empty()) {
-    TRY_ASSIGN(const PublicKey key, read_backup_key(key_path));  // before anything is copied
+    TRY_ASSIGN(const PublicKey key, read_backup_key(key_path));  // read before anything is copied
     (void)key;
   }
   TRY_ASSIGN(auto beside, Beside::begin(to));
   const LauncherHome copy(beside.path());
   BackupReport report{home_path, to, io::SystemClock().now(), 0, 0, 0, 0, {}};
-  // Nothing that the journal's copy refers to is removed while this is held.
+  // While this lock is held, nothing is removed that the journal's copy refers to.
   std::optional<io::SharedLock> lock;
-  if (io::exists(home.stores_lock())) {  // else no launcher of this version was ever here
+  if (io::exists(home.stores_lock())) {  // without it, no launcher of this version used the home
     TRY_ASSIGN(lock, io::SharedLock::acquire(home.stores_lock()));
   }
   TRY(expect_whole_journal(home.journal(), sign_of_life(home)));

@@ -55,7 +55,7 @@ Result<std::uint64_t> save_secrets(const LauncherHome& home, const std::string& 
   TRY_ASSIGN(const PublicKey key, read_backup_key(key_path));
   std::vector<StoredSecret> secrets;
   TRY_ASSIGN(const std::uint64_t there, count_secrets(home));
-  if (there > 0) {  // else the launcher may have no key yet
+  if (there > 0) {  // otherwise the launcher may have no key yet
     TRY_ASSIGN(const auto store,
                SecretStore::open(home.secrets(), SecretStore::MissingKey::refuse));
     TRY_ASSIGN(secrets, store->all());

@@ -28,7 +28,7 @@ struct ToolOptions {
   std::string format = "text";
 };
 
-// The one that `lockstep` starts.
+// The home of the launcher that `lockstep` starts.
 std::string default_home() {
   if (const char* chosen = std::getenv("LOCKSTEP_HOME"); chosen != nullptr && *chosen != '\0')
     return std::string(chosen) + "/launcher";
@@ -236,7 +236,7 @@ std::optional<int> run_tool(int argc, const char* const* argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    // Unknown options before missing ones: a missing one may only have been misspelt.
+    // Reports unknown options before missing ones: a missing one may only be misspelt.
     const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
     const auto unknown = app.remaining(true);
     const std::string why =

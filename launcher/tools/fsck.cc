@@ -54,17 +54,17 @@ class Fsck {
   const LauncherHome& home_;
   FsckReport report_;
   State state_;
-  bool whole_ = true;  // all facts were folded: what is not referred to is of no use
+  bool whole_ = true;  // all facts were read, so what nothing refers to is of no use
 };
 
-// What stands is not given up by a slip.
+// Guards against a typing error: an intact row must not be given up.
 Status Fsck::expect_broken_at(std::uint64_t row) const {
   const auto refused = [&](const std::string& why) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("--truncate-journal-at {}: {}; nothing was changed", row, why));
   };
   TRY_ASSIGN(const JournalCheck journal, check_journal(home_.journal()));
-  if (journal.lost && row == journal.rows + 1) return {};  // the number of facts is given up
+  if (journal.lost && row == journal.rows + 1) return {};  // the count of facts is given up
   if (row < 1 || row > journal.rows)
     return refused(fmt::format("the journal has rows 1 to {}", journal.rows));
   if (journal.broken && *journal.broken != row)
@@ -131,7 +131,8 @@ Status Fsck::check_blobs() {
         "moved the damaged blob {} to {}; a client or node that has the blob can send it again",
         digest.hex(), to));
   }
-  // Of a journal that is broken, what nothing refers to may belong to what cannot be read.
+  // If the journal is damaged, files that nothing refers to may belong to facts that cannot be
+  // read.
   if (!whole_ || (others.empty() && leftovers.empty())) return {};
   TRY_ASSIGN(const std::uint64_t bytes, blobs->clean());
   report_.repaired.push_back(
@@ -157,11 +158,11 @@ Status Fsck::check_logs() {
   for (const auto& [id, job] : state_.jobs()) {
     for (const Attempt& attempt : job.attempts) {
       for (const Part& part : attempt.parts) {
-        // Before a part is released its logs are on their way; if they were given up, they may
-        // lack anything.
-        const bool kept = part.finished() && part.report->exit && part.released && !part.logs_lost;
-        if (!kept) continue;
-        for (const LogSize& sizes : part.report->exit->logs)
+        // Logs of a part that is not released may still be under way; if they were given up, any
+        // may be missing.
+        const bool kept = part.released() != nullptr && !part.released()->lost_logs;
+        if (!kept || part.exit() == nullptr) continue;
+        for (const LogSize& sizes : part.exit()->logs)
           for (const auto& [key, size] : logs_of(attempt.id, sizes)) check_log(key, size);
       }
     }
@@ -195,7 +196,7 @@ Status Fsck::check_log_folders() {
 }
 
 Status Fsck::check_audit() {
-  if (!io::exists(home_.audit())) return {};  // no launcher of this version was ever here
+  if (!io::exists(home_.audit())) return {};  // no launcher of this version used this home
   const auto found = verify_audit(home_.audit(), {}, {});
   if (!found && found.error().code == ErrorCode::not_found) return {};
   if (!found) return found.error();
@@ -208,7 +209,7 @@ Status Fsck::check_audit() {
 
 namespace {
 
-// What another account writes there the launcher could not read afterwards.
+// The launcher could not read files that another account writes there.
 Status may_change(const std::string& home) {
   struct stat info {};
   if (::stat(home.c_str(), &info) != 0) return errno_error(errno, "cannot stat " + home);

@@ -13,12 +13,14 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr Duration kHangUpGrace = seconds(1);            // from SIGHUP to SIGKILL
-constexpr Duration kCloseAfter = milliseconds(500);      // streams of a program that is gone
-constexpr Duration kMainWaitsFor = 2 * kAttachAskAfter;  // rank 0, for a silent client
+constexpr Duration kHangUpGrace = seconds(1);  // the time between SIGHUP and SIGKILL
+// How long streams of an ended program stay open.
+constexpr Duration kCloseAfter = milliseconds(500);
+// How long rank 0 waits for a client that is silent.
+constexpr Duration kMainWaitsFor = 2 * kAttachAskAfter;
 constexpr std::size_t kMostGone = 4096;
 
-// As a shell has it.
+// The exit code as shells count it.
 int code_of(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
@@ -51,7 +53,7 @@ void Attachments::refuse(const AttachId& id, std::string message, bool for_now) 
 
 // ---- frames -------------------------------------------------------------------------------------
 
-// A frame for an id that is not open may have overtaken its opening, or be late.
+// The id of such a frame is not open: the frame came before its opening, or late.
 void Attachments::take(const AttachFrame& frame) {
   const AttachId& id = frame.attachment;
   if (const auto* order = std::get_if<AttachOpen>(&frame.body)) return open(id, *order);
@@ -89,7 +91,7 @@ void Attachments::notify(One& one, int number) {
   if (std::holds_alternative<Main>(one.what)) signal(facts_.first_rank, number);
 }
 
-// Sends what there is to send, after whatever may have changed it.
+// Sends everything that can be sent, after any change.
 void Attachments::go_on(const AttachId& id) {
   One* const one = find(id);
   if (one == nullptr) return;
@@ -115,7 +117,8 @@ void Attachments::go_on_stacks(One& one, StackRun& run) {
 
 // ---- their end ----------------------------------------------------------------------------------
 
-// An order that fails says at once that lockstep-spawn is gone: that waits until we are done.
+// If the order fails, lockstep-spawn is gone, and the client would report it at once. That report
+// waits until this call is done.
 void Attachments::order(const std::function<void(spawn::Client&)>& what) {
   spawn::Client* const spawn = place_.spawn();
   if (spawn == nullptr) return;
@@ -145,13 +148,13 @@ void Attachments::close(const AttachId& id) {
   ones_.erase(id);
 }
 
-// Its client is gone. What it started is told to end, and killed a moment later.
+// The client is gone. The program that it started is told to end, and killed a moment later.
 void Attachments::leave(One& one) {
   if (std::holds_alternative<Main>(one.what) && main_ != nullptr) main_->detach();
   auto* const program = std::get_if<Program>(&one.what);
   if (program == nullptr || program->is_left) return;
   signal(program->id, SIGHUP);
-  program->streams.reset();  // a terminal hangs up
+  program->streams.reset();  // closing a terminal sends SIGHUP
   dying_[program->id] = clock_.now() + kHangUpGrace;
 }
 
@@ -164,7 +167,7 @@ void Attachments::end_all(const std::string& why) {
   for (const AttachId& id : ids) {
     One& one = *find(id);
     if (auto* stacks = std::get_if<std::unique_ptr<StackRun>>(&one.what)) {
-      stacks->reset();  // kills its tools
+      stacks->reset();  // ends the tools that take stacks
       one.talk.close(AttachStream::output);
     }
     if (const auto* program = std::get_if<Program>(&one.what); program && !program->is_left)

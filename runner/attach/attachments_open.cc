@@ -1,4 +1,4 @@
-// Openings: which they are, and what they start.
+// Opens attachments: which rank they mean, and which program they start.
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -48,7 +48,7 @@ void Attachments::open(const AttachId& id, const AttachOpen& open) {
   go_on(id);
 }
 
-// "": it may be opened.
+// "": it may be opened; else the reason.
 std::string Attachments::why_not(const AttachId& id, const AttachOpen& open) const {
   const std::string job = facts_.attempt.job.value;
   if (open.attempt != facts_.attempt || open.job != facts_.attempt.job)
@@ -66,7 +66,7 @@ std::string Attachments::why_not(const AttachId& id, const AttachOpen& open) con
   return valid ? "" : valid.error().message;
 }
 
-// unavailable: later, perhaps.
+// unavailable: it may be possible later.
 Result<int> Attachments::rank_of(const AttachOpen& open) const {
   const int last = facts_.first_rank + facts_.ranks_here - 1;
   const int rank = open.rank.value_or(facts_.first_rank);
@@ -144,7 +144,7 @@ Status Attachments::begin_program(const AttachId& id, One& one, const AttachProg
   return {};
 }
 
-// The newest client has them: one that broke off is not waited for.
+// The newest client gets the streams: an earlier one may have lost its connection without closing.
 Status Attachments::begin_main(const AttachId& id, One& one, const AttachMain& order) {
   if (main_ == nullptr)
     return make_error(ErrorCode::conflict,

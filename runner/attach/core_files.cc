@@ -22,11 +22,13 @@ namespace lockstep::runner {
 namespace {
 
 constexpr std::size_t kMostSaid = 1u << 20;
-constexpr std::size_t kMostOfFrame = 200;  // of its function, and of its file
-constexpr int kMostReadsOfCore = 128;      // at once, for a tool that writes without end
+constexpr std::size_t kMostOfFrame = 200;  // the most bytes of a frame's function, and of its file
+// How often one turn reads at most, if a tool writes without end.
+constexpr int kMostReadsOfCore = 128;
 constexpr char kToolFolders[] = "/usr/local/bin:/usr/bin:/bin";
 
-// A program that fails has one of these; others are sent, or have no core file (signal(7)).
+// A failing program gets one of these signals. Others are sent by somebody, or write no core file
+// (signal(7)).
 bool is_crash(int signal) {
   switch (signal) {
     case SIGQUIT:
@@ -48,7 +50,8 @@ int signal_of(int wait_status) {
                                                                   : 0;
 }
 
-// Without a core file of its own, and without what is meant for the rank's program alone.
+// Makes the tool's process write no core file, and removes what is meant for the rank's program
+// only.
 void make_tool(const std::string& tools, spawn::RankProcess& process) {
   process.path = (tools.empty() ? "" : tools + ":") + process.path + ":" + kToolFolders;
   for (const char* name :
@@ -57,7 +60,7 @@ void make_tool(const std::string& tools, spawn::RankProcess& process) {
   process.environment["PATH"] = process.path;
   for (spawn::RlimitEntry& limit : process.rlimits)
     if (limit.resource == static_cast<std::uint32_t>(RLIMIT_CORE))
-      limit.soft = 1;  // see rlimits.cc
+      limit.soft = 1;  // a limit of 1: see rlimits.cc
 }
 
 }  // namespace
@@ -125,8 +128,8 @@ void CoreFiles::unwatch() {
     if (*fd) loop_.unwatch(fd->get(), io::EventLoop::Interest::read);
 }
 
-// At their ends the streams stay readable: until the keeper says that nothing is left, they are
-// looked at no more.
+// Streams stay readable after their ends. They are polled again only when the keeper reports that
+// no process is left.
 void CoreFiles::take() {
   bool any = false;
   char buffer[16384];

@@ -11,9 +11,8 @@ namespace {
 constexpr std::string_view kMark = "lockstep-core: ";
 constexpr std::size_t kMostOfPattern = 128;  // the kernel's limit
 
-// For POSIX's sh. Every core that it takes gets a name of its own first, since the next rank that
-// fails may overwrite or find it. The arguments: since, reads, keeps, rank, most, kind, kept, and
-// the globs.
+// The script is for POSIX's sh. It renames each core file first, since the next rank that fails may
+// overwrite or find it. The arguments: since, reads, keeps, rank, most, kind, kept, and the globs.
 constexpr char kScript[] = R"sh(since=$1 reads=$2 keeps=$3 rank=$4 most=$5 kind=$6 kept=$7
 shift 7
 IFS='
@@ -80,7 +79,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// A literal character of a pattern, for the shell.
+// Adds a literal character of a pattern, escaped for the shell.
 void add_literal(char c, std::string& glob) {
   if (std::string_view("*?[]\\").find(c) != std::string_view::npos) glob += '\\';
   glob += c;
@@ -115,7 +114,8 @@ CorePlace place_of_program(std::string_view pattern, bool in_container) {
   const std::string shown = in_one_line(head(program, kMostOfPattern));
   if (in_container) return nowhere({CoreTaker::program, shown, true});
   if (name == "systemd-coredump") return {CorePlace::Kind::systemd, {}, {}};
-  // It writes one where the limit allows it: beside the program, or in a folder of its own.
+  // apport writes a core file if the limit allows it: beside the program, or in a folder of its
+  // own.
   if (name == "apport")
     return {CorePlace::Kind::files, {"core", "core.*", "/var/lib/apport/coredump/core.*"}, {}};
   return nowhere({CoreTaker::program, shown, false});

@@ -81,7 +81,7 @@ void KeptStacks::begin() {
   go_on();
 }
 
-// Starts what may run now, and takes what tools have said.
+// Starts the tools that may run now, and reads the output of those that run.
 void KeptStacks::go_on() {
   if (!run_) return;
   run_->go_on(clock_.now());

@@ -101,7 +101,7 @@ void MainStreams::write_input() {
 
 // ---- output -------------------------------------------------------------------------------------
 
-// False: the log's pipe is full.
+// False: the pipe of the log is full.
 bool MainStreams::write_log(Side& side) {
   while (!side.unlogged.empty() && side.log) {
     const ssize_t length = write(side.log.get(), side.unlogged.data(), side.unlogged.size());
@@ -145,7 +145,7 @@ bool MainStreams::read_some(Side& side) {
   const auto buffer = std::make_unique_for_overwrite<char[]>(most);
   const ssize_t length = read(side.from->get(), buffer.get(), most);
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-  if (length <= 0) {  // a terminal says EIO
+  if (length <= 0) {  // a terminal returns EIO at its end
     close(side);
     return false;
   }
@@ -162,7 +162,7 @@ bool MainStreams::read_some(Side& side) {
   return true;
 }
 
-// No more than such streams hold, in case that somebody beyond our reach goes on writing.
+// Reads at most as much as such streams can hold: a process that we cannot end may go on writing.
 bool MainStreams::drain(const std::function<bool()>& take_logs) {
   constexpr int kMostReads = 64;
   waits_ = false;

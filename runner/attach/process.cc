@@ -13,7 +13,7 @@
 namespace lockstep::runner {
 namespace {
 
-// Names, and beginnings of names that end with '_'.
+// Names of variables; those that end with '_' are beginnings of names.
 constexpr std::string_view kRankVariables[] = {
     "PMIX_RANK", "PMIX_NAMESPACE", "PMIX_ID",  "PMIX_SERVER_", "PMI_FD",
     "PMI_PORT",  "PMI_ID",         "PMI_RANK", "PMI_SIZE",     "PMI_SPAWNED",
@@ -25,7 +25,7 @@ bool makes_a_rank(std::string_view name) {
   return false;
 }
 
-// Of an account that nobody logs in to.
+// Such programs are the shells of accounts that nobody logs in to.
 bool is_no_shell(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   return name == "nologin" || name == "false" || name == "true" || name == "sync";
@@ -36,7 +36,7 @@ Status give(int fd, std::uint32_t uid) {
   return errno_error(errno, fmt::format("giving a stream of an attachment to uid {}", uid));
 }
 
-// `ours` is the end that we read, or write to.
+// `ours` is the end that this process reads or writes.
 Status open_pipe(bool we_read, std::uint32_t uid, io::Fd* theirs, io::Fd* ours) {
   int fds[2];
   if (pipe2(fds, O_CLOEXEC) != 0) return errno_error(errno, "a pipe for an attachment");
@@ -78,7 +78,7 @@ Result<Stdio> open_terminal(TerminalSize size, std::uint32_t uid) {
   stdio.output.reset(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
   if (!stdio.output) return errno_error(errno, "a pseudo-terminal (/dev/ptmx)");
   if (unlockpt(stdio.output.get()) != 0) return errno_error(errno, "unlocking a pseudo-terminal");
-  // By its master, not by a path: /dev/pts may be another file system here.
+  // Opens the terminal by its master, since /dev/pts may be another file system here.
   stdio.theirs[0].reset(ioctl(stdio.output.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!stdio.theirs[0]) return errno_error(errno, "the other side of a pseudo-terminal");
   for (int i = 1; i < 3; ++i) {
@@ -89,7 +89,7 @@ Result<Stdio> open_terminal(TerminalSize size, std::uint32_t uid) {
   set_size(stdio.output.get(), size);
   termios settings{};
   if (tcgetattr(stdio.theirs[0].get(), &settings) == 0) {
-    settings.c_iflag |= IUTF8;  // so that a backspace takes a whole character
+    settings.c_iflag |= IUTF8;  // a backspace then removes a whole character
     tcsetattr(stdio.theirs[0].get(), TCSANOW, &settings);
   }
   return stdio;
@@ -109,10 +109,11 @@ Result<Stdio> open_pipes(bool takes_input, std::uint32_t uid) {
 
 void set_size(int terminal, TerminalSize size) {
   const winsize value{size.rows, size.columns, 0, 0};
-  ioctl(terminal, TIOCSWINSZ, &value);  // the kernel tells the foreground group
+  ioctl(terminal, TIOCSWINSZ, &value);  // the kernel then signals the foreground process group
 }
 
-// Within a line the first one only hands over what was typed.
+// In the middle of a line, the first end-of-file character only delivers the line so far; the
+// second one ends the input.
 std::string end_of_input(int terminal, bool within_line) {
   termios settings{};
   if (tcgetattr(terminal, &settings) != 0 || (settings.c_lflag & ICANON) == 0) return "";

@@ -14,13 +14,13 @@ namespace lockstep::runner {
 namespace {
 
 constexpr std::size_t kAtOnce = 4;
-constexpr std::size_t kMaxWaiting = 1u << 20;  // bytes of lines
+constexpr std::size_t kMaxWaiting = 1u << 20;  // bytes of complete lines
 constexpr std::size_t kMaxErrors = 4096;
-constexpr int kMostReads = 128;  // at once, which is more than a pipe holds
+constexpr int kMostReads = 128;  // how often one turn reads at most; more than a pipe holds
 constexpr char kMoreTools[] = "/usr/local/bin:/usr/bin:/bin";
 
-// Reads what is there now, and keeps `most` bytes of it. False: nothing was there. A tool that
-// writes without end, which the job's PATH may have, holds nobody else up.
+// Reads what is available now, and keeps `most` bytes of it. False: nothing was available. A tool
+// on the job's PATH may write without end, so the loop is bounded.
 bool read_all(int fd, std::string* into, std::size_t most) {
   char buffer[16384];
   bool any = false;
@@ -76,13 +76,13 @@ void StackRun::go_on(Instant now) {
 
 void StackRun::start(Run run, Instant now) {
   const spawn::RankProcess* rank = doors_.rank(run.process.rank);
-  if (rank == nullptr) return;  // it has ended, and its processes with it
+  if (rank == nullptr) return;  // the rank has ended, and so have its processes
   spawn::RankProcess process = *rank;
   process.argv = run.tools.front().words;
   process.program = process.argv[0];
   process.path = (tools_.empty() ? "" : tools_ + ":") + process.path + ":" + kMoreTools;
-  // What is meant for the rank's program breaks tools, which bring their own Python; and they would
-  // look for debug information in the network.
+  // Variables for the rank's program would break tools, which bring their own Python. The last one
+  // would make them download debug information.
   for (const char* name :
        {"LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH", "DEBUGINFOD_URLS"})
     process.environment.erase(name);
@@ -103,8 +103,8 @@ void StackRun::start(Run run, Instant now) {
   running_.push_back(std::move(run));
 }
 
-// At their ends the streams stay readable: until the keeper says that nothing is left, they are
-// looked at no more.
+// Streams stay readable after their ends. They are polled again only when the keeper reports that
+// no process is left.
 void StackRun::take(Run& run) {
   const bool any_output = read_all(run.stdio.output.get(), &run.output, kMaxStackText);
   const bool any_errors = read_all(run.stdio.error.get(), &run.errors, kMaxErrors);
@@ -127,7 +127,7 @@ void StackRun::finish(std::size_t index, std::string tool, std::string error) {
 void StackRun::failed(int id, int error, spawn::SpawnStage stage) {
   const std::size_t i = index_of(id);
   if (i == running_.size()) return;
-  // The folder of one of the places may also be closed to the rank's user.
+  // The tool was not found. One of the folders may also be unreadable for the rank's user.
   const bool is_missing = stage == spawn::SpawnStage::exec;
   const std::string tool = running_[i].tools.front().name;
   if (!is_missing) return finish(i, "", spawn::why_not_started(tool, error, stage));

@@ -17,7 +17,7 @@ namespace lockstep::runner {
 namespace {
 
 constexpr std::size_t kMaxCommandWords = 200;  // bytes
-constexpr int kDeepest = 16;                   // of what py-spy says, which nests 5 deep
+constexpr int kDeepest = 16;  // the deepest nesting that is read; py-spy's JSON nests 5 deep
 
 std::string file_of(const std::string& root, int pid, const char* name) {
   return fmt::format("{}/proc/{}/{}", root, pid, name);
@@ -45,7 +45,7 @@ bool is_python_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1).starts_with("python");
 }
 
-// The kernel says it, or else the process itself.
+// The kernel knows the program's file; else the command line decides.
 bool runs_python(const std::string& root, int pid, const std::string& command) {
   char path[4096];
   const ssize_t length = readlink(file_of(root, pid, "exe").c_str(), path, sizeof path);
@@ -53,7 +53,7 @@ bool runs_python(const std::string& root, int pid, const std::string& command) {
   return is_python_name(std::string_view(command).substr(0, command.find(' ')));
 }
 
-// "" of a process that has ended.
+// "" if the process has ended.
 std::string command_of(const std::string& root, int pid) {
   std::string command = io::read_file(file_of(root, pid, "cmdline")).value_or("");
   while (!command.empty() && command.back() == '\0') command.pop_back();
@@ -61,7 +61,7 @@ std::string command_of(const std::string& root, int pid) {
   return command.substr(0, kMaxCommandWords);
 }
 
-// The nesting that a reader of this text would follow.
+// Whether the text nests too deep for the recursive reader.
 bool is_deep(std::string_view json) {
   int depth = 0;
   bool in_string = false;
@@ -92,7 +92,7 @@ std::vector<TracedProcess> processes_of_ranks(const std::map<int, int>& pid_of_r
   const std::vector<int> below_spawn = tree_of(all, spawn_pid);
   const std::set<int> ours(below_spawn.begin(), below_spawn.end());
   std::erase_if(all, [&](const ProcessUse& each) { return ours.count(each.pid) == 0; });
-  std::map<int, int> tops;  // by the pids that the ranks see
+  std::map<int, int> tops;  // processes by the pids that ranks see
   for (const ProcessUse& process : all)
     if (process.parent == spawn_pid) tops[own_pid(root, process.pid)] = process.pid;
   std::vector<TracedProcess> found;

@@ -32,7 +32,7 @@ void set_gpus(const GangContext& gang, int local_rank, Variables* out) {
     if (!visible.empty()) visible += ',';
     visible += std::to_string(held[i]);
   }
-  out->set("CUDA_VISIBLE_DEVICES", visible);  // "" hides GPUs that the job does not hold
+  out->set("CUDA_VISIBLE_DEVICES", visible);  // "" hides the GPUs that the job does not hold
   if (!held.empty()) out->set("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
   out->set("AZ_BATCHAI_GPU_COUNT", static_cast<int>(held.size()));
 }
@@ -46,7 +46,8 @@ void set_multi_node(const GangContext& gang, Variables* out) {
   out->set("AZUREML_NODE_COUNT", static_cast<int>(table.members.size()));
 }
 
-// The runner reads there which network NCCL chose. `network`: what the operator says comes first.
+// NCCL writes its choice of network into this log, which the runner reads. `network`: settings of
+// the operator come before those of Lockstep.
 void set_nccl_log(const GangContext& gang, std::map<std::string, std::string> network,
                   Variables* out) {
   const JobSpec& spec = gang.assignment.spec;
@@ -66,8 +67,8 @@ void set_array(const ArrayTask& task, Variables* out) {
 
 }  // namespace
 
-// MLFLOW_RUN_ID and MLFLOW_TRACKING_URI are absent as long as no tracking service is there: a run
-// id that no server knows makes mlflow.start_run() fail.
+// MLFLOW_RUN_ID and MLFLOW_TRACKING_URI are not set without a tracking service: mlflow.start_run()
+// fails for a run id that no server knows.
 std::map<std::string, std::string> common_environment(const GangContext& gang, int rank,
                                                       int local_rank) {
   const Assignment& assignment = gang.assignment;

@@ -1,6 +1,6 @@
-// MPI ranks without mpirun: PMIx for Open MPI, and PMI-1 beside it for MPICH's family. A rank's
-// library takes the one that it knows (docs/decisions/059-pmi1.md). A barrier of PMI-1 is a fence
-// of the gang's tree.
+// MPI ranks without mpirun: PMIx for Open MPI, and PMI-1 for the family of MPICH. A rank's library
+// uses the one that it supports (docs/decisions/059-pmi1.md). A barrier of PMI-1 is a fence over
+// the gang's tree.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -21,12 +21,12 @@
 namespace lockstep::runner {
 namespace {
 
-// The same on all nodes of the gang, and of no other attempt, whoever started it: MPICH 5 makes
-// names of shared memory from it, and takes what is there by that name.
+// The name is the same on all nodes of the gang and differs between attempts. MPICH 5 names its
+// shared memory after it, and would use segments of another attempt with that name.
 std::string name_of_keys(const GangContext& gang) {
   std::string unique = to_string(gang.assignment.attempt);
   unique += ' ' + gang.gang().members.front().runner_key.value;
-  if (gang.assignment.nodes() == 1)  // which has no key
+  if (gang.assignment.nodes() == 1)  // a gang of one node has no key
     unique += fmt::format(" {} {}", gang.tmp_directory, getpid());
   return "ls-" + sha256(unique).hex().substr(0, 16);
 }
@@ -36,14 +36,14 @@ Pmi1Protocol::Job pmi1_job(const GangContext& gang) {
   return {name_of_keys(gang), assignment.nodes(), assignment.ranks_here(), assignment.first_rank()};
 }
 
-// FNV-1a, by which MPICH 5 shortens the name of the keys.
+// FNV-1a, the hash by which MPICH 5 shortens the name.
 std::uint32_t world_of(std::string_view name) {
   std::uint32_t hash = 2166136261U;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
   return hash;
 }
 
-// Ranks of MPICH 5 that were killed leave these; earlier versions unlink theirs in MPI_Init.
+// Killed ranks of MPICH 5 leave these files; earlier versions unlink theirs in MPI_Init.
 void remove_shared_memory(const GangContext& gang) {
   const auto folder = io::Folder::open("/dev/shm");
   if (!folder) return;
@@ -87,8 +87,8 @@ class MpiBootstrap final : public Bootstrap {
   const GangContext& gang_;
   BootstrapEvents events_;
   RefusedCalls refused_;
-  FenceTree fences_;                   // of all nodes: each has one part in each barrier
-  std::map<int, io::Fd> connections_;  // the ends of ranks that are not yet started
+  FenceTree fences_;                   // of all nodes: each takes part once in each barrier
+  std::map<int, io::Fd> connections_;  // the ends for ranks that are not started yet
   std::unique_ptr<Pmi1Server> pmi1_;
   std::unique_ptr<Bootstrap> pmix_;
 };
@@ -98,7 +98,8 @@ Pmi1Server::Events MpiBootstrap::pmi1_events() {
       events_.connected,
       events_.finalized,
       [this](int rank, int code, std::string message) {
-        const bool is_empty = message.compare("abort") == 0;  // MPICH's word for none
+        // MPICH sends this text if there is no message.
+        const bool is_empty = message.compare("abort") == 0;
         events_.aborted(rank, code, refused_.explain(rank, is_empty ? "" : std::move(message)));
       },
       [this](int rank, std::string what) { refused_.note(rank, std::move(what)); },

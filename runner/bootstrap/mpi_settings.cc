@@ -32,14 +32,15 @@ void set_open_mpi(const GangContext& gang, const pmix::Directories& directories,
   out->set("OMPI_COMM_WORLD_NODE_RANK", local_rank);
   out->set("OMPI_UNIVERSE_SIZE", gang.world_size());
 
-  // Else Open MPI 4 looks for its own daemon, and each rank silently becomes "rank 0 of 1".
+  // Without this, Open MPI 4 looks for its own daemon, and each rank silently becomes "rank 0 of
+  // 1".
   out->force("OMPI_MCA_schizo", "^orte");
   out->set("OMPI_MCA_btl_vader_backing_directory", directories.shared_memory());
   if (gang.oversubscribed) out->set("OMPI_MCA_mpi_yield_when_idle", 1);
-  // In each rank hwloc would open a connection to every X display, and all OpenCL devices.
+  // Otherwise hwloc opens every X display and every OpenCL device in each rank.
   out->set("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so");
-  // Engines mostly forbid that one process reads another's memory: then Open MPI tries for ever,
-  // with a line on stderr each time. By their names in Open MPI 4 and 5.
+  // Engines mostly forbid a process to read another's memory. Open MPI would retry for ever and
+  // print a line each time. The variable has one name in Open MPI 4, another in 5.
   if (gang.container) {
     out->set("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
     out->set("OMPI_MCA_smsc", "^cma");
@@ -53,8 +54,8 @@ std::map<std::string, std::string> pmi1_variables(const GangContext& gang, int r
   out.force("PMI_RANK", std::to_string(rank));
   out.force("PMI_SIZE", std::to_string(gang.world_size()));
   out.set("MPIR_CVAR_PMI_VERSION",
-          1);  // MPICH 5 stops when it finds PMIX_NAMESPACE beside PMI_SIZE
-  // Intel MPI has PMI-1 built in; for PMIx it needs a library that the job names.
+          1);  // MPICH 5 stops if it finds PMIX_NAMESPACE beside PMI_SIZE
+  // Intel MPI includes PMI-1; it uses PMIx only with a library that the job names.
   out.set("I_MPI_PMI", variables.count("I_MPI_PMI_LIBRARY") > 0 ? "pmix" : "pmi1");
   return out.take();
 }

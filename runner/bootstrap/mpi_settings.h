@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/gang_context.h"
 #include "runner/pmix/directories.h"
 
 namespace lockstep::runner {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/domain/data/outputs.h"
-#include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/gang_context.h"
 #include "runner/bootstrap/rank_variables.h"
 
 namespace lockstep::runner {
@@ -12,7 +12,7 @@ namespace {
 constexpr char kRasAddress[] = "NCCL_RAS_ADDR";
 constexpr char kRecordedCollectives[] = "2000";
 
-// Newer versions of torch know the first name, older ones the second alone: whoever sets one of
+// Newer versions of torch read the first name, older ones only the second. A job that sets one of
 // them means both.
 void set_under_both_names(const GangContext& gang, const char* newer, const char* older,
                           const std::string& value, Variables* out) {

@@ -14,7 +14,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr char kAnyPort[] = "9";  // nothing is sent to it
+constexpr char kAnyPort[] = "9";  // any port: nothing is sent to it
 
 std::optional<std::string> numeric(const sockaddr* address) {
   char text[INET6_ADDRSTRLEN] = {};
@@ -39,7 +39,7 @@ std::optional<std::string> interface_of(const std::string& address) {
   for (const ifaddrs* entry = list; entry; entry = entry->ifa_next) {
     if (entry->ifa_addr && numeric(entry->ifa_addr) == address) return std::string(entry->ifa_name);
   }
-  // 127.0.0.0/8 is the loopback's as a whole, though only one address of it is listed.
+  // All of 127.0.0.0/8 belongs to the loopback, though only one address of it is listed.
   if (address.rfind("127.", 0) == 0) return std::string("lo");
   return std::nullopt;
 }
@@ -51,7 +51,7 @@ std::string host_and_port(const std::string& host, int port) {
 
 bool loopback_is_up() {
   ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return true;  // cannot tell
+  if (getifaddrs(&list) != 0) return true;  // unknown, so assume that it is
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, freeifaddrs);
   for (const ifaddrs* entry = list; entry; entry = entry->ifa_next) {
     if ((entry->ifa_flags & IFF_LOOPBACK) && (entry->ifa_flags & IFF_UP)) return true;

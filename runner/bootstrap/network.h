@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/gang_context.h"
 
 namespace lockstep::runner {
 

@@ -14,8 +14,8 @@ bool has_rdma_device() {
   return devices && !devices->empty();
 }
 
-// An address that is passed on to this node is of no interface, nor is that of a node which took no
-// part in the probe.
+// Whether the probe found this node's own interface. A node that took no part has none, nor has one
+// whose address is that of a router in front of it.
 bool has_probed_interface(const GangContext& gang) {
   if (!gang.probe) return false;
   const auto& chosen = gang.probe->chosen;
@@ -31,7 +31,7 @@ RankPlace place_of(const GangContext& gang) {
   place.gang_fabric = gang.gang().fabric;
   if (gang.fabric.interfaces.empty()) place.has_rdma_device = has_rdma_device();
   if (gang.gang().members.size() < 2) return place;
-  // The route is asked for only where nothing better is known: a name may take long to resolve.
+  // The route is looked up only if nothing better is known, since resolving a name may take long.
   if (!has_probed_interface(gang) || !spans_hosts(gang.gang()))
     place.route_interface = gang_interface(gang).value_or("");
   return place;
@@ -46,7 +46,7 @@ bool names_interfaces(const std::string& variable) {
          variable.ends_with("_if_include");
 }
 
-// The interface that Lockstep gave to other libraries of the rank; "": none.
+// The interface that Lockstep chose for the rank's other libraries; "": none.
 std::string chosen_interface(const NetworkSettings& settings) {
   for (const NetworkSetting& one : settings) {
     if (is_ours(one) && names_interfaces(one.name))
@@ -65,7 +65,7 @@ NetworkSettings settings_at(const GangContext& gang, const RankPlace& place) {
 std::vector<NetworkSettings> network_of_ranks(const GangContext& gang) {
   std::vector<NetworkSettings> all;
   RankPlace place = place_of(gang);
-  // Ranks differ by their GPUs alone.
+  // Settings of ranks differ only if they have different GPUs.
   const int different = place.gpus.empty() ? 1 : gang.assignment.ranks_here();
   for (; place.local_rank < different; ++place.local_rank) all.push_back(settings_at(gang, place));
   return all;

@@ -6,7 +6,7 @@
 
 #include "common/domain/targets/fabric.h"
 #include "common/domain/why/ranks/notes.h"
-#include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/gang_context.h"
 
 namespace lockstep::runner {
 

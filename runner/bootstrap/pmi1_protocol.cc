@@ -8,7 +8,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr int kMaxName = 256;  // of the set of keys: as Hydra has it
+constexpr int kMaxName = 256;  // the most bytes of a key set's name, as in Hydra
 constexpr std::size_t kMaxMessage = 1024;
 constexpr char kNames[] = "publishing of names (MPI_Publish_name, MPI_Lookup_name, MPI_Open_port)";
 
@@ -22,7 +22,8 @@ std::optional<int> number(std::optional<std::string_view> text) {
 
 }  // namespace
 
-// A line's words. The text of a value ends at a space, but for the last of an abort.
+// The words of a line. A value ends at a space; only the last one of an abort goes on to the end of
+// the line.
 class Pmi1Protocol::Words {
  public:
   explicit Words(std::string_view line) : line_(line) {}
@@ -31,7 +32,7 @@ class Pmi1Protocol::Words {
     const std::optional<std::string_view> rest = rest_from(key);
     return rest ? std::optional(rest->substr(0, rest->find(' '))) : std::nullopt;
   }
-  // From the value of `key` to the end of the line.
+  // The text from the value of `key` to the end of the line.
   std::optional<std::string_view> rest_from(std::string_view key) const {
     for (std::size_t at = 0; at < line_.size();) {
       const std::string_view word = line_.substr(at);
@@ -86,7 +87,7 @@ Status Pmi1Protocol::receive(int rank, std::string_view line) {
   return (this->*handler->second)(rank, words);
 }
 
-// A client of PMI-2 begins so, too, and leaves when the version is not its own.
+// A client of PMI-2 sends this, too, and leaves when it learns that the version differs.
 Status Pmi1Protocol::init(int rank, const Words& words) {
   const bool is_ours = number(words.value("pmi_version")) == 1;
   events_.answer(rank, fmt::format("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc={}\n",
@@ -141,7 +142,7 @@ Status Pmi1Protocol::get(int rank, const Words& words) {
   return {};
 }
 
-// Blocks of ranks on consecutive nodes: from node 0, so many nodes, so many ranks on each.
+// Blocks of ranks on consecutive nodes: the first node, the number of nodes, the ranks on each.
 std::string Pmi1Protocol::process_mapping() const {
   return fmt::format("(vector,(0,{},{}))", job_.nodes, job_.ranks_per_node);
 }

@@ -51,12 +51,13 @@ void Pmi1Server::read(int rank) {
 
 void Pmi1Server::answer(int rank, const std::string& line) {
   const auto found = connections_.find(rank);
-  if (found == connections_.end()) return;  // it broke the protocol, or ended
+  // The connection was closed, or its client broke the protocol.
+  if (found == connections_.end()) return;
   found->second.out += line;
   send(rank);
 }
 
-// What the socket does not take now follows when it is writable.
+// Bytes that the socket does not take now are sent when it is writable.
 void Pmi1Server::send(int rank) {
   Connection& connection = connections_[rank];
   const ssize_t length = ::send(connection.fd.get(), connection.out.data(), connection.out.size(),
@@ -73,8 +74,8 @@ void Pmi1Server::end_barrier(std::string_view new_keys_of_all_nodes) {
   for (const int rank : ranks) advance(rank);
 }
 
-// A line may end a barrier, after which the lines of all ranks are due: those wait here for their
-// turn, since this is not called within itself.
+// A line may complete a barrier, after which lines of all ranks are handled. This function does not
+// call itself; those ranks wait here for their turn.
 void Pmi1Server::advance(int rank) {
   due_.push_back(rank);
   if (std::exchange(is_advancing_, true)) return;
@@ -102,7 +103,7 @@ bool Pmi1Server::take_line(int rank) {
   return true;
 }
 
-// Read only while all that was read has been answered.
+// Reads only after everything that was read has been answered.
 void Pmi1Server::watch(int rank) {
   const Connection& connection = connections_[rank];
   const int fd = connection.fd.get();

@@ -1,6 +1,6 @@
-// The PMIx part of MPI ranks without mpirun: lockstep-pmix is their server, and this is its host
-// (DESIGN §6). Fences go through the gang's tree; a rank's data is asked from the runner that has
-// it.
+// The PMIx part of MPI ranks without mpirun: lockstep-pmix is their server, and this class is its
+// host (DESIGN §6). Fences use the gang's tree. A rank's data is requested from the runner of that
+// rank.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr int kAzureMasterPort = 6105;  // shown when no port was leased: MPI does not use it
+constexpr int kAzureMasterPort = 6105;  // used when no port was leased: MPI does not use the port
 
 class PmixBootstrap final : public Bootstrap {
  public:
@@ -73,10 +73,11 @@ class PmixBootstrap final : public Bootstrap {
   std::map<std::uint64_t, pmix::Client::Reply> modex_calls_;
   std::uint64_t last_modex_ = 0;
   RefusedCalls refused_;
-  std::unique_ptr<pmix::Client> server_;  // the last: it ends first
+  std::unique_ptr<pmix::Client> server_;  // the last member, so that it is destroyed first
 };
 
-// Below the ranks' TMPDIR, which is theirs: they may change names in it at any time.
+// The directory is below the ranks' TMPDIR. It is theirs, so they may rename files in it at any
+// time.
 Status PmixBootstrap::make_directory(const std::string& path) {
   const std::string below = path.substr(gang_.tmp_directory.size() + 1);
   const auto slash = below.rfind('/');
@@ -154,7 +155,7 @@ PmixBootstrap::RankVariables PmixBootstrap::complete(const RankVariables& connec
                                                      int local_rank) const {
   Variables out(gang_);
   for (const auto& [name, value] : connection) out.force(name, value);
-  out.force("PMIX_MCA_gds", "hash");  // as the server's
+  out.force("PMIX_MCA_gds", "hash");  // the same module as the server's
   set_open_mpi(gang_, directories_, rank, local_rank, &out);
   set_torchrun(gang_, rank, local_rank, &out);
   const std::string& master = gang_.gang().members.front().address;
@@ -224,17 +225,17 @@ void PmixBootstrap::settle(const ModexReply& reply) {
 }
 
 void PmixBootstrap::on_aborted(int rank, int code, std::string message) {
-  if (message == "N/A") message.clear();  // the library's word for none
+  if (message == "N/A") message.clear();  // the library writes this if there is no message
   events_.aborted(rank, code, refused_.explain(rank, std::move(message)));
 }
 
-// Calls that are still open belong to ranks that are gone.
+// The ranks have ended, so calls that are still open are answered with an error.
 void PmixBootstrap::end() {
   if (!server_) return;
   server_.reset();
   fence_calls_.clear();
   modex_calls_.clear();
-  // What stays goes with the attempt's directory; nothing depends on it.
+  // What cannot be removed goes with the attempt's directory; nothing depends on it.
   const auto tmp = io::Folder::open(gang_.tmp_directory);
   if (tmp) static_cast<void>(tmp->remove(directories_.server.substr(tmp->shown().size() + 1)));
 }

@@ -3,8 +3,9 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
-#include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/gang_context.h"
 
 namespace lockstep::runner {
 

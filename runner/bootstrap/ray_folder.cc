@@ -1,5 +1,5 @@
-// Ray's ranks find the head by the words of their commands (runner/steps/ray_command.h): here are
-// only their variables, and the end of the link to their files.
+// Ranks of Ray find the head by the arguments of their commands (runner/steps/ray_command.h). This
+// file only sets their variables, and removes the link to their files at the end.
 
 #include "runner/bootstrap/ray_folder.h"
 
@@ -20,15 +20,15 @@
 namespace lockstep::runner {
 namespace {
 
-// 256 bits.
+// A random token of 256 bits.
 std::string new_token() {
   std::string token;
   for (int i = 0; i < 4; ++i) token += fmt::format("{:016x}", io::random_u64());
   return token;
 }
 
-// Whoever reaches the head's port runs code as the job's user, unless Ray asks for a token (since
-// Ray 2.52; earlier ones ignore it). The first node makes one.
+// Any process that reaches the head's port could run code as the job's user, unless Ray checks a
+// token (since Ray 2.52; earlier versions ignore it). The first node makes the token.
 class RayBootstrap final : public Bootstrap {
  public:
   RayBootstrap(const GangContext& gang, BootstrapEvents events)
@@ -51,7 +51,8 @@ class RayBootstrap final : public Bootstrap {
 
   void receive(const GangMessage& message) override { token_.receive(message); }
 
-  // The /tmp of a container ends with it. Another node on this host may have made the link.
+  // A container's /tmp ends with it, so nothing is removed there. On the host, another node may
+  // have made the link.
   void end() override {
     const std::string link = ray_folder(gang_);
     std::array<char, 4096> target{};
@@ -60,7 +61,7 @@ class RayBootstrap final : public Bootstrap {
         size > 0 && std::string_view(target.data(), static_cast<std::size_t>(size)) ==
                         std::string_view(gang_.tmp_directory);
     if (!is_ours) return;
-    // What stays is a link that leads nowhere.
+    // A link that cannot be removed leads nowhere.
     if (const auto tmp = io::Folder::open("/tmp"))
       static_cast<void>(tmp->remove(link.substr(link.rfind('/') + 1)));
   }
@@ -78,7 +79,7 @@ class RayBootstrap final : public Bootstrap {
   const GangContext& gang_;
   GangExchange token_;
   std::optional<std::string> known_;
-  Prepared waiting_;  // of this node's only rank
+  Prepared waiting_;  // the only rank of this node
 };
 
 }  // namespace

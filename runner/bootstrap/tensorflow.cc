@@ -1,6 +1,6 @@
-// TensorFlow's ranks find each other by TF_CONFIG (tensorflow.org/guide/distributed_training,
-// "Setting up the TF_CONFIG environment variable"), which has the address of each. Every runner
-// has leased a port for each of its ranks, and one fence of the gang tells them to the others.
+// TensorFlow's ranks find each other by TF_CONFIG, which has the address of each
+// (tensorflow.org/guide/distributed_training, "Setting up the TF_CONFIG environment variable").
+// Each runner leases a port for each of its ranks, and one fence of the gang shares the ports.
 
 #include <fmt/format.h>
 
@@ -19,13 +19,13 @@
 namespace lockstep::runner {
 namespace {
 
-// One process of the job: `worker` 0 is the chief.
+// One process of the job. `worker` 0 is the chief.
 struct Task {
   std::string type;
   int index = 0;
 };
 
-// Round the nodes, workers first, so that both kinds are spread over the nodes.
+// Workers first, then parameter servers, round the nodes, so that both kinds are spread evenly.
 Task task_of(const JobSpec& spec, int node_rank, int local_rank) {
   const int turn = local_rank * spec.resources.instance_count + node_rank;
   const int workers = spec.distribution.workers;
@@ -70,7 +70,7 @@ class TensorflowBootstrap final : public Bootstrap {
     Prepared prepared;
   };
 
-  // The cluster as JSON, by the ports that the runners sent.
+  // The cluster as JSON, from the ports that all runners sent.
   Result<std::string> read(const std::map<int, std::string>& blobs) const {
     const JobSpec& spec = gang_.assignment.spec;
     std::vector<std::string> workers(static_cast<std::size_t>(spec.distribution.workers));
@@ -89,7 +89,7 @@ class TensorflowBootstrap final : public Bootstrap {
       }
     }
     nlohmann::json cluster = {{"worker", workers}};
-    if (!servers.empty()) cluster["ps"] = servers;  // TensorFlow 2.13 fails for an empty list
+    if (!servers.empty()) cluster["ps"] = servers;  // TensorFlow 2.13 fails if the list is empty
     return cluster.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
@@ -115,8 +115,8 @@ class TensorflowBootstrap final : public Bootstrap {
 
   const GangContext& gang_;
   GangExchange ports_;
-  std::optional<Result<std::string>> known_;  // the cluster, once all nodes' ports are here
-  std::map<int, Waiting> waiting_;            // by rank
+  std::optional<Result<std::string>> known_;  // the cluster, once the ports of all nodes are known
+  std::map<int, Waiting> waiting_;            // ranks that wait for the cluster
 };
 
 }  // namespace

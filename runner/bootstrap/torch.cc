@@ -1,5 +1,5 @@
-// torch.distributed's env:// rendezvous: variables only, as torchrun and Azure ML's pytorch
-// distribution set them, and those that jax.distributed.initialize() reads without arguments.
+// torch.distributed's env:// rendezvous: the variables that torchrun and Azure ML's pytorch
+// distribution set, and those that jax.distributed.initialize() reads without arguments.
 
 #include <fmt/format.h>
 
@@ -15,9 +15,9 @@
 namespace lockstep::runner {
 namespace {
 
-// jax asks several launchers of clusters for the rank, and takes Open MPI's for ours (jax's
-// ompi_cluster.py). The URI only shows that Open MPI is there: jax would make the coordinator's
-// address from it, but takes the one that is given.
+// jax detects the launcher of a cluster by its variables, and Open MPI's fit ours (jax's
+// ompi_cluster.py). The URI only makes jax detect Open MPI: the coordinator's address comes from
+// the variable for it.
 void set_jax(const GangContext& gang, int rank, int local_rank, Variables* out) {
   const GangTable& table = gang.gang();
   const std::string& head = table.members.front().address;
@@ -28,7 +28,7 @@ void set_jax(const GangContext& gang, int rank, int local_rank, Variables* out) 
   out->set("OMPI_COMM_WORLD_LOCAL_RANK", local_rank);
 }
 
-// Without it, jax gives each rank the one GPU whose number is its local rank.
+// Otherwise jax gives each rank only the GPU whose number is its local rank.
 void set_jax_devices(const GangContext& gang, int local_rank, Variables* out) {
   const int gpus = static_cast<int>(gang.assignment.allotment.gpus.size());
   const int ranks = gang.assignment.ranks_here();
@@ -40,8 +40,8 @@ void set_jax_devices(const GangContext& gang, int local_rank, Variables* out) {
   out->set("JAX_LOCAL_DEVICE_IDS", ids);
 }
 
-// What torchrun's agent says of itself. Scripts take the id for the job's, and Lightning takes the
-// ranks as they are when it is there; without it, Lightning asks MPI wherever mpi4py is installed.
+// The variables of torchrun's agent. Scripts use the id as the job's. Lightning then trusts the
+// ranks as given; without it, Lightning asks MPI wherever mpi4py is installed.
 void set_elastic(const AttemptId& attempt, Variables* out) {
   out->set("TORCHELASTIC_RUN_ID", attempt.job.value);
   out->set("TORCHELASTIC_RESTART_COUNT", static_cast<int>(attempt.number) - 1);
@@ -63,7 +63,8 @@ class TorchBootstrap final : public Bootstrap {
     set_elastic(assignment.attempt, &out);
     set_jax(gang_, rank, local_rank, &out);
     set_jax_devices(gang_, local_rank, &out);
-    // As torchrun does, so that ranks of one node do not fight for its cores; but by our share.
+    // Limits threads as torchrun does, so that ranks of a node do not compete for cores, but by the
+    // rank's share of them.
     const int cpus = static_cast<int>(assignment.allotment.cpus.size());
     if (assignment.ranks_here() > 1) {
       out.set("OMP_NUM_THREADS", std::max(1, cpus / assignment.ranks_here()));

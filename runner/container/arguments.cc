@@ -7,7 +7,7 @@
 namespace lockstep::runner {
 
 Arguments::Arguments(const std::vector<std::string>& words) {
-  // The launcher has refused what cannot be read.
+  // The launcher has already refused arguments that cannot be parsed.
   for (auto& [option, value] : read_docker_args(words).value_or(std::vector<DockerArg>()))
     given_.emplace_back(option->name, std::move(value));
 }
@@ -45,7 +45,7 @@ std::vector<std::string> Arguments::without_variables() const {
   return words;
 }
 
-// The format has no quoting: what it cannot hold is left out.
+// The format has no quoting, so variables that it cannot express are left out.
 std::string env_file_text(const std::map<std::string, std::string>& variables) {
   std::string text;
   for (const auto& [name, value] : variables) {

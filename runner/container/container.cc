@@ -30,7 +30,8 @@ constexpr std::size_t kLastWords = 2000;
 constexpr std::size_t kMostSaid = 64 << 10;
 constexpr Bytes kMostLog = mebibytes(16);
 
-// Given away when all is made, the deepest first: nobody else can change names in it before.
+// Ownership is given when all folders are made, the deepest first: until then nobody else can
+// rename them.
 Status make_home(const std::string& home, const std::vector<std::string>& folders,
                  const io::User& owner) {
   const auto slash = home.rfind('/');
@@ -40,7 +41,7 @@ Status make_home(const std::string& home, const std::vector<std::string>& folder
   std::vector<io::Folder> made;
   TRY_ASSIGN(io::Folder top, attempt.make(home.substr(slash + 1), is_new));
   made.push_back(std::move(top));
-  for (const std::string& folder : folders) {  // each after the one that it lies in
+  for (const std::string& folder : folders) {  // parents come before the folders in them
     const auto end = folder.rfind('/');
     TRY_ASSIGN(const io::Folder in,
                made[0].enter(end == folder.npos ? "." : folder.substr(0, end)));
@@ -58,7 +59,7 @@ std::string how_it_ended(int wait_status) {
   return fmt::format("exit code {}", WEXITSTATUS(wait_status));
 }
 
-// One line of what the engine printed, without its advice how to be called.
+// The engine's output as one line, without its usage text.
 std::string joined(const std::string& text) {
   std::string all;
   std::istringstream lines(text);
@@ -109,7 +110,8 @@ Status ContainerProcess::make_places() {
   return make_home(directory_.home(), folders_in_home(plan_, directory_.home()), run_as_);
 }
 
-// The folder is ours alone to write to; who may reach it may connect, and is asked for its uid.
+// Only the runner can write to the folder. Any process that reaches the socket may connect, and its
+// uid is checked.
 Status ContainerProcess::listen() {
   TRY_ASSIGN(listener_,
              io::listen_unix(directory_.container(), plan_.socket, 0666, SOCK_SEQPACKET));
@@ -119,7 +121,7 @@ Status ContainerProcess::listen() {
 
 Status ContainerProcess::run() {
   ContainerPlan shown = plan_;
-  shown.arguments.clear();  // they may hold secrets
+  shown.arguments.clear();  // arguments may hold secrets
   spdlog::info("{}", fmt::join(run_words(shown), " "));
   TRY_ASSIGN(running_, EngineProgram::start(loop_, order(run_words(plan_)),
                                             [this](int status) { ended(status); }));
@@ -156,9 +158,10 @@ void ContainerProcess::accept() {
   events_.connected(*std::move(socket));
 }
 
-// Its processes descend from none of ours: the agent finds them by this file.
+// A container's processes are not descendants of the runner. The agent finds them by this file.
 void ContainerProcess::tell_pid() const {
-  const auto identity = io::identify(spawn_pid_);  // none where the engine's processes are not seen
+  // No identity where the engine's processes are not visible.
+  const auto identity = io::identify(spawn_pid_);
   if (!identity) return;
   const Status told =
       io::write_file_atomically(directory_.container_pid(), io::to_text(*identity), 0644, false);
@@ -206,7 +209,7 @@ void ContainerProcess::fail(Cause cause, std::string why) {
   events_.failed(cause, std::move(why));
 }
 
-// Whatever is started yet cannot connect, and ends by itself.
+// A container that is still starting cannot connect then, and ends by itself.
 void ContainerProcess::give_up() {
   if (state_ == State::starting) state_ = State::failed;
   stop_listening();
@@ -251,7 +254,7 @@ void ContainerProcess::removal_ended() {
 void ContainerProcess::unpause() {
   if (unpausing_ && !unpausing_->has_ended()) return;
   EngineProgram::Order unpausing = order({plan_.container.engine, "unpause", plan_.name});
-  unpausing.log = "/dev/null";  // mostly it was not paused
+  unpausing.log = "/dev/null";  // its error is not logged: mostly the container was not paused
   auto started = EngineProgram::start(loop_, unpausing, nullptr);
   if (started) unpausing_ = *std::move(started);
 }

@@ -14,7 +14,7 @@
 namespace lockstep::runner {
 namespace {
 
-// Of its own session, with the signals of a program that was just started: we ignore most.
+// The program gets a session of its own and default signals: the runner ignores most.
 class Attributes {
  public:
   explicit Attributes(const EngineProgram::Order& order) {
@@ -79,7 +79,7 @@ EngineProgram::EngineProgram(io::EventLoop& loop, int pid, io::Fd process,
   loop_.watch(process_.get(), io::EventLoop::Interest::read, [this] { reap(); });
 }
 
-// After SIGKILL only one in the kernel's hands takes long: that one is left to init.
+// After SIGKILL a process only takes long inside the kernel. Then init reaps it.
 EngineProgram::~EngineProgram() {
   if (has_ended_) return;
   loop_.unwatch(process_.get(), io::EventLoop::Interest::read);

@@ -13,7 +13,8 @@ bool is_loopback(const std::string& address) {
   return address.starts_with("127.") || address == "::1";
 }
 
-// "name:address" or "name=address"; the host itself is where its own addresses are.
+// "name:address" or "name=address". `host-gateway` means the host, whose network the container
+// shares, so its address is 127.0.0.1.
 std::string line_of(const std::string& added) {
   const auto separator = added.find_first_of(":=");
   if (separator == added.npos) return "";

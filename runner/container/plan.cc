@@ -19,13 +19,13 @@ namespace {
 
 constexpr std::size_t kLongestHostname = 64;
 constexpr int kPidsOfSpawn = 16;
-constexpr long long kLeastOfAll = 1024;  // however few the machine has
+constexpr long long kLeastOfAll = 1024;  // the least for machines with few processes
 
 bool is_or_is_below(const std::string& path, const std::string& folder) {
   return path == folder || path.starts_with(folder + "/");
 }
 
-// Accounts of services live in such places.
+// Homes of service accounts are in such places, and must not be hidden.
 bool may_be_covered(const std::string& home) {
   if (home.size() < 2 || home[0] != '/') return false;
   constexpr const char* kSystem[] = {"/bin",   "/boot", "/dev",  "/etc",      "/lib",  "/lib32",
@@ -47,7 +47,7 @@ std::string name_of(const PlanRequest& request) {
   return fmt::format("lockstep.{}{}{}", name.lead, request.assignment.node_rank, name.tail);
 }
 
-// The folder that holds attempts/ is the home of the agent.
+// The parent of attempts/ is the agent's home.
 std::map<std::string, std::string> labels_of(const PlanRequest& request) {
   const std::string& attempt = request.directory.path();
   const auto parent = [](const std::string& path) { return path.substr(0, path.rfind('/')); };
@@ -82,8 +82,8 @@ std::vector<Mount> mounts_of(const PlanRequest& request, const io::User& inside)
   return mounts;
 }
 
-// A job's docker_args may ask for fewer. None at all, which an operator has allowed then, stays
-// among them.
+// A job's docker_args may ask for a lower limit. A job without any limit, which only an operator
+// can allow, keeps that argument.
 void lower_pids_limit(ContainerPlan& plan) {
   constexpr std::string_view kOption = "--pids-limit=";
   const bool is_lifted = std::atoll(Arguments(plan.arguments).last("pids-limit").c_str()) <= 0;

@@ -7,7 +7,7 @@
 namespace lockstep::runner {
 namespace {
 
-// Lower case; of docker 20 to 28, podman 4 and 5, and runc.
+// Messages in lower case, of docker 20 to 28, podman 4 and 5, and runc.
 constexpr std::string_view kRefused[] = {"invalid",
                                          "unknown capability",
                                          "unknown flag",
@@ -22,11 +22,12 @@ constexpr std::string_view kRefused[] = {"invalid",
                                          "value out of range",
                                          "can not be less than",
                                          "requires name=soft:hard"};
-// These count over the others: another node may have it, or it may pass.
+// These take precedence over the others: the cause is the node's or may pass, so another try may
+// work.
 constexpr std::string_view kOfTheNode[] = {
     "cannot connect to the docker daemon",
     "error during connect",
-    "invalid character",  // an answer that was cut, or another's
+    "invalid character",  // a truncated answer, or one of another program
     "permission denied",
     "operation not permitted",
     "no such file or directory",
@@ -37,7 +38,7 @@ constexpr std::string_view kOfTheNode[] = {
     "no space left on device",
     "runtime name",
     "oci runtime \"",
-    "error mounting \"/",  // what is bound
+    "error mounting \"/",  // the source of a bind mount
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ void add(Words& words, std::initializer_list<std::string> more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
-// The engines read these values as a line of comma-separated values.
+// Engines parse these values as comma-separated, so special characters are quoted.
 std::string field(const std::string& text) {
   if (text.find_first_of(",\"") == text.npos) return text;
   std::string quoted = "\"";
@@ -31,7 +31,7 @@ void add_identity(const ContainerPlan& plan, Words& words) {
   add(words, {"--user", fmt::format("{}:{}", plan.uid, plan.gid)});
   if (engine.is_podman && engine.is_rootless) {
     add(words, {"--userns", "keep-id"});
-    // Others than its own an ordinary user can only keep.
+    // An ordinary user can only keep groups, not choose others.
     if (!plan.groups.empty()) add(words, {"--group-add", "keep-groups"});
   } else if (!engine.is_rootless) {
     for (const std::uint32_t group : plan.groups)
@@ -39,7 +39,7 @@ void add_identity(const ContainerPlan& plan, Words& words) {
   }
   if (!Arguments(plan.arguments).is_on("privileged"))
     add(words, {"--security-opt", "no-new-privileges"});
-  add(words, {"--security-opt", "label=disable"});  // SELinux: the mounts keep their labels
+  add(words, {"--security-opt", "label=disable"});  // for SELinux: mounts keep their labels
 }
 
 void add_mounts(const ContainerPlan& plan, Words& words) {
@@ -58,11 +58,11 @@ void add_limits(const ContainerPlan& plan, Words& words) {
     const std::string bytes = fmt::format("{}b", plan.memory->count);
     add(words, {"--memory", bytes, "--memory-swap", bytes});
   }
-  // An ordinary user is mostly not given that controller.
+  // Ordinary users are mostly not delegated this controller.
   if (!engine.is_rootless)
     add(words, {"--cpu-shares", fmt::to_string(std::clamp(1024 * plan.cpus, 2, 262'144))});
   if (engine.unlimited_memlock) add(words, {"--ulimit", "memlock=-1:-1"});
-  // Rootless podman refuses what its user was not given; docker says that it is left out.
+  // Rootless podman fails if its user was not delegated the controller; docker only warns.
   if (!engine.is_podman || !engine.is_rootless)
     add(words, {"--pids-limit", fmt::to_string(plan.pids_limit)});
 }
@@ -91,9 +91,9 @@ std::vector<std::string> run_words(const ContainerPlan& plan) {
   add_limits(plan, words);
   add_devices(plan, words);
   words.insert(words.end(), plan.arguments.begin(), plan.arguments.end());
-  // Everybody on the machine can read the engine's command line.
+  // Variables go into a file, since all users of the machine can read the engine's command line.
   if (!plan.variables_file.empty()) add(words, {"--env-file", plan.variables_file});
-  // Last: the agent knows its containers by them, whatever the job says.
+  // Labels come last, so that the job cannot replace them: the agent finds its containers by them.
   for (const auto& [name, value] : plan.labels) add(words, {"--label", name + "=" + value});
   add(words, {plan.container.image, "--connect", std::string(kRunInside) + "/" + plan.socket});
   return words;

@@ -37,7 +37,8 @@ void Core::Impl::on(const Endpoint& input) {
 
 void Core::Impl::on(const AssignmentChanged& input) {
   if (phase == Phase::fresh || input.assignment.attempt != assignment.attempt) return;
-  if (input.assignment.phase <= assignment.phase) return;  // late or doubled
+  // The message was overtaken or came twice.
+  if (input.assignment.phase <= assignment.phase) return;
   assignment = input.assignment;
   switch (assignment.phase) {
     case WantedPhase::prepare: break;
@@ -87,7 +88,8 @@ void Core::Impl::on(const RankStarted& input) {
   record->exit.started = true;
   if (started.ns == 0) started = now;
   if (terminating) {
-    out.push_back(SignalRanks{terminating->signal});  // it started after the others were told
+    // The rank started after the others were signalled.
+    out.push_back(SignalRanks{terminating->signal});
   } else if (ranks.all_started()) {
     show(PartState::running);
   }
@@ -111,7 +113,7 @@ void Core::Impl::on(const RankStartFailed& input) {
 void Core::Impl::on(const RankConnected& input) {
   auto* record = ranks.find(input.rank);
   if (record == nullptr) return;
-  record->client = Client::connected;  // again, when a rank runs one MPI program after another
+  record->client = Client::connected;  // a rank may run one MPI program after another
   fail_for_unconnected();
   suspect_the_unconnected();
 }
@@ -129,7 +131,8 @@ void Core::Impl::on(const PeerDrained& input) {
   fail_for_unconnected();
 }
 
-// Some rank of the gang has connected: those that are done and never did were "rank 0 of 1".
+// Some rank of the gang has connected. Ranks that ended without connecting each ran as "rank 0 of
+// 1".
 void Core::Impl::suspect_the_unconnected() {
   if (over() || terminating || !is_mpi()) return;
   for (auto& record : ranks.all()) {
@@ -139,7 +142,7 @@ void Core::Impl::suspect_the_unconnected() {
   }
 }
 
-// Ours have connected and wait for ever in their first fence for one that is no more.
+// Ranks of this node have connected and wait in their first fence for a rank that has ended.
 void Core::Impl::fail_for_unconnected() {
   if (over() || terminating || !is_mpi() || !unconnected || !ranks.any_connected()) return;
   RankExit exit;
@@ -166,7 +169,8 @@ void Core::Impl::on(const RankAborted& input) {
     if (record->state == State::settling) record->state = State::ended;
     return fail_rank(*record);
   }
-  // The event may come after waitpid's: then the death it caused was taken for the failure.
+  // The event may come after waitpid's report: then the death that it caused was taken for the
+  // failure.
   if (failure && failure->rank == input.rank) {
     record->exit = describe_abort(record->exit, input, now, false);
     failure->cause = Cause::mpi_abort;
@@ -190,7 +194,8 @@ void Core::Impl::on(const RankExited& input) {
 }
 
 void Core::Impl::ended_well(RankRecord& record) {
-  // What a gang is told of its ranks must be true: its peers may fail for it.
+  // Peers may fail because of what a gang is told of a rank's end, so a doubtful end is settled
+  // first.
   const bool told = assignment.nodes() > 1;
   const bool odd =
       record.client == Client::connected ||

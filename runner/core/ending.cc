@@ -1,4 +1,4 @@
-// What ends the ranks, who is to blame, and how the runner sees them off.
+// What ends the ranks, which rank failed first, and how the runner stops the others.
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ void Core::Impl::stop() {
   terminate(assignment.grace);
 }
 
-// As the job's command ran on the head alone, a worker has no end of its own.
+// The job's command ran on the head only, so a worker is ended without an outcome of its own.
 void Core::Impl::dismiss() {
   if (over() || terminating) return;
   dismissed = true;
@@ -35,7 +35,7 @@ void Core::Impl::dismiss() {
 
 namespace {
 
-// A node also ends the gang for a time-out, a stop by order or what no rank did.
+// A node also ends the gang on a time-out, an order to stop, or an error that no rank caused.
 bool ended_by_itself(const RankExit& first) {
   return first.started && (first.cause == Cause::exit_code || first.cause == Cause::signal ||
                            first.cause == Cause::out_of_memory || first.cause == Cause::mpi_abort ||
@@ -145,7 +145,7 @@ Instant Core::Impl::warning_at() const {
   return std::max(started, end - signal->before);
 }
 
-// Whatever else is in progress: after that nothing of it may run.
+// The lease ends all other work, too: after it nothing of the part may run.
 Instant Core::Impl::lease_ends_at() const {
   const bool holds = assignment.lease > Duration::zero() && phase != Phase::fresh && !over();
   const bool is_killed = terminating && terminating->signal == SIGKILL;
@@ -154,7 +154,7 @@ Instant Core::Impl::lease_ends_at() const {
 
 void Core::Impl::end_lease() {
   fail_without_rank(Cause::node_lost, LeaseRanOut{assignment.lease, true});
-  terminate(Duration::zero());  // expires in this very step
+  terminate(Duration::zero());  // the grace time expires in this step
 }
 
 void Core::Impl::expire_timers() {
@@ -197,7 +197,7 @@ void Core::Impl::finish_if_ended() {
         assignment.node_rank, is_mpi() ? std::optional(ranks.any_connected()) : std::nullopt}});
   phase = Phase::draining;
   insist_at = now + kInsistEvery;
-  out.push_back(KillEverything{});  // what double-forked may hold our pipes open
+  out.push_back(KillEverything{});  // double-forked processes may hold our pipes open
   out.push_back(DrainLogs{});
 }
 
@@ -241,7 +241,7 @@ void Core::Impl::explain_init(RankRecord& record) {
   if (failure && failure->rank == record.exit.rank) failure->why = rank_ended(record.exit);
 }
 
-// Of this node's ranks that ended by themselves.
+// Among ranks of this node that ended by themselves.
 std::optional<RankEnd> Core::Impl::first_end_here(int other_than) const {
   const RankExit* first = nullptr;
   for (const auto& record : ranks.all()) {
@@ -252,7 +252,7 @@ std::optional<RankEnd> Core::Impl::first_end_here(int other_than) const {
   return first == nullptr ? std::nullopt : std::optional(end_of(*first));
 }
 
-// Of several nodes with one address, the one that has ended is meant.
+// If several nodes have one address, the one whose rank has ended is meant.
 void Core::Impl::explain_peer(RankRecord& record) {
   const bool ended_badly = record.exit.cause != Cause::completed && record.exit.started;
   if (!gang || assignment.nodes() == 1 || !ended_badly || record.exit.terminated_by_us) return;

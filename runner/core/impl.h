@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "runner/core/core.h"
 #include "runner/core/ranks.h"
 
 namespace lockstep::runner {

@@ -7,7 +7,7 @@ namespace lockstep::runner {
 
 namespace {
 
-// In lower case.
+// Messages in lower case.
 constexpr std::string_view kBroken[] = {
     "closed by peer",        "closed by remote peer", "reset by peer",
     "reset by remote peer",  "broken pipe",           "connection refused",
@@ -15,7 +15,7 @@ constexpr std::string_view kBroken[] = {
     "failed to connect",     "cannot be connected",   "unexpectedly disconnected",
     "remote process exited", "lost connection",       "read error [",
     "write error [",         "connection was closed", "host is unreachable"};
-// Open MPI names its peer some lines further down.
+// Open MPI prints the peer's host some lines further down.
 constexpr std::string_view kPeerHost = "peer host:";
 constexpr std::size_t kLinesToPeerHost = 20;
 
@@ -31,7 +31,8 @@ bool is_of_name(char c) {
          c == ':';
 }
 
-// The longest beginning of a word that is a name: without a port, or a domain behind a host's name.
+// The longest beginning of a word that is a node's name or address. A port or a domain may follow
+// it.
 const NodesByName::value_type* name_at(std::string_view word, const NodesByName& names) {
   if (word.starts_with("::ffff:")) word.remove_prefix(7);
   while (!word.empty()) {
@@ -43,7 +44,7 @@ const NodesByName::value_type* name_at(std::string_view word, const NodesByName&
   return nullptr;
 }
 
-// The first name in the text; `own` alone is none.
+// The first node named in the text; this node itself does not count.
 const NodesByName::value_type* name_in(std::string_view text, const NodesByName& names, int own) {
   for (std::size_t i = 0; i < text.size();) {
     std::size_t end = i;
@@ -82,7 +83,7 @@ void add_names(const GangTable& gang, NodesByName& names) {
       if (name.empty() || name.size() > kMaxPeerAddressBytes) continue;
       std::vector<int>& nodes = names[name];
       const int node = static_cast<int>(i);
-      // Sorted: all nodes of a gang may have one name.
+      // Nodes are sorted: all nodes of a gang may have one name.
       const auto place = std::lower_bound(nodes.begin(), nodes.end(), node);
       if (place == nodes.end() || *place != node) nodes.insert(place, node);
     }
@@ -101,7 +102,7 @@ NodesByName nodes_by_name(const GangTable& gang, const SharedGang& launchers) {
 NamedPeer peer_named_in(std::string_view stderr_tail, const NodesByName& names, int own) {
   const std::vector<std::string_view> lines = lines_of(stderr_tail);
   NamedPeer peer;
-  std::size_t named_until = 0;  // a line before this one may name the peer of a broken connection
+  std::size_t named_until = 0;  // lines before this number may name the peer of a broken connection
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string lower = in_lower_case(lines[i]);
     const NodesByName::value_type* named = nullptr;

@@ -1,5 +1,5 @@
-// From a connected gang to one whose nodes are known to reach each other: why runners do not
-// connect, and what follows from the probe of the gang's network.
+// From the connected gang to known paths between its nodes: why runners do not connect, and what
+// follows from the probe of the network.
 
 #include <algorithm>
 
@@ -32,7 +32,7 @@ void Core::Impl::on(const ProbeDone& input) {
       probe_failed_here = true;
       return fail_without_rank(Cause::start_failed, why_not_ready());
     case ProbeDone::Verdict::failed_elsewhere:
-      // Should that node not hear of it, the first one ends the start.
+      // If that node does not receive the message, node 0 ends the start after this time.
       if (assignment.node_rank == 0) ready_by = now + kProbeAbortWithin;
       return;
   }
@@ -49,7 +49,7 @@ void Core::Impl::use_chosen_addresses() {
   gang = std::move(table);
 }
 
-// While the gang connects, a node may have only its parent's row.
+// While the gang connects, a node may only know its parent.
 std::string Core::Impl::name_of(int node) const {
   std::string name;
   if (gang && node >= 0 && node < static_cast<int>(gang->members.size()))
@@ -76,8 +76,8 @@ Why Core::Impl::why_not_ready() const {
   return first;
 }
 
-// Of all nodes the first tells it, and the one that ends the start for it. What keeps the gang from
-// connecting is told in the same way.
+// The first node reports the result, and so does the node that ends the start because of it. The
+// reason why the gang cannot connect is reported in the same way.
 std::optional<ProbeResult> Core::Impl::shown_probe() const {
   if (unreachable_parent) return ProbeResult{{}, {*unreachable_parent}, false, 1};
   if (!probe || (assignment.node_rank != 0 && !probe_failed_here)) return std::nullopt;

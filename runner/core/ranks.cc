@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "common/domain/why/ranks/ranks.h"
+
 namespace lockstep::runner {
 
 using State = RankRecord::State;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/core/core.h"
+#include "runner/core/input.h"
 
 namespace lockstep::runner {
 

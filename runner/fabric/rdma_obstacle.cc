@@ -19,7 +19,8 @@ using Ports = std::vector<const FabricPort*>;
 constexpr std::size_t kMostPortsNamed = 4;
 constexpr std::size_t kMostWordBytes = 64;
 
-// As in launcher/core/placement/rdma_fabric.h: limited members do not reach each other.
+// As in launcher/core/placement/rdma_fabric.h: limited members of a partition do not reach each
+// other.
 bool is_in_partition(const FabricPort& port) {
   return port.pkeys.empty() || std::any_of(port.pkeys.begin(), port.pkeys.end(),
                                            [](int pkey) { return (pkey & kFullMember) != 0; });
@@ -44,16 +45,16 @@ std::string with_interfaces(const Ports& ports) {
 }
 
 struct Word {
-  std::string shown;  // NAME=VALUE
+  std::string shown;  // the setting as NAME=VALUE
   long value = 0;
 };
-// The number that the job sets this variable to; nullopt: it sets none.
+// The number to which the job sets this variable; nullopt: the job does not set it.
 std::optional<Word> number_of(const RdmaRequest& request, const char* name) {
   const auto found = request.variables.find(name);
   if (found == request.variables.end() || found->second.empty()) return std::nullopt;
   char* end = nullptr;
   const long value = std::strtol(found->second.c_str(), &end, 0);
-  if (*end != '\0') return std::nullopt;  // "auto"
+  if (*end != '\0') return std::nullopt;  // not a number, such as "auto"
   return Word{fmt::format("{}={}", name, cut(in_one_line(found->second), kMostWordBytes)), value};
 }
 
@@ -62,8 +63,8 @@ bool has_gid_index(const FabricPort& port, long index) {
                      [&](const FabricGid& gid) { return gid.index == index; });
 }
 
-// A negative index lets the library choose. Of a port with as many GIDs as we keep, others may be
-// there.
+// With a negative index the library chooses. A port with as many GIDs as the list can hold may have
+// more.
 std::optional<RdmaIsLacking> wrong_gid(const Ports& active, const RdmaRequest& request) {
   for (const char* name : {"NCCL_IB_GID_INDEX", "UCX_IB_GID_INDEX"}) {
     const auto word = number_of(request, name);
@@ -78,7 +79,7 @@ std::optional<RdmaIsLacking> wrong_gid(const Ports& active, const RdmaRequest& r
   return std::nullopt;
 }
 
-// Whether an active InfiniBand port may have it; nothing is known of one without a table.
+// Whether an active InfiniBand port may have it. A port without a table may have any.
 template <typename Has>
 bool may_have_partition(const Ports& active, const Has& has) {
   return std::any_of(active.begin(), active.end(), [&](const FabricPort* port) {
@@ -86,7 +87,7 @@ bool may_have_partition(const Ports& active, const Has& has) {
   });
 }
 
-// UCX's is the partition itself; NCCL's is a place in the port's table.
+// UCX's value is the partition's key; NCCL's is an index into the port's table.
 std::optional<RdmaIsLacking> wrong_pkey(const Ports& active, const RdmaRequest& request) {
   const auto place = number_of(request, "NCCL_IB_PKEY");
   const auto has_place = [&](const std::vector<int>& pkeys) {

@@ -17,7 +17,7 @@ namespace {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-// What stands behind `lead`; nullopt: `text` has no `lead`.
+// The text after `lead`; nullopt: `text` has no `lead`.
 std::optional<std::string_view> behind(std::string_view text, std::string_view lead) {
   const auto at = text.find(lead);
   if (at == text.npos) return std::nullopt;
@@ -78,8 +78,8 @@ void read_version(std::string_view line, NcclLog& log) {
 }
 
 // "NET/Plugin: Could not find: libnccl-net-x.so", "NET/Plugin : Plugin load (libnccl-net-x.so)
-// returned 2 : …", "NET/Plugin : No plugin found (libnccl-net-x.so)". That the default one is not
-// there means nothing.
+// returned 2 : …", "NET/Plugin : No plugin found (libnccl-net-x.so)". A missing default plugin
+// means nothing.
 void read_plugin(std::string_view line, NcclLog& log) {
   const bool is_missing =
       has(line, "NET/Plugin") &&
@@ -88,7 +88,7 @@ void read_plugin(std::string_view line, NcclLog& log) {
 }
 
 // "Call to ibv_reg_mr failed with error Cannot allocate memory", "NET/IB: Got completion from peer
-// 10.0.0.5<41000> with status=IBV_WC_RETRY_EXC_ERR(12) …", and the same with "error 12" before.
+// 10.0.0.5<41000> with status=IBV_WC_RETRY_EXC_ERR(12) …"; older versions print "error 12".
 void read_failure(std::string_view line, NcclLog& log) {
   if (!log.failed_call.empty() || has(line, ", retrying ")) return;
   if (const auto call = behind(line, "Call to ibv_")) {
@@ -116,7 +116,7 @@ struct NamedCause {
   std::string detail = {};
 };
 
-// Of "NCCL_IB_DISABLE=1".
+// `setting` is like "NCCL_IB_DISABLE=1".
 std::optional<SetBy> who_set(const TransportFacts& facts, const std::string& setting) {
   const auto found = facts.set_by.find(setting.substr(0, setting.find('=')));
   return found == facts.set_by.end() ? std::nullopt : std::optional(found->second);
@@ -128,7 +128,7 @@ void put_cause(NamedCause named, const TransportFacts& facts, TransportFinding& 
   finding.detail = std::move(named.detail);
 }
 
-// modify_qp puts the partition in at the step to INIT, and the GID and the path at the one to RTR.
+// modify_qp sets the partition in the step to INIT, and the GID and the path in the step to RTR.
 NamedCause cause_of_failure(const std::string& call) {
   if (has(call, "Cannot allocate memory") || has(call, "reg_mr"))
     return {SocketsCause::locked_memory, call};
@@ -184,8 +184,8 @@ TransportFinding from_log(const NcclLog& log, const TransportFacts& facts) {
   return finding;
 }
 
-// Other libraries do not say what they chose. A device that is held proves nothing: a library opens
-// all that it knows, and then takes another. Bytes do.
+// Other libraries do not log their choice. A device that is held proves nothing: a library opens
+// all devices that it knows, and may then use another network. Transferred bytes are a proof.
 TransportFinding from_counts(const TransportCounts& counts, const TransportFacts& facts) {
   TransportFinding finding;
   finding.library = counts.in_mpi ? "MPI" : "";
@@ -196,7 +196,7 @@ TransportFinding from_counts(const TransportCounts& counts, const TransportFacts
     return finding;
   }
   if (counts.tcp_bytes < kTellingTcpBytes || !counts.device_known) return finding;
-  // Ports that count nothing at all are no witness against a device that is held.
+  // If the ports count nothing at all, their counters cannot contradict the device.
   if (counts.device_open && !counts.ports_count) return finding;
   finding.transport = Transport::sockets;
   finding.is_certain = counts.in_mpi && (!counts.device_open || !flows);
@@ -204,7 +204,7 @@ TransportFinding from_counts(const TransportCounts& counts, const TransportFacts
   return finding;
 }
 
-// That of which people must hear first.
+// Higher for findings that people should read first.
 int weight(const TransportFinding& finding) {
   if (finding.has_failed) return 4;
   switch (finding.transport) {
@@ -216,7 +216,8 @@ int weight(const TransportFinding& finding) {
   return 0;
 }
 
-// Whether a word of the list `words` begins with one of the list `leads`; both have commas.
+// Whether a word of the list `words` begins with a word of the list `leads`; both lists are
+// comma-separated.
 bool lists_any(std::string_view words, std::string_view leads) {
   const auto take = [](std::string_view& list) {
     const auto comma = list.find(',');
@@ -264,8 +265,8 @@ std::map<std::string, std::string> nccl_log_variables(
           {"NCCL_DEBUG_FILE", fmt::format("{}/{}%h.%p", folder, kNcclLogLead)}};
 }
 
-// A list that begins with '^' names what is not taken. Of the lists of Open MPI, UCX, libfabric and
-// Intel MPI those are named that have nothing of RDMA in them.
+// A list that begins with '^' excludes what it names. A variable of Open MPI, UCX, libfabric or
+// Intel MPI is named if its list has nothing of RDMA.
 std::string variable_against_rdma(const std::map<std::string, std::string>& variables) {
   struct Rule {
     const char* name;

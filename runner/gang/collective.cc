@@ -92,7 +92,7 @@ std::vector<FenceTree::Step> FenceTree::receive(FencePart part) {
   return advance(key);
 }
 
-// The lowest node whose subtree holds all participants turns the parts into the union.
+// The lowest node whose subtree holds all participants merges the parts.
 std::vector<FenceTree::Step> FenceTree::advance(const Key& key) {
   const std::set<int> participants = nodes_of(key.first);
   std::size_t expected = 0;

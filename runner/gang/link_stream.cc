@@ -94,7 +94,8 @@ bool LinkStream::accept(const LinkFrame& frame) {
   if (frame.sequence > received_) {
     gap_ = true;
   } else {
-    acknowledged_out_ = received_ - 1;  // a double: our acknowledgement was lost, so say it again
+    // A repeated frame: our acknowledgement was lost, so it is sent again.
+    acknowledged_out_ = received_ - 1;
   }
   return false;
 }

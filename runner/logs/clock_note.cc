@@ -5,7 +5,7 @@
 namespace lockstep::runner {
 namespace {
 
-// Less is the time between the readings of two clocks on a busy machine.
+// A smaller difference may be the time between reading the two clocks on a busy machine.
 constexpr Duration kNotable = milliseconds(10);
 
 }  // namespace

@@ -15,22 +15,25 @@
 #include "common/base/redrawn.h"
 #include "common/base/utf8.h"
 #include "common/io/disk.h"
+#include "runner/logs/log_capture_impl.h"
 #include "runner/logs/log_stamps.h"
 
 namespace lockstep::runner {
+
 namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
-constexpr Duration kRetryEvery = milliseconds(500);
-constexpr Duration kShowAfter = seconds(1);  // a shorter wait is not worth a word
-constexpr std::size_t kSyncOneByOne = 64;    // more dirty files than this: one syncfs
+// Above this number of files, syncfs is called once instead.
+constexpr std::size_t kSyncOneByOne = 64;
 constexpr std::uint64_t kFreeStep = 1 << 20;
-constexpr std::uint64_t kKeptTail = 64 << 10;  // of each log, for failure reports
-constexpr std::uint64_t kBlock = 4096;
-constexpr std::size_t kQuoted = kStderrTailBytes + 3;  // with the beginning of a first character
-constexpr std::uint64_t kWorthwhile = 64 << 10;        // room, before a paused stream goes on
+// Bytes of each log that are kept for failure reports.
+constexpr std::uint64_t kKeptTail = 64 << 10;
+// Plus the bytes before the first whole character.
+constexpr std::size_t kQuoted = kStderrTailBytes + 3;
+// A paused stream continues when it has this much room.
+constexpr std::uint64_t kWorthwhile = 64 << 10;
 
-// The last bytes of a file of this size, `most` at most.
+// Reads the last bytes of a file of this size, at most `most`.
 std::string end_of(int file, std::uint64_t size, std::uint64_t most) {
   const std::uint64_t wanted = std::min(size, most);
   std::string text(wanted, '\0');
@@ -40,33 +43,6 @@ std::string end_of(int file, std::uint64_t size, std::uint64_t most) {
 }
 
 }  // namespace
-
-struct LogCapture::Stream {
-  struct Cut {
-    std::uint64_t dropped = 0;
-    std::string tail;         // of these, for failure reports
-    std::uint64_t begun = 0;  // bytes of a character at the limit, not yet among the dropped
-  };
-  Stream(int r, LogStream w, const std::string& p) : rank(r), which(w), path(p), stamps(p) {}
-
-  int rank = 0;
-  LogStream which = LogStream::out;
-  std::string path;
-  LogStamps stamps;
-  io::Fd pipe;  // the end we read; empty after its end
-  io::Fd file;
-  std::uint64_t bytes = 0;  // in the file
-  std::uint64_t taken = 0;  // of these, durable with the launcher
-  std::uint64_t freed = 0;  // of these, given back to the disk
-  std::string pending;      // read, and refused by the disk: the pipe is not watched meanwhile
-  bool paused = false;      // the spool has no room: the pipe is not watched meanwhile
-  char last = '\n';         // in the file
-  Written written;          // by the rank
-  std::optional<Cut> cut;   // nothing more is kept
-
-  std::uint64_t spooled() const { return bytes - taken; }
-  std::uint64_t kept() const { return bytes + stamps.size().count; }
-};
 
 LogCapture::LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spool, Bytes limit)
     : loop_(loop),
@@ -92,7 +68,8 @@ Result<LogCapture::Writers> LogCapture::open(int rank, std::uint32_t uid) {
     io::Fd& writer = which == LogStream::out ? writers.out : writers.err;
     writer.reset(fds[1]);
     fcntl(fds[0], F_SETFL, O_NONBLOCK);
-    fcntl(fds[0], F_SETPIPE_SZ, static_cast<int>(kReadBytes));  // a smaller one serves too
+    // If it fails, a smaller pipe is used.
+    fcntl(fds[0], F_SETPIPE_SZ, static_cast<int>(kReadBytes));
     if (uid != geteuid() && fchown(fds[1], uid, static_cast<gid_t>(-1)) != 0)
       return errno_error(errno, fmt::format("the output pipe of rank {} for uid {}", rank, uid));
     by_key_[{rank, which}] = stream.get();
@@ -111,14 +88,15 @@ void LogCapture::watch(Stream& stream) {
 
 std::uint64_t LogCapture::share() const { return spool_bytes_ / 2 / streams_.size(); }
 
-// Half of the spool is common; the shares are the other half, so all together never exceed it.
+// Half of the spool is common, and the streams share the other half, so all together never exceed
+// it.
 std::uint64_t LogCapture::room(const Stream& stream) const {
   const std::uint64_t common = spool_bytes_ / 2 - std::min(spool_bytes_ / 2, spooled_);
   const std::uint64_t own = share() - std::min(share(), stream.spooled());
   return std::max(common, own);
 }
 
-// In the same way, so that one loud rank does not cost the others their last lines.
+// Shared in the same way, so that a loud rank does not cost the others their last lines.
 std::uint64_t LogCapture::left_to_keep(const Stream& stream) const {
   const std::uint64_t half = limit_bytes_ / 2;
   const std::uint64_t common = half - std::min(half, kept_);
@@ -129,7 +107,7 @@ std::uint64_t LogCapture::left_to_keep(const Stream& stream) const {
 void LogCapture::pause(Stream& stream) {
   loop_.unwatch(stream.pipe.get(), io::EventLoop::Interest::read);
   stream.paused = true;
-  retry_at_ = {};  // at once; retry() knows the time
+  retry_at_ = {};  // tried at once; retry() sets the next time
 }
 
 void LogCapture::resume_paused() {
@@ -161,7 +139,7 @@ void LogCapture::taken(const std::vector<LogSize>& durable) {
   resume_paused();
 }
 
-// Where the file system cannot, the space comes back with the attempt's directory.
+// If the file system cannot do this, the space is freed with the attempt's directory.
 void LogCapture::free_taken(Stream& stream, std::uint64_t at_least) {
   const std::uint64_t kept = stream.bytes - std::min(stream.bytes, kKeptTail);
   const std::uint64_t end = std::min(stream.taken, kept) / kBlock * kBlock;
@@ -173,7 +151,7 @@ void LogCapture::free_taken(Stream& stream, std::uint64_t at_least) {
   stream.stamps.free_before(end);
 }
 
-// "output of rank 3 is paused: …"; "" while no rank has written what is not read.
+// "output of rank 3 is paused: …"; "" while all output of the ranks is read.
 std::string LogCapture::spool_reason() const {
   std::vector<int> ranks;
   for (const auto& stream : streams_) {
@@ -199,7 +177,7 @@ void LogCapture::take_some(Stream& stream) {
   read_some(stream, room(stream));
 }
 
-// > 0: so much is in the buffer; else nothing is there now, or the stream was closed.
+// > 0: the number of bytes in the buffer; else nothing is available now, or the stream was closed.
 ssize_t LogCapture::read_pipe(Stream& stream, std::uint64_t most) {
   ssize_t length = 0;
   do {
@@ -224,8 +202,8 @@ LogCapture::Written LogCapture::written(int rank) const {
   return all;
 }
 
-// Before the bytes are written: whoever ships them looks for the note then. A reading that is
-// interrupted comes out too small.
+// Written before the bytes, because whoever ships them looks for the note then. If the reading of
+// the clocks is interrupted, the difference comes out too small.
 void LogCapture::note_clock() {
   const auto set_by = [this] {
     const Instant wall = io::wall_clock();
@@ -235,7 +213,7 @@ void LogCapture::note_clock() {
   clock_note_.measured(std::max(first, set_by()));
 }
 
-// How much was read, kept or not.
+// Returns how much was read, whether it was kept or not.
 std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
   if (!stream.cut && left_to_keep(stream) == 0) stream.cut = Stream::Cut{};
   if (stream.cut) return drop_some(stream);
@@ -247,7 +225,7 @@ std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
   kept_ += stream.stamps.read_at(stream.bytes, clock_.now(), is_alone).count;
   const std::string_view bytes(buffer_.get(), static_cast<std::size_t>(length));
   stream.pending = bytes;
-  // What is kept ends between characters.
+  // The kept part ends with a whole character.
   if (const std::size_t whole = whole_characters(bytes); bytes.size() == left && whole < left) {
     stream.cut = Stream::Cut{0, std::string(bytes.substr(whole)), left - whole};
     stream.pending.resize(whole);
@@ -256,7 +234,7 @@ std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
   return static_cast<std::uint64_t>(length);
 }
 
-// Once something comes that is not kept, so that a log that just fits says nothing.
+// The note is written when the first byte is dropped, so a log that just fits has none.
 std::uint64_t LogCapture::drop_some(Stream& stream) {
   const ssize_t length = stream.pipe ? read_pipe(stream, kReadBytes) : 0;
   if (length <= 0) return 0;
@@ -291,68 +269,6 @@ LogCapture::Dropped LogCapture::dropped() const {
   return all;
 }
 
-// False, with a reason and a time to retry, when something is left.
-bool LogCapture::flush(Stream& stream) {
-  while (!stream.pending.empty()) {
-    const ssize_t written =
-        io::disk::write(stream.file.get(), stream.pending.data(), stream.pending.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0 && !waits_for_disk_) {
-      if (!stream.cut) stream.cut = Stream::Cut{};
-      stream.cut->dropped += std::exchange(stream.pending, {}).size();
-      return true;
-    }
-    if (written <= 0) {
-      reason_ = fmt::format("ranks wait: their output cannot be written to {}: {}", stream.path,
-                            std::strerror(errno));
-      if (retry_at_ == Instant::never()) retry_at_ = Instant{};  // at once; retry() knows the time
-      return false;
-    }
-    stream.bytes += static_cast<std::uint64_t>(written);
-    spooled_ += static_cast<std::uint64_t>(written);
-    kept_ += static_cast<std::uint64_t>(written);
-    stream.last = stream.pending[static_cast<std::size_t>(written) - 1];
-    stream.pending.erase(0, static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-void LogCapture::give_up_on_disk() {
-  waits_for_disk_ = false;
-  if (retry_at_ != Instant::never()) retry_at_ = {};
-}
-
-bool LogCapture::retry_disk() {
-  bool all = true;
-  for (auto& stream : streams_) free_taken(*stream, kBlock);
-  for (auto& stream : streams_) {
-    if (stream->pending.empty()) continue;
-    if (!flush(*stream)) {
-      all = false;
-    } else if (stream->pipe && !stream->paused) {
-      watch(*stream);
-    }
-  }
-  return all;
-}
-
-void LogCapture::retry(Instant now) {
-  if (now < retry_at_) return;
-  const auto waits = [](const auto& stream) { return !stream->pending.empty(); };
-  const auto is_paused = [](const auto& stream) { return stream->paused; };
-  retry_at_ = Instant::never();
-  if (std::any_of(streams_.begin(), streams_.end(), waits) && !retry_disk()) {
-    retry_at_ = now + kRetryEvery;
-    return;
-  }
-  reason_.clear();
-  if (std::none_of(streams_.begin(), streams_.end(), is_paused)) return paused_since_.reset();
-  if (!paused_since_) paused_since_ = now;
-  const bool lasts = now - *paused_since_ >= kShowAfter;
-  if (lasts) reason_ = spool_reason();
-  retry_at_ = lasts ? now + kRetryEvery : *paused_since_ + kShowAfter;
-}
-
 void LogCapture::close(Stream& stream) {
   if (!stream.pipe) return;
   loop_.unwatch(stream.pipe.get(), io::EventLoop::Interest::read);
@@ -374,8 +290,8 @@ bool LogCapture::take_now(int rank) {
 bool LogCapture::drain() {
   std::vector<Stream*> dirty;
   for (auto& stream : streams_) {
-    // Whatever the spool holds: no more than a pipe does. A descriptor that a process beyond our
-    // reach still holds gives EAGAIN, or goes on writing: it had its time.
+    // Reads what the pipe holds, whatever the spool's limit. A process that we cannot end may still
+    // hold the descriptor and write: it had its time.
     const int capacity = stream->pipe ? fcntl(stream->pipe.get(), F_GETPIPE_SZ) : 0;
     auto left = static_cast<std::uint64_t>(std::max(capacity, static_cast<int>(kBlock)));
     while (stream->pipe && stream->pending.empty()) {
@@ -390,8 +306,8 @@ bool LogCapture::drain() {
   return true;
 }
 
-// Once: a sync that failed and is repeated would say yes of bytes that the kernel has dropped. As
-// long as the machine lives they are read from memory, and the launcher may well have them.
+// Synced once: a second sync after a failed one would succeed although the kernel has dropped the
+// bytes. While the machine runs they are read from memory, and the launcher probably has them.
 void LogCapture::make_durable(const std::vector<Stream*>& dirty) {
   const auto say = [](const std::string& what) {
     spdlog::error("{} could not be made durable: {}; a power failure may lose its last lines", what,
@@ -429,7 +345,8 @@ std::string LogCapture::stderr_tail(int rank) const {
   const auto file = io::open_file(stream.path, O_RDONLY);
   if (!file) return "";
   std::string text = end_of(file->get(), stream.bytes, kQuoted);
-  // Of a progress bar one state says all, and what stands before the bar may say more.
+  // One state of a progress bar is enough, so more of the file is read: the text before the bar may
+  // say more.
   if (text.find('\r') != std::string::npos) text = end_of(file->get(), stream.bytes, kKeptTail);
   if (stream.cut) text += stream.cut->tail;
   return std::string(tail(last_states(text), kStderrTailBytes));

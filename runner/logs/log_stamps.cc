@@ -3,10 +3,12 @@
 namespace lockstep::runner {
 namespace {
 
-// The least between two times of a stream. Ranks of other nodes write in between, too.
+// The least time between two stamps of a stream. It is shorter in a gang, where ranks of other
+// nodes write in between.
 constexpr Duration kStampAlone = milliseconds(10);
 constexpr Duration kStampAmongOthers = milliseconds(1);
-// Beyond these bytes of times, and this part of the log, a person would see no difference.
+// Above these bytes of stamps, and this part of the log, stamps become coarser; a person sees no
+// difference.
 constexpr std::uint64_t kFineAnyway = 4u << 10;
 constexpr std::uint64_t kFinePart = 8;
 constexpr Duration kStampCoarse = milliseconds(100);

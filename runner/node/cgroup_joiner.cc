@@ -18,29 +18,31 @@
 namespace lockstep::runner {
 namespace {
 
-// If a nursery holds more processes than kMany and kManyOfARank for each rank, all are stopped
-// while they are moved. A move waits for all forks of the machine that are under way, and holds up
-// those that come: among the thousands that a fork bomb becomes meanwhile, each move takes half a
-// second, and nobody on the machine starts a process.
+// If a nursery holds more than kMany processes, and more than kManyOfARank for each rank, all are
+// stopped while they are moved. A move waits for all forks that are in progress on the machine, and
+// delays new ones. Among the thousands of processes of a fork bomb, each move takes half a second,
+// and nobody on the machine can start a process.
 constexpr std::size_t kMany = 16;
 constexpr std::size_t kManyOfARank = 4;
-constexpr int kMostRounds = 100;     // for a tree that forks faster than we look
-constexpr int kMostSweeps = 10'000;  // of a nursery, which bounds what is in it
-// While processes fork and end, the kernel's list may miss one that is there.
+constexpr int kMostRounds = 100;     // rounds for a tree that forks faster than it is read
+constexpr int kMostSweeps = 10'000;  // sweeps over a nursery, whose size is limited
+// While processes fork and end, the kernel's list may miss a running one, so it must be empty
+// several times.
 constexpr int kEmptyLooks = 3;
 constexpr useconds_t kBetweenLooks = 1'000;
-constexpr int kMostLooks = 1'000;  // for who is not stopped yet
+constexpr int kMostLooks = 1'000;  // looks for processes that are not stopped yet
 
 void move(int pid, const std::vector<std::string>& procs_files) {
   for (const auto& file : procs_files) {
     const io::Fd fd(open(file.c_str(), O_WRONLY | O_CLOEXEC));
     const std::string text = std::to_string(pid);
-    // ESRCH: it ended meanwhile.
+    // ESRCH: the process ended meanwhile.
     [[maybe_unused]] const ssize_t written = write(fd.get(), text.data(), text.size());
   }
 }
 
-// Before all ranks: a thousand processes that fork would leave this thread no time to follow them.
+// Raises the priority: among a thousand forking processes this thread would otherwise be too slow
+// to follow them.
 void be_first() {
   sched_param priority{};
   priority.sched_priority = 1;
@@ -63,8 +65,8 @@ bool is_stopped(int pid) {
 
 }  // namespace
 
-// Stops processes, and lets them go on when it is told, or at its end. A stopped process does not
-// fork, and its fork does not fail. Those that somebody else has stopped stay as they are.
+// Stops processes, and continues them when told or in the destructor. A stopped process does not
+// fork, and a fork in progress does not fail. Processes that were stopped before stay stopped.
 class CgroupJoiner::Halt {
  public:
   Halt() = default;
@@ -72,7 +74,7 @@ class CgroupJoiner::Halt {
   Halt(const Halt&) = delete;
   Halt& operator=(const Halt&) = delete;
 
-  // False: it is stopped already, or gone.
+  // False: the process is stopped already, or has ended.
   bool stop(int pid) {
     if (stopped_.count(pid) != 0 || is_stopped(pid) || kill(pid, SIGSTOP) != 0) return false;
     return stopped_.insert(pid).second;
@@ -128,7 +130,7 @@ void CgroupJoiner::work() {
   }
 }
 
-// What is born of a member is a member: once a look finds nobody new, the tree is in.
+// Children of a member become members. When a look finds no new process, the whole tree is moved.
 void CgroupJoiner::move_tree(const Work& work, Halt& halt) const {
   const std::string nursery = io::nursery_of(getpid());
   std::set<int> moved;
@@ -156,10 +158,10 @@ std::vector<int> CgroupJoiner::others_in(const std::string& nursery) const {
   return others;
 }
 
-// Who is still here after the ranks' trees have joined is an orphan, or was born meanwhile. They
-// are stopped first: a move waits for all forks that are under way, seconds on a busy machine, and
-// processes that end as soon as their child is there are gone by then, for as long as they fork.
-// Who is exiting cannot be moved: on a busy machine it is waited for until it had its turn.
+// Processes that are still here are orphans, or were born meanwhile. They are stopped first,
+// because a move waits for all forks in progress, which takes seconds on a busy machine; processes
+// that end right after forking would be gone by then. An exiting process cannot be moved, so this
+// waits until it has ended.
 void CgroupJoiner::move_members(const Work& work, Halt& halt) const {
   int empty_looks = 0;
   std::vector<int> before;
@@ -177,7 +179,7 @@ bool CgroupJoiner::are_many(const std::string& nursery) const {
   return others_in(nursery).size() > kMany + kManyOfARank * static_cast<std::size_t>(ranks_);
 }
 
-// Until a look finds nobody who is not stopped.
+// Repeats until a look finds only stopped processes.
 void CgroupJoiner::stop_all(const std::string& nursery, Halt& halt) const {
   bool any_new = true;
   for (int look = 0; any_new && look < kMostLooks; ++look) {

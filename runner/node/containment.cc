@@ -10,8 +10,8 @@
 namespace lockstep::runner {
 namespace {
 
-// Best first. A pid namespace needs mounts of its own, for /proc. `why_of_node`: why the ranks use
-// the node's /dev/shm although they have mounts of their own; the child writes it into our memory.
+// The best choice first. A pid namespace needs its own mounts, for /proc. `why_of_node`: why ranks
+// with mounts of their own still use the node's /dev/shm; the child writes it into our memory.
 std::vector<spawn::Namespaces> attempts(bool have_cgroups, const IsolationRequest& request,
                                         std::string& why_of_node) {
   const bool user = geteuid() != 0;
@@ -29,15 +29,8 @@ std::vector<spawn::Namespaces> attempts(bool have_cgroups, const IsolationReques
   return result;
 }
 
-}  // namespace
-
-Why forbidden(const LimitRequest& limits, const std::vector<Why>& not_enforced) {
-  if (!limits.required || not_enforced.empty()) return {};
-  return LimitsAreRequired{not_enforced.front()};
-}
-
-Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
-                          spawn::Client::Events events) {
+// Makes the cgroups of the part, and notes which limits they cannot enforce.
+Isolation with_cgroups(const IsolationRequest& request) {
   Isolation isolation;
   if (auto cgroups = io::Cgroups::create(request.cgroup)) {
     isolation.cgroups = *std::move(cgroups);
@@ -56,6 +49,19 @@ Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
   const bool limits_pids = isolation.cgroups && isolation.cgroups->limits_pids();
   if (request.limits.pids && !limits_pids)
     isolation.for_job.emplace_back(ProcessesAreNotLimited{*request.limits.pids});
+  return isolation;
+}
+
+}  // namespace
+
+Why forbidden(const LimitRequest& limits, const std::vector<Why>& not_enforced) {
+  if (!limits.required || not_enforced.empty()) return {};
+  return LimitsAreRequired{not_enforced.front()};
+}
+
+Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
+                          spawn::Client::Events events) {
+  Isolation isolation = with_cgroups(request);
   if (Why why = forbidden(request.limits, isolation.for_job)) {
     if (isolation.cgroups) (void)isolation.cgroups->remove();
     Isolation none;

@@ -8,7 +8,8 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr unsigned long long kMuchMore = 8;  // so many times what was told last
+// A count is logged again when it has grown by this factor.
+constexpr unsigned long long kMuchMore = 8;
 
 }  // namespace
 
@@ -56,7 +57,7 @@ bool LimitWatch::look(const LimitCounts& counts, bool final) {
     set(Kind::pids, of_pids(counts));
     changed = true;
   }
-  // A disk that is full refuses logs below their limit, too.
+  // A full disk also drops output of logs below their limit.
   const bool is_cut = counts.dropping_ranks > 0 && place_.count(Kind::disk) == 0;
   if (is_cut && is_news(Kind::log, counts.dropped.count, final)) {
     set(Kind::log, of_logs(counts));

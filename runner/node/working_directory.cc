@@ -29,7 +29,7 @@ bool has_other_than_folder(const io::Folder& folder, const std::string& name) {
          !S_ISDIR(info.st_mode);
 }
 
-// Overlay's options split at ',' and ':'.
+// Options of overlayfs are separated by ',' and ':'.
 std::string escaped(const std::string& path) {
   std::string result;
   for (const char c : path) {
@@ -39,7 +39,7 @@ std::string escaped(const std::string& path) {
   return result;
 }
 
-// What a remount must keep: in a user namespace they cannot be taken away.
+// A remount must keep these flags: in a user namespace they cannot be removed.
 Result<unsigned long> flags_of_mount(const std::string& path) {
   struct statvfs info {};
   if (::statvfs(path.c_str(), &info) != 0) return errno_error(errno, "statvfs " + path);
@@ -58,12 +58,12 @@ Status make_empty_file(const io::Folder& folder, const std::string& name) {
   return {};
 }
 
-// Since Linux 5.12.
+// mount_setattr exists since Linux 5.12.
 bool has_mount_setattr() {
   return ::syscall(SYS_mount_setattr, -1, "", 0, nullptr, 0) != 0 && errno != ENOSYS;
 }
 
-// The mount at `path`, and with `below` those below it.
+// Restricts the mount at `path`, and with `below` the mounts below it.
 Status restrict_mount(const std::string& path, bool is_writable, bool below) {
   if (below) {
     mount_attr wanted{};
@@ -100,7 +100,7 @@ Result<Workspace> Workspace::prepare(const WorkspacePlan& plan, const io::Attemp
                                      const io::User& reader) {
   Workspace workspace(plan, directory, uid, gid, outputs);
   workspace.reader_ = reader;
-  // An ordinary user's runner has that user's rights already, and in its user namespace other ids.
+  // An ordinary user's runner already has that user's rights. In its user namespace, ids differ.
   if (geteuid() != 0) workspace.reader_.uid = 0;
   TRY_ASSIGN(const io::Folder attempt, io::Folder::open(directory.path()));
   TRY(attempt.make_for(name_of(directory.code()), {uid, gid}, 0700));
@@ -108,7 +108,7 @@ Result<Workspace> Workspace::prepare(const WorkspacePlan& plan, const io::Attemp
     TRY_ASSIGN(const io::Folder upper,
                attempt.make_for(name_of(directory.upper()), {uid, gid}, 0700));
     TRY(attempt.make_for(name_of(directory.overlay_work()), {geteuid(), getegid()}, 0700));
-    // The merged root has the upper's owner: the rank's, whoever made it.
+    // The merged root gets the owner of the upper directory, which must be the rank's user.
     if (uid != geteuid()) TRY(upper.give({uid, gid}, 0700));
   }
   for (const StagedInput& input : plan.inputs) {
@@ -156,7 +156,7 @@ Status Workspace::mount() const {
 Status Workspace::use_in_place() const { return make_job_directories(directory_.code()); }
 
 Status Workspace::mount_overlay() const {
-  if (plan_.tree.empty()) {  // no snapshot: what is written lands where it would with one
+  if (plan_.tree.empty()) {  // without a snapshot, files are written to the same place as with one
     if (::mount(directory_.upper().c_str(), directory_.code().c_str(), nullptr, MS_BIND, nullptr) !=
         0)
       return errno_error(errno,
@@ -166,17 +166,17 @@ Status Workspace::mount_overlay() const {
   std::string options =
       fmt::format("lowerdir={},upperdir={},workdir={}", escaped(plan_.tree),
                   escaped(directory_.upper()), escaped(directory_.overlay_work()));
-  // What the upper directory holds must be whole without the mount, since outputs are read from it:
-  // no renamed folder that points to the lower tree, no file with its metadata alone. A user
-  // namespace has neither.
+  // Outputs are read from the upper directory without the mount, so it must be complete: no renamed
+  // folder that refers to the lower tree, and no file with metadata only. In a user namespace
+  // overlayfs does neither.
   options += plan_.mode == Mode::overlay_userns ? ",userxattr" : ",redirect_dir=off,metacopy=off";
   if (::mount("lockstep", directory_.code().c_str(), "overlay", 0, options.c_str()) != 0)
     return errno_error(errno, fmt::format("mount overlay on {} ({})", directory_.code(), options));
   return {};
 }
 
-// Read-only where nobody but us can change names, then in the working directory by descriptor: its
-// user could lead a path elsewhere.
+// Mounted read-only at a place where only we can rename, then moved into the working directory by
+// descriptor: its user could change a path meanwhile.
 Status Workspace::mount_input(const StagedInput& input) const {
   const std::string ours = directory_.inputs() + "/" + input.name;
   if (::mount(input.tree.c_str(), ours.c_str(), nullptr, MS_BIND, nullptr) != 0)
@@ -197,7 +197,7 @@ Status Workspace::bind_into_working(const std::string& ours, const std::string& 
   return {};
 }
 
-// The descriptor is opened here, because a mount of another namespace cannot be bound. An ordinary
+// The descriptor is opened here, because mounts of another namespace cannot be bound. An ordinary
 // user's runner has that user's rights anyway.
 Status Workspace::mount_placed(const PlacedInput& input) const {
   TRY_ASSIGN(const io::OpenedPlace opened, io::open_place(input.place, reader_, input.is_writable));
@@ -218,8 +218,8 @@ Status Workspace::bind_common_path() const {
   return bind_alone(directory_.code(), plan_.mount_point, MS_BIND | MS_REC);
 }
 
-// The target lies in a tmpfs that only this namespace sees: on the host stays one empty parent
-// directory, and no rmdir by another node of this host can take the mount from under our ranks.
+// The target is in a tmpfs that only this namespace sees. So only one empty parent directory stays
+// on the host, and another node of this host cannot remove the mount by rmdir.
 Status Workspace::bind_alone(const std::string& bound, const std::string& target,
                              unsigned long flags) const {
   const io::Fd source(open(bound.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -234,11 +234,11 @@ Status Workspace::bind_alone(const std::string& bound, const std::string& target
   return {};
 }
 
-// The working directory is its user's already, who may change names in it at any time.
+// The user already owns the working directory, and may rename entries in it at any time.
 Status Workspace::make_job_directories(const std::string& below) const {
   TRY_ASSIGN(const io::Folder working, io::Folder::open(below));
   for (const std::string_view name : {kOutputsFolder, kLogsFolder}) {
-    // What the snapshot has there instead stays, and is said when outputs are collected.
+    // If the snapshot has something else there, it stays; collecting the outputs reports it.
     if (has_other_than_folder(working, std::string(name))) continue;
     TRY(working.make_for(std::string(name), {uid_, gid_}, 0755));
   }
@@ -246,7 +246,7 @@ Status Workspace::make_job_directories(const std::string& below) const {
   return {};
 }
 
-// Name by name and through no symlink: a forged snapshot may hold one.
+// Makes each folder by itself without following symlinks: a forged snapshot may hold some.
 Status Workspace::make_folders(const io::Folder& working, const std::string& folder) const {
   TRY_ASSIGN(io::Folder at, io::Folder::open(working.shown()));
   for (std::size_t from = 0; from <= folder.size();) {

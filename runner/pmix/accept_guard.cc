@@ -24,7 +24,7 @@
 namespace lockstep::pmix {
 namespace {
 
-constexpr int kMostListeners = 256;  // descriptors that are looked at
+constexpr int kMostListeners = 256;  // the most descriptors to look at
 constexpr auto kProofTimeout = std::chrono::seconds(5);
 constexpr auto kProofStep = std::chrono::microseconds(50);
 
@@ -33,11 +33,13 @@ struct Guard {
   uid_t account;
   std::function<void(std::uint64_t, const std::string&)> turned_away;
   std::atomic<std::uint64_t> refused{0};
-  // The port, in network order, from which prove_accept() connects; 0: none, or it has been seen.
+  // The port, in network order, from which prove_accept() connects; 0: none, or the guard has seen
+  // it.
   std::atomic<std::uint32_t> proof{0};
 };
 
-// A C function has no object to find it in. It is never freed: libpmix's threads outlive main.
+// A C function has no object to find the guard in. The guard is never freed: libpmix's threads
+// outlive main.
 std::atomic<Guard*> the_guard{nullptr};
 
 int really_accept(int listener, sockaddr* address, socklen_t* size, int flags) {
@@ -51,7 +53,7 @@ std::uint16_t port_of(const sockaddr_storage& address) {
   return 0;
 }
 
-// nullopt: it may come in.
+// nullopt: the connection is accepted.
 std::optional<std::string> refusal(const Guard& guard, int fd) {
   const auto owner = guard.owners.owner(fd);
   if (!owner) return owner.error().message;
@@ -71,7 +73,7 @@ int accept_guarded(Guard& guard, int listener, sockaddr* address, socklen_t* siz
     ::close(fd);
     const std::uint64_t count = why ? ++guard.refused : 0;
     if (std::has_single_bit(count)) guard.turned_away(count, *why);
-    errno = ECONNABORTED;  // libpmix waits for the next one
+    errno = ECONNABORTED;  // libpmix then waits for the next connection
     return -1;
   }
   if (address != nullptr && size != nullptr) {
@@ -101,7 +103,7 @@ std::vector<Listener> tcp_listeners() {
   return found;
 }
 
-// Our end has to have its port before it connects: by then the guard must know it.
+// The port is chosen before connecting, because the guard must know it by then.
 Status connect_from_known_port(Guard& guard, const Listener& to, int fd) {
   sockaddr_storage ours{};
   ours.ss_family = to.address.ss_family;

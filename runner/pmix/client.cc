@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kWho[] = "the PMIx server of this node's ranks (lockstep-pmix)";
 
-// Ranks get them, and nothing but them.
+// Only such variables are passed to ranks.
 bool are_pmix_variables(const Variables& variables) {
   return std::all_of(variables.begin(), variables.end(), [](const auto& each) {
     const auto& [name, value] = each;
@@ -75,7 +75,7 @@ void Client::fetch(int rank, Reply reply) {
   send(Fetch{last_id_, rank});
 }
 
-// 0: the server is lost, and `done` has been called.
+// Returns 0 if the server is lost; then `done` has been called.
 std::uint64_t Client::begin(std::string what, std::function<void(Result<Variables>)> done) {
   if (!socket_) {
     done(make_error(ErrorCode::unavailable, why_lost_));
@@ -121,7 +121,7 @@ void Client::on(Hello& report) {
   library_ = report.library.empty() ? "unknown" : in_one_line(report.library);
 }
 
-// An operation that has expired is not waited for any more.
+// Nobody waits for an operation that has expired.
 void Client::on(Done& report) {
   if (report.id == 0 || report.id > last_id_) return lose("it answers what was not asked");
   const auto operation = operations_.extract(report.id);

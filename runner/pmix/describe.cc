@@ -10,7 +10,7 @@
 namespace lockstep::pmix {
 namespace {
 
-// Consecutive ranks of one node, comma-separated.
+// The consecutive ranks of one node, comma-separated.
 std::string ranks_of_node(const Job& job, int node) {
   std::string text;
   for (int i = 0; i < job.ranks_per_node; ++i) {
@@ -20,7 +20,7 @@ std::string ranks_of_node(const Job& job, int node) {
   return text;
 }
 
-// The library's compact form of a list of nodes or of ranks by node.
+// Adds the library's compact form of a list of nodes, or of ranks by node.
 Status add_map(PmixInfo* info, const char* key, const std::string& list,
                pmix_status_t (*compact)(const char*, char**)) {
   char* text = nullptr;
@@ -37,7 +37,7 @@ Status add_map(PmixInfo* info, const char* key, const std::string& list,
 void describe_rank(const Job& job, const Directories& directories, int rank, PmixInfo* info) {
   const int node = rank / job.ranks_per_node;
   PmixInfo data;
-  data.rank(PMIX_RANK, static_cast<pmix_rank_t>(rank));  // must be the first
+  data.rank(PMIX_RANK, static_cast<pmix_rank_t>(rank));  // this value must be the first one
   data.rank(PMIX_GLOBAL_RANK, static_cast<pmix_rank_t>(rank));
   data.rank(PMIX_APP_RANK, static_cast<pmix_rank_t>(rank));
   data.number(PMIX_APPNUM, 0);

@@ -1,6 +1,6 @@
-// lockstep-pmix: the PMIx server of one attempt's ranks on a node, a child of its runner, which
-// starts it as `lockstep-pmix --serve UID GID PARENT` with its socket as fd 3. It has the rights of
-// the ranks and no secret: libpmix parses what they send. See protocol.h and door.h.
+// lockstep-pmix: the PMIx server of one attempt's ranks on a node. Its runner starts it as
+// `lockstep-pmix --serve UID GID PARENT`, with its socket as fd 3. It has the rights of the ranks
+// and no secret, because libpmix parses what ranks send. See protocol.h and door.h.
 
 #include <grp.h>
 #include <signal.h>
@@ -31,8 +31,8 @@ std::optional<T> number_in(std::string_view text) {
   return value;
 }
 
-// Before any byte of a rank's is read. The user's other processes may have used up its number of
-// processes, while this one is part of the runner.
+// Gives up root before any byte of a rank is read. RLIMIT_NPROC is lifted first: the user's other
+// processes may have used it up, and this process is part of the runner.
 bool become(uid_t uid, gid_t gid) {
   if (::geteuid() == 0) {
     const rlimit all{RLIM_INFINITY, RLIM_INFINITY};
@@ -44,8 +44,8 @@ bool become(uid_t uid, gid_t gid) {
   return ::getuid() == uid && ::geteuid() == uid;
 }
 
-// Ranks have the same account: they may end this process, but not look into it. It ends with its
-// runner, whose socket also closes then.
+// Ranks have the same account: they can end this process, but not read its memory. It ends with its
+// runner, which also closes the socket.
 bool shut_off(pid_t parent) {
   if (::prctl(PR_SET_DUMPABLE, 0) != 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)

@@ -37,7 +37,7 @@ class Socket {
 struct Address {
   int family = AF_UNSPEC;
   std::array<std::uint32_t, 4> ip{};  // in network order; one word for IPv4
-  std::uint16_t port = 0;             // in network order
+  std::uint16_t port = 0;             // port number in network order
 };
 
 Address address_of(const sockaddr_storage& storage) {
@@ -101,7 +101,7 @@ Request request_for(const Ends& ends) {
   return request;
 }
 
-// A listener of that port may be what is found when the connection is gone.
+// After the connection is gone, the kernel may return a listener of that port.
 bool is_answer_to(const Request& request, const inet_diag_msg& found) {
   const inet_diag_sockid& asked = request.body.id;
   return found.idiag_state == TCP_ESTABLISHED && found.id.idiag_sport == asked.idiag_sport &&
@@ -135,7 +135,7 @@ std::optional<uid_t> ask_diag(const Ends& ends) {
 
 // ---- /proc/net/tcp: a line for each socket
 
-// "0100007F:1F90": each word of the address as a number of this machine, and the port.
+// "0100007F:1F90": each word of the address in the machine's byte order, and the port.
 std::string hex_of(const Address& address) {
   std::string text;
   char word[16];
@@ -153,7 +153,7 @@ std::optional<uid_t> ask_proc(const Ends& ends) {
   // State 01 is TCP_ESTABLISHED.
   const std::string wanted = ": " + hex_of(ends.local) + " " + hex_of(ends.remote) + " 01 ";
   for (std::string line; std::getline(table, line);) {
-    const std::size_t at = line.find(wanted);  // after the line's number
+    const std::size_t at = line.find(wanted);  // the text follows the line's number
     unsigned uid = 0;
     if (at != line.npos &&
         std::sscanf(line.c_str() + at + wanted.size(), "%*s %*s %*s %u", &uid) == 1)
@@ -162,14 +162,14 @@ std::optional<uid_t> ask_proc(const Ends& ends) {
   return std::nullopt;
 }
 
-// A connection to ourselves.
+// A connection of this process to itself.
 class OwnConnection {
  public:
   OwnConnection()
       : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
         client_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
         accepted_(connect()) {}
-  // -1: errno says why not
+  // -1: errno holds the reason
   int fd() const { return accepted_.get(); }
 
  private:
@@ -201,8 +201,8 @@ Result<PeerOwners> PeerOwners::find_out() {
                     "or mount /proc");
 }
 
-// While our end is established, so is the peer's, or it was when it was last heard of; and no other
-// socket can have the same two ends. So our end is looked at last.
+// While our end is established, so is the peer's, or it was when it last answered; and no other
+// socket can have the same two ends. So our end is checked last.
 Result<uid_t> PeerOwners::owner(int fd) const {
   const auto ends = ends_of_peer(fd);
   if (!ends) return make_error(ErrorCode::not_found, "it is no connection over TCP, or has ended");

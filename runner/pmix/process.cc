@@ -20,9 +20,9 @@
 namespace lockstep::pmix {
 namespace {
 
-// Nothing of the runner's environment that libpmix or its dynamic linker does not need: it may hold
-// secrets of the agent's operator. A runner may itself be under a PMIx server (a Slurm step), whose
-// variables would make the library take us for that one's client.
+// Drops what libpmix and its dynamic linker do not need: the runner's environment may hold secrets
+// of the agent's operator. A runner may itself run under a PMIx server (a Slurm step), whose
+// variables would make the library act as its client.
 bool passes(std::string_view name) {
   constexpr std::string_view kPassed[] = {"LD_",   "LC_",   "LANG",   "TZ",   "ASAN_",
                                           "LSAN_", "TSAN_", "UBSAN_", "PATH", "LOCKSTEP_TEST_"};
@@ -33,15 +33,17 @@ bool passes(std::string_view name) {
 
 std::vector<std::string> environment() {
   std::vector<std::string> entries = {
-      // Settings of the user's, and plug-ins that they name, are for the ranks.
+      // Without a home: the user's settings, and the plug-ins that they name, are for the ranks
+      // only.
       "HOME=/nonexistent",
-      // The store in shared memory prints lock errors when the ranks have another uid.
+      // The default store in shared memory prints lock errors if the ranks have another uid.
       "PMIX_MCA_gds=hash",
-      // The library looks at the machine through hwloc, whose plugins would bring OpenCL, CUDA and
-      // X11 into the process and try to reach X displays. Nothing that they find is used.
+      // The library examines the machine through hwloc. Its plugins would load OpenCL, CUDA and X11
+      // into this process and connect to X displays; their results are not used.
       "HWLOC_PLUGINS_PATH=/nonexistent",
   };
-  // A bundle brings the library's plug-ins and messages; where they were built for lies elsewhere.
+  // A bundle contains the library's plug-ins and messages, at another path than the one they were
+  // built for.
   if (const auto bundle = io::bundle_directory())
     for (const auto& [name, folder] : {std::pair("PMIX_PREFIX", ""),
                                        {"PMIX_LIBDIR", "/lib"},
@@ -92,7 +94,7 @@ class Setup {
   posix_spawnattr_t attributes_;
 };
 
-// Clear of the numbers that the child's descriptors get.
+// Above the numbers that the child's descriptors get.
 io::Fd moved_up(io::Fd fd) { return io::Fd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 16)); }
 
 std::string how_it_ended(int status) {
@@ -131,7 +133,7 @@ Process::Process(Process&& other) noexcept
       pidfd_(std::move(other.pidfd_)),
       errors_(std::move(other.errors_)) {}
 
-// By its pidfd: a sweep after the ranks may have reaped it already.
+// By its pidfd, since a sweep after the ranks may have reaped the pid already.
 std::string Process::end() {
   if (pid_ <= 0) return "has ended";
   const int pid = std::exchange(pid_, -1);

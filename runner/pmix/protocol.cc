@@ -10,7 +10,7 @@ namespace {
 template <typename T, typename M>
 concept Is = std::same_as<std::remove_const_t<T>, M>;
 
-// One description of each message's fields serves the writer and the reader.
+// One description of a message's fields is used for writing and for reading.
 template <typename F>
 void fields(F& f, Is<Job> auto& m) {
   f.text(m.name), f.list(m.nodes), f.number(m.node_rank), f.number(m.ranks_per_node);
@@ -105,7 +105,7 @@ class Writer {
   std::string out_;
 };
 
-// After the first field that is not there, or is beyond its limit, everything is zero and empty.
+// After the first field that is missing or exceeds its limit, all further fields are zero or empty.
 class Reader {
  public:
   explicit Reader(std::string_view in) : in_(in) {}
@@ -156,7 +156,7 @@ class Reader {
 
  private:
   bool has(std::size_t size) { return is_good_ = is_good_ && in_.size() >= size; }
-  // How many follow, of at least `each` bytes.
+  // The number of elements that follow, each of at least `each` bytes.
   std::uint32_t count(std::size_t each) {
     std::uint32_t value = 0;
     number(value);
@@ -175,7 +175,7 @@ class Reader {
   bool is_good_ = true;
 };
 
-// The kind is the message's place in its variant.
+// A message's kind is its index in the variant.
 template <typename V>
 std::string encode_any(const V& message) {
   Writer out;

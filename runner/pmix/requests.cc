@@ -1,5 +1,5 @@
-// What the ranks' PMIx clients ask: the library calls us on its own thread, and the runner gets a
-// report.
+// Requests of the ranks' PMIx clients. The library calls these functions on its own thread, and the
+// runner gets a report.
 
 #include <pmix.h>
 
@@ -21,7 +21,8 @@ pmix_status_t on_connected(const pmix_proc_t* proc, void*, pmix_info_t*, std::si
   return PMIX_OPERATION_SUCCEEDED;
 }
 
-// The client hears of it when this returns: so the runner has it before the rank can end.
+// The client gets its answer when this returns, so the runner has the report before the rank can
+// end.
 pmix_status_t on_finalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t, void*) {
   the_server().runner().send(Finalized{rank_of(*proc)});
   return PMIX_OPERATION_SUCCEEDED;

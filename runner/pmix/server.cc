@@ -45,7 +45,7 @@ pmix_status_t run_operation(F call) {
   Operation operation;
   const pmix_status_t begun = call(operation_done, static_cast<void*>(&operation));
   if (begun == PMIX_OPERATION_SUCCEEDED) return PMIX_SUCCESS;
-  if (begun != PMIX_SUCCESS) return begun;  // no callback comes
+  if (begun != PMIX_SUCCESS) return begun;  // there will be no callback
   std::unique_lock lock(operation.mutex);
   operation.changed.wait(lock, [&] { return operation.done; });
   return operation.status;
@@ -53,7 +53,7 @@ pmix_status_t run_operation(F call) {
 
 void free_blob(void* blob) { std::free(blob); }
 
-// The library reads the blob after we returned, and frees it through free_blob.
+// The library reads the blob after this function has returned, and frees it through free_blob.
 void answer(const OpenCalls::Call& call, const Answer& order) {
   const std::string& bytes = order.data;
   char* blob =

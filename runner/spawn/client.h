@@ -16,6 +16,7 @@
 #include "common/base/time.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
+#include "runner/spawn/namespaces.h"
 #include "runner/spawn/protocol.h"
 
 namespace lockstep::spawn {
@@ -36,15 +37,6 @@ struct RankProcess {
 };
 // The argument block of the protocol.
 std::string encode(const RankProcess& rank);
-
-// Which namespaces lockstep-spawn gets, and what is mounted in them.
-struct Namespaces {
-  bool user = false;  // lets an ordinary user create the others; ids map to themselves
-  bool pid = false;  // lockstep-spawn is PID 1: the kernel kills everything with it; /proc is fresh
-  bool mount = false;  // implied by pid
-  // Called in the child with private mounts, before exec and before any change of ids.
-  std::function<Status()> prepare_mounts;
-};
 
 // What a rank used, with the descendants that were waited for.
 struct Spent {

@@ -19,7 +19,8 @@ namespace {
 
 static_assert(kEndKeeper == SIGTERM);
 
-constexpr long long kGraceMs = 500;  // for what is left when the program has ended
+// How long processes have that are left when the program has ended.
+constexpr long long kGraceMs = 500;
 constexpr int kQuickRounds = 10;
 
 long long now_ms() {
@@ -28,7 +29,7 @@ long long now_ms() {
   return now.tv_sec * 1000LL + now.tv_nsec / 1'000'000;
 }
 
-// Others wait for the ends of the pipes that were open at the fork.
+// Otherwise readers of pipes that were open at the fork would not see their ends.
 void close_all_but(int one, int other) {
   const auto low = static_cast<unsigned>(one < other ? one : other);
   const auto high = static_cast<unsigned>(one < other ? other : one);
@@ -37,9 +38,8 @@ void close_all_but(int one, int other) {
   close_range(high + 1, ~0U, 0);
 }
 
-// Where memory is short, what was attached to a rank ends before the rank does. Its memory is in
-// small pages: of a process that it killed, Linux gives huge pages back only after it has begun to
-// look for the next one to kill.
+// When memory is short, an attached program is killed before the rank. It uses small pages only:
+// Linux frees the huge pages of a killed process only after it has chosen the next one to kill.
 void be_first_to_go() {
   prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
   const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -51,7 +51,7 @@ void be_first_to_go() {
 class Keeper {
  public:
   Keeper(int program, int signals) : program_(program), signals_(signals) {}
-  // Until nothing is left; the program's wait status.
+  // Runs until no process is left; returns the program's wait status.
   int run() {
     while (!reap()) {
       if (must_kill()) kill_descendants();
@@ -61,7 +61,7 @@ class Keeper {
   }
 
  private:
-  // True: nothing is left.
+  // True: no process is left.
   bool reap() {
     while (true) {
       int status = 0;
@@ -74,7 +74,7 @@ class Keeper {
     }
   }
   bool must_kill() const { return is_ordered_ || (kill_at_ >= 0 && now_ms() >= kill_at_); }
-  // While killing, looks again even without a signal: a new child may have come in between.
+  // Looks without a signal, too, while it kills: a new child may have come in between.
   void wait() {
     long long timeout = -1;
     if (must_kill())
@@ -116,7 +116,7 @@ void keep(const MappedBlock& block, const int stdio[3], const KeeperPipes& pipes
   }
   if (program < 0) fail(pipes.error, SpawnStage::fork);
   [[maybe_unused]] ssize_t written = write(pipes.keeper, &program, sizeof program);
-  close_all_but(pipes.keeper, signals);  // among them the error pipe
+  close_all_but(pipes.keeper, signals);  // closes the error pipe, too
   const int status = Keeper(program, signals).run();
   written = write(pipes.keeper, &status, sizeof status);
   _exit(0);

@@ -1,7 +1,8 @@
-// lockstep-spawn: the only program that forks ranks. Started by its runner with the socket as fd 3,
-// as PID 1 of a pid namespace where one can be had; or as `lockstep-spawn --connect PATH` by a
-// container engine, as the first process of a container. `lockstep-spawn --probe`: see probe.h;
-// `--nothing`: the job that prepares an image has a command that every image has. See protocol.h.
+// lockstep-spawn: the only program that forks ranks. Its runner starts it with the socket as fd 3,
+// as PID 1 of a pid namespace if there can be one. A container engine starts `lockstep-spawn
+// --connect PATH` as the first process of a container. `lockstep-spawn --probe`: see probe.h.
+// `--nothing` does nothing: an image is prepared by a job with a command that every image can run.
+// See protocol.h.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -23,8 +24,8 @@ namespace {
 
 constexpr int kOurFailure = 125;
 
-// The runner listens before the container is started. Afterwards the socket is fd 3; false: errno
-// says why not.
+// Connects to the runner, which listens before the container is started. Afterwards the socket is
+// fd 3; false: errno holds the reason.
 bool connect_to(const char* path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -50,8 +51,9 @@ int serve(bool is_in_container) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2})
     signal(number, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // The kernel ends a pid namespace with its PID 1. Elsewhere we must outlive the runner for long
-  // enough to sweep: there the closed socket tells. In a container our parent is the engine's.
+  // The kernel ends a pid namespace with its PID 1. Otherwise this process must outlive the runner
+  // to sweep, and notices the runner's end by the closed socket. In a container the parent is the
+  // engine's.
   if (getpid() == 1 && !is_in_container) prctl(PR_SET_PDEATHSIG, SIGKILL);
   return Spawner(kSocketFd).run();
 }

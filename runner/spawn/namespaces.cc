@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "common/io/file_system.h"
+#include "runner/spawn/protocol.h"
 
 namespace lockstep::spawn {
 namespace {
@@ -23,7 +24,7 @@ Status write_map(const char* path, const std::string& text) {
   return io::write_all(fd.get(), text);
 }
 
-// Our own ids map to themselves, so that files keep their owner and the rank its name.
+// Ids are mapped to themselves, so that files keep their owner and ranks their user name.
 Status map_ids(uid_t uid, gid_t gid) {
   TRY(write_map("/proc/self/setgroups", "deny"));
   TRY(write_map("/proc/self/uid_map", fmt::format("{0} {0} 1\n", uid)));
@@ -46,7 +47,7 @@ Status become(const std::string& program, int socket) {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0) return errno_error(errno, "/dev/null");
   if (dup2(null, 0) < 0 || dup2(null, 1) < 0) return errno_error(errno, "dup2");
-  // Moved up first: whatever is fd 3 now may be the socket itself or the status pipe.
+  // Moved up first, because fd 3 may be the socket itself or the status pipe.
   const int safe = fcntl(socket, F_DUPFD_CLOEXEC, 64);
   if (safe < 0 || dup2(safe, kSocketFd) < 0) return errno_error(errno, "dup2 of the spawn socket");
   close_range(kSocketFd + 1, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -77,8 +78,8 @@ int run_child(void* argument) {
   _exit(125);
 }
 
-// As vfork does: in our memory, while we wait until it has executed another program or ended. A
-// copy of our memory would cost more than all else that it does.
+// Like vfork: the child runs in our memory while we wait until it executes another program or ends.
+// A copy of our memory would cost more than everything else it does.
 int clone_for(const Start& start, int flags) {
   constexpr std::size_t kStack = 256 << 10;
   const auto stack = std::make_unique_for_overwrite<char[]>(kStack);
@@ -93,7 +94,7 @@ Result<int> start_in_namespaces(const std::string& program, const Namespaces& na
   int pipe_fds[2];
   if (pipe2(pipe_fds, O_CLOEXEC) != 0) return errno_error(errno, "pipe for lockstep-spawn");
   const io::Fd reading(pipe_fds[0]);
-  io::Fd writing(fcntl(pipe_fds[1], F_DUPFD_CLOEXEC, 64));  // clear of fd 3
+  io::Fd writing(fcntl(pipe_fds[1], F_DUPFD_CLOEXEC, 64));  // its number must not be 3
   close(pipe_fds[1]);
   if (!writing) return errno_error(errno, "pipe for lockstep-spawn");
   const uid_t uid = geteuid();

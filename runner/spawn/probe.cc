@@ -19,7 +19,8 @@ const char* yes_or_no(bool is_so) { return is_so ? "yes" : "no"; }
 
 bool can_execute(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
 
-// "GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.": "2.36", or "".
+// The release in "GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.": "2.36"; ""
+// without one.
 std::string release_in(std::string_view text) {
   constexpr std::string_view kLead = "release version ";
   const std::size_t at = text.find(kLead);
@@ -50,7 +51,7 @@ std::string release_of(const std::string& library) {
   return release;
 }
 
-// The folders where a linker looks, multiarch ones first.
+// The folders that a linker searches, multiarch ones first.
 std::vector<std::string> library_folders(const std::string& root) {
   std::vector<std::string> found;
   for (const char* parent : {"/lib", "/usr/lib"}) {

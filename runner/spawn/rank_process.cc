@@ -60,7 +60,7 @@ bool set_affinity(const MappedBlock& block) {
 
 bool set_stdio(const int stdio[3]) {
   int from[3];
-  for (int i = 0; i < 3; ++i) {  // out of the way first: a source may be one of 0, 1, 2
+  for (int i = 0; i < 3; ++i) {  // moved out of the way first: a source may be one of 0, 1, 2
     from[i] = fcntl(stdio[i], F_DUPFD_CLOEXEC, 10);
     if (from[i] < 0) return false;
   }
@@ -69,7 +69,7 @@ bool set_stdio(const int stdio[3]) {
   return true;
 }
 
-// Its number may be that of the error pipe, which moves out of the way.
+// The connection's number may be that of the error pipe, which is moved away first.
 bool set_connection(int connection, int* error_fd) {
   if (connection < 0) return true;
   const int from = fcntl(connection, F_DUPFD_CLOEXEC, kConnectionFd + 1);
@@ -95,8 +95,7 @@ void reset_signals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// As execvp looks up a bare name, but without its fall-back to /bin/sh: what the kernel says
-// counts.
+// Looks up a bare name as execvp does, but never falls back to /bin/sh: the kernel's error counts.
 void exec_program(const MappedBlock& block) {
   const char* program = block.program();
   if (std::strchr(program, '/') != nullptr) {
@@ -140,10 +139,10 @@ void become_rank(const MappedBlock& block, const int stdio[3], int connection, i
     fail(error_fd, SpawnStage::stdio);
   if (place.terminal && ioctl(0, TIOCSCTTY, 0) != 0) fail(error_fd, SpawnStage::stdio);
   if (!set_ids(block)) fail(error_fd, SpawnStage::ids);
-  // After the ids: a change of them clears it. The parent may have died before it was set.
+  // Set after the ids, because changing them clears it. The parent may have died before it was set.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail(error_fd, SpawnStage::fork);
   if (getppid() != place.parent) _exit(127);
-  // A kernel without Yama knows no such call, and needs none.
+  // Fails on a kernel without Yama, which needs no permission for this.
   prctl(PR_SET_PTRACER, place.spawn, 0, 0, 0);
   umask(022);
   if (chdir(block.cwd()) != 0) fail(error_fd, SpawnStage::chdir);

@@ -58,7 +58,7 @@ int Spawner::run() {
         polled.push_back({rank.error_fd, POLLIN, 0});
         starting.push_back(rank.pid);
       }
-    // While killing, look again even without a signal: a new child may have come in between.
+    // While killing, looks without a signal, too: a new child may have come in between.
     const int timeout_ms = !killing_ ? -1 : kill_rounds_ < 10 ? 1 : 20;
     if (poll(polled.data(), polled.size(), timeout_ms) < 0 && errno != EINTR) return 1;
     for (std::size_t i = 2; i < polled.size(); ++i)
@@ -86,7 +86,8 @@ void Spawner::receive() {
   message.msg_controllen = sizeof control;
   const ssize_t length = recvmsg(socket_, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (length != sizeof header || header.magic != kMagic) {  // closed, or not our runner
+  // Closed, or the sender is not our runner.
+  if (length != sizeof header || header.magic != kMagic) {
     open_ = false;
     killing_ = quitting_ = true;
     return;
@@ -96,6 +97,12 @@ void Spawner::receive() {
     if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
         c->cmsg_len <= CMSG_LEN(sizeof fds))
       std::memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+  carry_out(header, fds);
+  for (const int fd : fds)
+    if (fd >= 0) close(fd);
+}
+
+void Spawner::carry_out(const Header& header, int (&fds)[kMaxFds]) {
   switch (header.type) {
     case Type::start: start(header.id, header.value, fds); break;
     case Type::signal: signal_ranks(header.id, header.value); break;
@@ -112,10 +119,8 @@ void Spawner::receive() {
     case Type::started:
     case Type::failed:
     case Type::exited:
-    case Type::empty: break;  // ours to send
+    case Type::empty: break;  // only this program sends these
   }
-  for (const int fd : fds)
-    if (fd >= 0) close(fd);
 }
 
 void Spawner::start(int id, int flags, int (&fds)[kMaxFds]) {
@@ -131,7 +136,8 @@ void Spawner::start(int id, int flags, int (&fds)[kMaxFds]) {
   }
   if (error != 0) return send(Type::failed, id, error, static_cast<int>(SpawnStage::fork));
   const Place place{getpid(), getpid(), (flags & kTerminal) != 0};
-  // Blocked until the rank execs: a SIGTERM in between must reach it, though we ignore ours.
+  // Signals are blocked until the rank execs: a SIGTERM in between must reach the rank, although
+  // this process ignores its own.
   sigset_t all, before;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &before);
@@ -150,7 +156,7 @@ void Spawner::start(int id, int flags, int (&fds)[kMaxFds]) {
   ranks_.push_back({id, pid, pipe_fds[0], false, keeper_fds[0], 0});
 }
 
-// The error pipe is readable: a StartFailure, or its end, which exec closed.
+// The error pipe is readable: it holds a StartFailure, or exec has closed it.
 void Spawner::finish_start(Rank& rank) {
   StartFailure failure;
   const ssize_t length = read(rank.error_fd, &failure, sizeof failure);
@@ -158,7 +164,7 @@ void Spawner::finish_start(Rank& rank) {
   close(rank.error_fd);
   rank.error_fd = -1;
   rank.failed = length == sizeof failure;
-  // A keeper says the pid before it closes its end of the error pipe.
+  // A keeper writes the program's pid before it closes its end of the error pipe.
   int program = 0;
   if (rank.is_kept() && read(rank.keeper_fd, &program, sizeof program) == sizeof program)
     rank.program = program;
@@ -170,7 +176,7 @@ void Spawner::finish_start(Rank& rank) {
 
 void Spawner::signal_rank(const Rank& rank, int signal_number) {
   if (!rank.is_kept()) {
-    // Before setsid in the child there is no such group yet; then the process alone.
+    // Before the child calls setsid there is no such group, so only the process gets the signal.
     if (kill(-rank.pid, signal_number) != 0) kill(rank.pid, signal_number);
     return;
   }
@@ -188,7 +194,8 @@ void Spawner::end_kept(int id) {
     if (rank.id == id && rank.is_kept()) kill(rank.pid, kEndKeeper);
 }
 
-// To the others it would be the end: a shell that waits for the program which handles it.
+// Only programs that handle the signal get it: it would end others, such as a shell that waits for
+// the program.
 void Spawner::warn_ranks(int signal_number) {
   for (const Rank& rank : ranks_)
     if (!rank.is_kept())
@@ -204,7 +211,7 @@ void Spawner::reap() {
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       if (ranks_[i].pid != pid) continue;
       if (ranks_[i].error_fd >= 0) finish_start(ranks_[i]);
-      if (ranks_[i].is_kept()) {  // a keeper that was killed says nothing: then its own status
+      if (ranks_[i].is_kept()) {  // a killed keeper reports nothing, so its own status counts
         int told = 0;
         if (read(ranks_[i].keeper_fd, &told, sizeof told) == sizeof told) status = told;
         close(ranks_[i].keeper_fd);
@@ -228,7 +235,8 @@ void Spawner::kill_each() {
   }
 }
 
-// First the ranks' own groups, which is cheap and mostly enough; then whatever /proc still shows.
+// Kills the ranks' process groups first, which is cheap and mostly enough; then what /proc still
+// shows.
 void Spawner::pursue_kill() {
   if (children_left()) {
     if (kill_rounds_++ == 0)

@@ -28,6 +28,7 @@ class Spawner {
   };
 
   void receive();
+  void carry_out(const Header& header, int (&fds)[kMaxFds]);
   void start(int id, int flags, int (&fds)[kMaxFds]);
   void signal_rank(const Rank& rank, int signal_number);
   void signal_ranks(int id, int signal_number);

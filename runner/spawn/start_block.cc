@@ -10,7 +10,7 @@
 namespace lockstep::spawn {
 namespace {
 
-// Hands out the block's pieces from front to back.
+// Reads the block's parts from front to back.
 class Cursor {
  public:
   Cursor(char* base, std::size_t size) : at_(base), end_(base + size), base_(base) {}
@@ -56,7 +56,7 @@ MappedBlock::~MappedBlock() {
 }
 
 int MappedBlock::map(int fd) {
-  // Without the seal the sender could shrink the file under us.
+  // Without this seal the sender could shrink the file while it is mapped.
   const int seals = fcntl(fd, F_GET_SEALS);
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || (seals & F_SEAL_WRITE) == 0) return EBADMSG;
   struct stat info {};

@@ -19,15 +19,15 @@ struct Entry {
   int pid = 0;
   int parent = 0;
   int group = 0;
-  int foreground = -1;                 // of its terminal
-  bool has_executed = true;            // not a copy of its parent that a fork has made
+  int foreground = -1;                 // foreground process group of its terminal
+  bool has_executed = true;            // false: a forked copy of its parent
   unsigned long long start_ticks = 0;  // since boot
 };
 
 constexpr unsigned kForkedWithoutExec = 0x40;  // PF_FORKNOEXEC of linux/sched.h
 
-// From /proc/PID/stat, which holds a name of any characters in parentheses; parent 0 when the
-// process is gone.
+// From /proc/PID/stat, whose second field is a name of any characters, in parentheses. Parent 0:
+// the process is gone.
 Entry look_at(int pid) {
   char text[1024];
   std::snprintf(text, sizeof text, "/proc/%d/stat", pid);
@@ -52,8 +52,8 @@ Entry look_at(int pid) {
   return entry;
 }
 
-// A shell's child between fork and exec still has the shell's handlers, and the signal would meet
-// the program that it becomes.
+// Between fork and exec a shell's child still has the shell's handlers. The signal could reach the
+// program that it then executes.
 bool may_be_about_to_execute(const Entry& process) {
   if (process.has_executed) return false;
   timespec now{};

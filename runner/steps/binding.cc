@@ -28,7 +28,7 @@ std::vector<int> usable_cpus(const std::vector<int>& allotment, const std::strin
   constexpr int kMostCpus = 8192;
   cpu_set_t* set = CPU_ALLOC(kMostCpus);
   const std::size_t size = CPU_ALLOC_SIZE(kMostCpus);
-  std::vector<std::tuple<int, int, int>> order;  // socket, core, cpu
+  std::vector<std::tuple<int, int, int>> order;  // sort key: socket, core, cpu
   if (sched_getaffinity(0, size, set) == 0)
     for (const int cpu : allotment) {
       if (!allowed(cpu, set, size)) continue;
@@ -51,7 +51,7 @@ std::vector<int> share_of(const std::vector<int>& cpus, int index, int ranks) {
 
 namespace {
 
-// Spread evenly over the groups: neighbours share one if there are more ranks than groups.
+// Spreads ranks evenly over the groups. If there are more ranks than groups, neighbours share one.
 std::vector<std::vector<int>> spread(const std::vector<std::vector<int>>& groups, int ranks) {
   std::vector<std::vector<int>> bound;
   for (int rank = 0; rank < ranks; ++rank)

@@ -2,8 +2,8 @@
 
 namespace lockstep::runner {
 
-// A limit must hold from the first page and the first fork on; the joiner does the rest beside the
-// start.
+// Limits must hold from the first page and the first fork on. Other cgroups are joined while the
+// rank starts.
 Status set_cgroups(const LaunchContext& context, RankLaunch& rank) {
   if (context.cgroups != nullptr)
     rank.process.cgroup_procs = context.cgroups->first_files(rank.local_rank);

@@ -4,7 +4,8 @@
 namespace lockstep::runner {
 namespace {
 
-// A login environment of the run-as user; nothing of the submitter's or the agent's shell.
+// The login environment of the user that ranks run as, without variables of the submitter's or the
+// agent's shell.
 std::map<std::string, std::string> login_environment(const LaunchContext& context) {
   const io::User& user = context.gang->rank_user();
   return {
@@ -19,7 +20,7 @@ std::map<std::string, std::string> login_environment(const LaunchContext& contex
   };
 }
 
-// A bootstrap's server lives outside of the ranks' mounts and names the files by their own path.
+// A bootstrap's server is outside the ranks' mounts and names files by their own paths.
 std::string by_short_path(const GangContext& gang, const std::string& value) {
   const std::string below = gang.tmp_directory + "/";
   return value.starts_with(below) ? gang.rank_tmp() + value.substr(below.size() - 1) : value;
@@ -36,8 +37,8 @@ std::string put_in_paths(const LaunchContext& context, const std::string& text) 
   return put_in_outputs(put_in_inputs(text, context.inputs), context.outputs);
 }
 
-// Later ones win: login, every job's, the distribution's, the user's (with its environment's among
-// them, see activate.h).
+// Later variables replace earlier ones: login, every job's, the distribution's, the user's (which
+// include those of the user's environment, see activate.h).
 Status set_environment(const LaunchContext& context, RankLaunch& rank) {
   auto environment = login_environment(context);
   for (auto& [name, value] : common_environment(*context.gang, rank.rank, rank.local_rank))

@@ -30,7 +30,7 @@ Why start_failure_of(const std::string& program, int error, spawn::SpawnStage st
   why.said = std::strerror(error);
   if (why.step != StartStep::exec) return why;
   why.program = program;
-  // execve says ENOENT for a script whose interpreter is missing, too.
+  // execve returns ENOENT also for a script whose interpreter is missing.
   why.may_lack_interpreter = error == ENOENT && program.find('/') != std::string::npos;
   return why;
 }

@@ -8,7 +8,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr int kHeadWithin = 120;  // tries of a worker to reach the head, a second apart
+constexpr int kHeadWithin = 120;  // how often a worker tries to reach the head, once a second
 
 std::string shell_quoted(std::string_view word) {
   std::string text = "'";
@@ -32,8 +32,8 @@ int head_port(const GangContext& gang) {
   return port ? *port : gang.gang().master_port;
 }
 
-// The link is made if the job did not choose another folder. One that is there may be another
-// node's on this host, or a stranger's.
+// Makes the link unless the job chose another folder. An existing link may belong to another node
+// on this host, or to another account.
 std::string make_folder(const GangContext& gang) {
   const std::string link = shell_quoted(ray_folder(gang));
   return fmt::format(
@@ -45,7 +45,7 @@ std::string make_folder(const GangContext& gang) {
       link, shell_quoted(gang.tmp_directory));
 }
 
-// Ray would take all of the machine.
+// Without these options Ray would use the whole machine.
 std::string resources(const GangContext& gang) {
   const Allotment& allotment = gang.assignment.allotment;
   return fmt::format(" --num-cpus={} --num-gpus={}", allotment.cpus.size(), allotment.gpus.size());

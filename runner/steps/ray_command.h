@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/gang_context.h"
 
 namespace lockstep::runner {
 

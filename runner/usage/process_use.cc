@@ -33,7 +33,7 @@ bool read(std::string_view word, Number* out) {
   return error == std::errc() && end == word.data() + word.size();
 }
 
-// The number behind `key` and blanks, if the line begins with the key.
+// The number after `key` and blanks, if the line begins with the key.
 std::optional<std::uint64_t> value_of(std::string_view line, std::string_view key) {
   if (!line.starts_with(key)) return std::nullopt;
   line.remove_prefix(key.size());
@@ -44,7 +44,7 @@ std::optional<std::uint64_t> value_of(std::string_view line, std::string_view ke
 
 }  // namespace
 
-// The name, in parentheses, may hold any character; numbers of fields as in proc(5).
+// The name is in parentheses and may hold any character. Numbers of fields are as in proc(5).
 std::optional<ProcessUse> parse_stat(std::string_view text) {
   constexpr int kParent = 4, kUserTime = 14, kChildrenSystemTime = 17, kResident = 24;
   const std::size_t open = text.find('('), close = text.rfind(')');
@@ -53,7 +53,7 @@ std::optional<ProcessUse> parse_stat(std::string_view text) {
   std::string_view head = text.substr(0, open);
   if (!read(next_word(head), &use.pid)) return std::nullopt;
   std::string_view rest = text.substr(close + 1);
-  next_word(rest);  // the state
+  next_word(rest);  // skips the state
   for (int field = kParent; field <= kResident; ++field) {
     const std::string_view word = next_word(rest);
     std::int64_t value = 0;
@@ -94,7 +94,7 @@ std::optional<int> parse_own_pid(std::string_view status) {
   return own;
 }
 
-// v1 counts what is below a cgroup under names of their own; v2 always does.
+// v1 has separate names for counts that include the cgroups below; v2 always includes them.
 std::optional<Bytes> parse_resident(std::string_view memory_stat) {
   std::optional<std::uint64_t> anonymous, mapped;
   each_line(memory_stat, [&](std::string_view line) {

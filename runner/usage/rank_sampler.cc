@@ -80,7 +80,7 @@ std::vector<ProcessUse> RankSampler::all_processes() const {
   return all;
 }
 
-// Where lockstep-spawn is in our pid namespace, its pids are ours.
+// If lockstep-spawn is in this pid namespace, its pids are valid here.
 void RankSampler::find_our_pids(int spawn_pid, const std::vector<ProcessUse>& all) {
   for (const ProcessUse& process : all) {
     if (process.parent != spawn_pid) continue;
@@ -91,8 +91,7 @@ void RankSampler::find_our_pids(int spawn_pid, const std::vector<ProcessUse>& al
   }
 }
 
-// What a process used that has ended and was reaped by nobody of the rank is lost; time never runs
-// backwards.
+// The time of a process that no process of the rank has reaped is lost; the sum never decreases.
 void RankSampler::measure(Instant now, Rank& rank, const std::vector<int>& pids,
                           const std::string& cgroup) {
   std::uint64_t ticks = 0, pages = 0, most_pages = 0;
@@ -121,7 +120,7 @@ void RankSampler::measure(Instant now, Rank& rank, const std::vector<int>& pids,
   const auto text =
       cgroup.empty() ? Result<std::string>(Error{}) : io::read_file(cgroup + "/memory.stat");
   const auto resident = text ? parse_resident(*text) : std::nullopt;
-  // What a rank had before it joined its cgroup is not counted there.
+  // The cgroup does not count memory that a rank had before it joined.
   use.memory = resident ? std::max(*resident, size_of_pages(most_pages)) : size_of_pages(pages);
   use.peak_memory = std::max(use.peak_memory, use.memory);
   use.read = std::max(use.read, Bytes{io.read});

@@ -6,10 +6,11 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr std::uint64_t kMuchLessCpu = 20;  // a process that started the one that works
+// A process with this much less cpu time started the one that works.
+constexpr std::uint64_t kMuchLessCpu = 20;
 constexpr int kDeepestWrapper = 16;
 
-// Where only the wait channel is known, as far as sockets to peers make it likely.
+// If only the wait channel is known, sockets to peers decide what is likely.
 Doing doing_of_unknown(const RankLook& look, const ThreadLook& thread) {
   const bool has_peers = look.peers && look.peers->sockets > 0;
   const bool is_receiving = thread.call == "recvmsg" || thread.call == "poll" ||
@@ -19,7 +20,7 @@ Doing doing_of_unknown(const RankLook& look, const ThreadLook& thread) {
 
 }  // namespace
 
-// A shell or a launcher waits for the process that works.
+// Shells and launchers only wait for the process that works, so they are skipped.
 std::size_t working_process(const RankLook& look) {
   std::size_t at = 0;
   for (int level = 0; level < kDeepestWrapper; ++level) {
@@ -60,7 +61,7 @@ bool may_have_workers(WaitsOn on) {
     case WaitsOn::child:
     case WaitsOn::lock:
     case WaitsOn::other:
-    case WaitsOn::timer:  // a queue that is asked again and again
+    case WaitsOn::timer:  // a queue that is polled again and again
     case WaitsOn::unknown: return true;
     case WaitsOn::nothing:
     case WaitsOn::peer:

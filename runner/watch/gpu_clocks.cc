@@ -19,7 +19,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 using ClockDevice = struct NvmlClockDevice*;
 
-struct PciPlace {  // nvmlPciInfo_t of nvmlDeviceGetPciInfo_v3
+struct PciPlace {  // nvmlPciInfo_t, as nvmlDeviceGetPciInfo_v3 fills it
   char bus_id_legacy[16];
   unsigned domain, bus, device, pci_device_id, pci_subsystem_id;
   char bus_id[32];
@@ -29,14 +29,15 @@ struct ReasonBits {
   unsigned long long bits;
   const char* word;
 };
-// nvmlClocksThrottleReason…: that a GPU idles, or that somebody set its clocks, slows nobody.
+// nvmlClocksThrottleReason…; reasons that slow nothing are left out: an idle GPU, clocks that a
+// person set.
 constexpr ReasonBits kReasons[] = {
     {0x20 | 0x40, "thermal"},  // SwThermalSlowdown, HwThermalSlowdown
     {0x04 | 0x80, "power"},    // SwPowerCap, HwPowerBrakeSlowdown
     {0x08, "hardware"},        // HwSlowdown
 };
 
-// The library stays loaded: a thread of its own may run.
+// The library is never unloaded, because a thread of its own may run.
 class ClockLibrary {
  public:
   explicit ClockLibrary(const std::string& path) {
@@ -50,7 +51,7 @@ class ClockLibrary {
   }
   bool begin() const { return is_whole_ && init_ != nullptr && init_() == 0; }
 
-  // In PCI order, which need not be NVML's.
+  // In PCI order; NVML's order may differ.
   std::vector<ClockDevice> devices() const {
     std::map<std::string, ClockDevice> by_place;
     unsigned count = 0;
@@ -92,7 +93,7 @@ struct GpuClocks::Shared {
   std::string library;
   std::mutex mutex;
   std::condition_variable changed;
-  bool is_stopping = false;  // guarded by mutex, as are the members below
+  bool is_stopping = false;  // guarded by the mutex, like the members below
   std::map<int, std::string> newest;
   SteadyClock::time_point at;
 };
@@ -119,10 +120,10 @@ GpuClocks::GpuClocks(std::vector<int> gpus, Duration every, std::string library)
     std::thread([shared = shared_] {
       try {
         work(shared);
-      } catch (const std::exception&) {  // no memory: nothing is said of clocks any more
+      } catch (const std::exception&) {  // out of memory: clocks are not reported any more
       }
     }).detach();
-  } catch (const std::system_error& error) {  // no more threads: a limit
+  } catch (const std::system_error& error) {  // the limit of threads is reached
     spdlog::warn("the clocks of GPUs are not looked at: {}", error.what());
     shared_.reset();
   }

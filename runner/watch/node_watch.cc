@@ -13,8 +13,7 @@ namespace {
 
 constexpr Duration kFirstLookAfter = seconds(1);
 constexpr Duration kSlowLook = minutes(1);
-// Of the time of one cpu, for each rank: what a look may take is a thousandth. A look that takes
-// more is made less often.
+// A look may take a thousandth of one cpu's time for each rank; longer looks are made less often.
 constexpr int kShareOfCpu = 1'000;
 constexpr Duration kAtLeastEvery = 2 * kWatchEvery;
 constexpr std::size_t kMostSaid = 16;
@@ -97,7 +96,7 @@ void NodeWatch::take_stacks(const std::vector<int>& ranks) {
 
 // ---- looks --------------------------------------------------------------------------------------
 
-// Of the first of its GPUs that is held.
+// The clock reason of the first of its GPUs that is held up.
 std::string NodeWatch::gpu_held(int rank, const std::map<int, std::string>& held) const {
   const auto gpus = settings_.gpus.find(rank);
   if (gpus == settings_.gpus.end()) return "";

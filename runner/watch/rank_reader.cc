@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kMaxOwnPids = 65'536;
 constexpr std::size_t kMaxCgroupLevels = 8;
-constexpr std::size_t kMaxTargetsOfLook = 256;  // descriptors of one process in one look
+// Descriptors of one process that one look reads at most.
+constexpr std::size_t kMaxTargetsOfLook = 256;
 constexpr char kCgroupRoot[] = "/sys/fs/cgroup";
 
 // The descriptors of one process, each read once in a look.
@@ -42,8 +43,8 @@ class ProcessDescriptors final : public DescriptorSource {
   const TcpSocket* socket(std::uint64_t inode) override {
     return table_ == nullptr ? nullptr : table_->by_inode(inode);
   }
-  // Its other end may be the same process, or a rank's, or the PMIx server, where ranks meet as
-  // they do at the store. The rank that has the store serves it beside its work.
+  // The other end may be this process, a rank, or the PMIx server, where ranks meet as they do at
+  // the store. The rank that has the store serves it beside its work.
   WaitsOn kind_of(const TcpSocket& socket) override {
     if (table_->is_store(socket)) return WaitsOn::store;
     if (socket.state == TcpState::listens) return WaitsOn::listener;
@@ -70,7 +71,7 @@ class ProcessDescriptors final : public DescriptorSource {
   const SocketOwners& owners_;
   std::map<int, Descriptor> links_;
   std::map<int, std::vector<int>> epolls_;
-  std::optional<std::map<std::uint64_t, int>> pipes_;  // how many descriptors each has
+  std::optional<std::map<std::uint64_t, int>> pipes_;  // how many descriptors each pipe has
 };
 
 ThreadLook look_at_thread_of(const ProcReader& proc, int pid, int thread, char state,
@@ -82,14 +83,14 @@ ThreadLook look_at_thread_of(const ProcReader& proc, int pid, int thread, char s
   return look_at_thread(state, call, channel, this_machine(), source);
 }
 
-// Threads of NCCL, CUDA and torch that run, poll and listen whatever the rank does. NCCL's are
-// called so where NCCL_SET_THREAD_NAME is set, as nccl_watch.h does.
+// Threads of NCCL, CUDA and torch that run, poll or listen whatever the rank does. NCCL names its
+// threads if NCCL_SET_THREAD_NAME is set, which nccl_watch.h does.
 bool is_helper(std::string_view name) {
   return name.starts_with("NCCL") || name.starts_with("cuda") || name.starts_with("pt_nccl");
 }
 
-// A thread that sleeps for a while, and not the loop of a library, which has a descriptor to be
-// woken by and a time-out beside it.
+// Whether a thread sleeps for a while. The loop of a library does not count: it has a time-out and
+// a descriptor to wake it.
 bool is_asleep(const ThreadLook& thread) {
   return thread.far.empty() && (thread.has_timeout || thread.on == WaitsOn::timer);
 }
@@ -134,7 +135,7 @@ std::vector<ProcessUse> as_uses(const std::vector<ThreadStat>& stats) {
 
 // ---- processes ----------------------------------------------------------------------------------
 
-// Those of its cgroup; what was attached to the rank is among them, but no descendant of it.
+// The processes of its cgroup. Attached programs are in it, but are not descendants of the rank.
 std::vector<ThreadStat> RankReader::members(const Request& rank) const {
   std::vector<ThreadStat> found;
   std::istringstream in(io::read_file(rank.cgroup + "/cgroup.procs").value_or(""));
@@ -193,7 +194,7 @@ void RankReader::begin(const Place& place, const std::vector<Request>& ranks) {
   for (const Request& rank : ranks) wanted.insert(rank.rank);
   std::erase_if(ranks_, [&](const auto& each) { return wanted.count(each.first) == 0; });
   if (own_pids_.size() > kMaxOwnPids) own_pids_.clear();
-  std::vector<ThreadStat> all;  // read once, if any rank needs it
+  std::vector<ThreadStat> all;  // read once, when the first rank needs it
   if (place.spawn_pid <= 0) return ranks_.clear();
   for (const Request& rank : ranks) find(rank, all);
 }
@@ -264,7 +265,7 @@ ProcessLook RankReader::look_at(const ThreadStat& stat, DescriptorSource& source
   return look;
 }
 
-// All but the first one.
+// Looks at all threads but the first.
 void RankReader::look_at_threads(int pid, DescriptorSource& source, ThreadCounts* counts) const {
   const auto done = std::min(kMaxThreadsOfRank, static_cast<std::size_t>(counts->all));
   for (const int thread : proc_.threads(pid, kMaxThreadsOfRank - done + 1)) {
@@ -307,8 +308,7 @@ RankLook RankReader::look(int rank, bool closely, const SocketTable* table,
   return look;
 }
 
-// A pipe within a rank is shown with the process that has its other end; if several have it, none
-// is named.
+// Names the process at the other end of a pipe within the rank; if several have that end, none.
 void RankReader::name_other_end(const std::vector<ThreadStat>& stats, ProcessLook& look) const {
   if (look.main.inode == 0) return;
   std::optional<int> other;
@@ -330,7 +330,7 @@ void RankReader::name_other_end(const std::vector<ThreadStat>& stats, ProcessLoo
 
 // ---- what costs more ----------------------------------------------------------------------------
 
-// "0::/a/b" (v2), "4:cpu,cpuacct:/a/b" (v1). A quota may be set at any level above.
+// "0::/a/b" (v2), "4:cpu,cpuacct:/a/b" (v1). Each level above may have a quota, too.
 std::vector<std::string> RankReader::quota_files(int pid) const {
   std::vector<std::string> files;
   std::istringstream lines(proc_.text(pid, "cgroup").value_or(""));
@@ -341,7 +341,7 @@ std::vector<std::string> RankReader::quota_files(int pid) const {
     const bool is_v2 = controllers.empty();
     if (!is_v2 && ("," + controllers + ",").find(",cpu,") == std::string::npos) continue;
     std::string path = line.substr(second + 1);
-    if (path.find("..") != std::string::npos) continue;  // outside of our cgroup namespace
+    if (path.find("..") != std::string::npos) continue;  // the path is outside our cgroup namespace
     while (files.size() < kMaxCgroupLevels && path.size() > 1) {
       const std::string file = fmt::format("{}{}{}{}/cpu.stat", proc_.root(), kCgroupRoot,
                                            is_v2 ? "" : "/" + controllers, path);

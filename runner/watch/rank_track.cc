@@ -13,15 +13,15 @@
 namespace lockstep::runner {
 namespace {
 
-// Helper threads of libraries make so much noise while their rank waits.
-constexpr std::uint64_t kNoiseFaults = 256;   // in kWatchEvery
-constexpr std::uint64_t kNoiseBytes = 4'096;  // read and written, in a window
-constexpr std::int64_t kNoiseOfNccl = 4'096;  // of one socket: RAS's keep-alives
-constexpr std::int64_t kBusyMilli = 200;      // more than helpers use
+// Helper threads of libraries cause this much activity while their rank waits.
+constexpr std::uint64_t kNoiseFaults = 256;   // faults in kWatchEvery
+constexpr std::uint64_t kNoiseBytes = 4'096;  // bytes read and written, in a window
+constexpr std::int64_t kNoiseOfNccl = 4'096;  // bytes on one socket: keep-alives of RAS
+constexpr std::int64_t kBusyMilli = 200;      // milli of a core, more than helpers use
 constexpr std::int64_t kWorkerBusyMilli = 500;
 constexpr std::int64_t kIdleMilli = 50;
 constexpr Duration kUnseenAfter = 3 * kWatchEvery;
-constexpr Duration kStackLead = seconds(15);  // before the time is over
+constexpr Duration kStackLead = seconds(15);  // how long before the hang's time a stack is taken
 constexpr int kMostDoublings = 12;
 
 Duration of_ticks(std::uint64_t ticks) {
@@ -45,19 +45,19 @@ const ProcessLook* same_process(const RankLook& look, const ThreadStat& stat) {
   return nullptr;
 }
 
-// Stopped for a debugger or a profiler. The rank's own process may be a shell above it.
+// Stopped by a debugger or a profiler. The rank's first process may be a shell above this one.
 bool is_traced(const ProcessLook& process) {
   return process.stat.state == 't' || (process.stat.state == 'T' && process.tracer != 0);
 }
 
-// Whether another thread than the one that waits for a lock may go on by itself, and let it go.
+// Whether another thread may wake up by itself and release the lock.
 bool may_be_woken(const ThreadCounts& threads) {
   return threads.at_timers > 0 || threads.at_others > 0 || threads.at_listeners > 0 ||
          threads.may_be_freed;
 }
 
 // A child that the rank itself stopped, or that somebody stopped while it helped, does not stop the
-// rank; but one that is the rank's program, below the shell that started it, does.
+// rank. The rank's program, below the shell that started it, does.
 bool is_stopped(const RankLook& look, const ProcessLook& working) {
   constexpr std::string_view kShells[] = {"sh",   "bash", "dash",    "zsh",  "ksh",
                                           "fish", "time", "timeout", "nice", "setsid"};
@@ -76,10 +76,10 @@ std::set<std::pair<int, std::uint64_t>> identities(const RankLook& look) {
 
 }  // namespace
 
-// From one look to the next.
+// The difference between two looks.
 struct RankTrack::Step {
   Duration window{0};
-  std::vector<std::int64_t> milli;  // of each process of the look
+  std::vector<std::int64_t> milli;  // milli of a core for each process of the look
   Duration cpu{0};
   std::uint64_t minor_faults = 0, major_faults = 0;
   Duration disk_wait{0};
@@ -175,7 +175,7 @@ void RankTrack::end(const RankFacts& facts, Instant now) {
   before_.reset();
 }
 
-// The time between is as if it had not been.
+// Moves times forward, as if the pause had not happened.
 void RankTrack::shift(Duration unseen) {
   const bool same = asked_since_ == standing_.since;
   const auto later = [&](Instant& time) { time = time + unseen; };
@@ -248,17 +248,21 @@ void RankTrack::take_hindrances(const RankLook& look, const Step& step) {
 
 // ---- what it does -------------------------------------------------------------------------------
 
+// The process whose main thread shows what the rank does.
+std::size_t RankTrack::telling_process(const RankLook& look, const Step& step) {
+  const std::size_t at = working_process(look);
+  // A worker that works while its rank waits for it shows what the rank does.
+  if (step.milli[at] >= kBusyMilli || !may_have_workers(look.processes[at].main.on)) return at;
+  for (std::size_t i = 0; i < look.processes.size(); ++i) {
+    const bool works =
+        step.milli[i] >= kWorkerBusyMilli || look.processes[i].main.on == WaitsOn::file;
+    if (i != at && works) return i;
+  }
+  return at;
+}
+
 void RankTrack::judge(const RankLook& look, const Step& step) {
-  std::size_t at = working_process(look);
-  const auto is_busy = [&](std::size_t i, std::int64_t least) { return step.milli[i] >= least; };
-  // A worker that works while its rank waits for it is what the rank does.
-  if (!is_busy(at, kBusyMilli) && may_have_workers(look.processes[at].main.on))
-    for (std::size_t i = 0; i < look.processes.size(); ++i) {
-      const WaitsOn on = look.processes[i].main.on;
-      if (i == at || !(is_busy(i, kWorkerBusyMilli) || on == WaitsOn::file)) continue;
-      at = i;
-      break;
-    }
+  const std::size_t at = telling_process(look, step);
   const ProcessLook& process = look.processes[at];
   const ThreadLook& thread = process.main;
   const ProcessLook* const was = same_process(*before_, process.stat);
@@ -267,9 +271,9 @@ void RankTrack::judge(const RankLook& look, const Step& step) {
   standing_.pauses = has_met_ && (thread.on == WaitsOn::peer || thread.on == WaitsOn::store ||
                                   thread.on == WaitsOn::lock);
   standing_.by_stack = false;
-  const bool is_held =
-      thread.state == 'D' && was != nullptr && was->main.state == 'D' && !is_busy(at, kIdleMilli);
-  Doing doing = is_busy(at, kBusyMilli) ? Doing::computes : doing_of(look, thread);
+  const bool is_held = thread.state == 'D' && was != nullptr && was->main.state == 'D' &&
+                       step.milli[at] < kIdleMilli;
+  Doing doing = step.milli[at] >= kBusyMilli ? Doing::computes : doing_of(look, thread);
   if (is_stopped(look, process))
     doing = Doing::stopped;
   else if (is_held)
@@ -277,7 +281,8 @@ void RankTrack::judge(const RankLook& look, const Step& step) {
   const bool is_blocked = doing != Doing::computes && doing != Doing::stopped;
   const bool by_other_thread = doing == Doing::waits_peer && thread.on == WaitsOn::lock;
   const ThreadLook& shown = by_other_thread ? look.threads->at_peer : thread;
-  // Beside a lock, a thread at the store or the PMIx server tells nothing before there is a stack.
+  // If one thread waits for a lock and another at the store or the PMIx server, only a stack tells
+  // which of them counts.
   const bool is_open = thread.on == WaitsOn::lock && look.threads &&
                        (may_be_woken(*look.threads) || look.threads->at_store > 0);
   const bool by_reader = doing == Doing::reads && thread.on == WaitsOn::lock;
@@ -293,7 +298,7 @@ void RankTrack::judge(const RankLook& look, const Step& step) {
   if (std::exchange(last_key_, key) != key) standing_.doing_since = look.taken;
 }
 
-// Its stack knows better, as long as nothing has moved since.
+// Its stack takes precedence, unless the rank has moved since.
 void RankTrack::obey_stack(const RankLook& look, const ProcessLook& process) {
   const Doing doing = standing_.doing;
   const bool is_told = stack_ && stack_->taken >= standing_.since &&
@@ -315,7 +320,7 @@ void RankTrack::obey_stack(const RankLook& look, const ProcessLook& process) {
     standing_.has_timeout =
         process.main.has_timeout || (look.threads && may_be_woken(*look.threads));
   } else if (on == WaitsOn::unknown && doing == Doing::waits_peer) {
-    standing_.doing = Doing::reads;  // that it has peers was all that spoke for these
+    standing_.doing = Doing::reads;  // only its sockets to peers suggested that it waits for one
   }
 }
 

@@ -72,6 +72,7 @@ class RankTrack {
   void end(const RankFacts& facts, Instant now);
   void shift(Duration unseen);
   void move(Instant now) { standing_.since = now; }
+  static std::size_t telling_process(const RankLook& look, const Step& step);
   void judge(const RankLook& look, const Step& step);
   void obey_stack(const RankLook& look, const ProcessLook& process);
 

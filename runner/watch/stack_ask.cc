@@ -6,7 +6,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr std::size_t kMostWaitingStacks = 1'024;  // processes
+constexpr std::size_t kMostWaitingStacks = 1'024;  // the most processes that wait for a stack
 
 }  // namespace
 
@@ -71,7 +71,7 @@ Result<int> StackAsk::start(const spawn::RankProcess& process, Stdio& stdio) {
   return id;
 }
 
-// Starts what may run now, and takes what tools have said.
+// Starts the tools that may run now, and reads the output of those that run.
 void StackAsk::go_on() {
   if (run_ == nullptr) return;
   run_->go_on(clock_.now());
@@ -91,7 +91,7 @@ void StackAsk::take_lines() {
   lines_.erase(0, from);
 }
 
-// Native frames are not to be had everywhere, nor are Python's.
+// Some systems give no native frames, others none of Python.
 void StackAsk::finish() {
   run_.reset();
   const std::optional<Way> next = after(way_);

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kMaxThreads = 512, kMaxFrames = 256;
 
-// Innermost first.
+// The innermost frame comes first.
 struct Frame {
-  std::string function, file;  // file: "" unless a tool says it
+  std::string function, file;  // file: "" unless the tool prints it
   int line = 0;
 };
 using Frames = std::vector<Frame>;
@@ -29,18 +29,18 @@ std::string_view base_name(std::string_view path) { return path.substr(path.rfin
 
 // ---- which frame is whose -----------------------------------------------------------------------
 
-// Functions of libraries in which a rank waits for others, by how their names begin.
+// Beginnings of function names of libraries in which ranks wait for each other.
 constexpr std::string_view kRankLeads[] = {
     "MPI_",  "PMPI_", "MPID",  "MPIR_", "opal_",  "ompi_",  "mca_",     "PMIx_",  "PMI_",
     "PMI2_", "pmix_", "ucp_",  "uct_",  "ucs_",   "ucc_",   "gloo::",   "c10d::", "shmem_",
     "psm2_", "ofi_",  "fi_cq", "fi_cn", "::gloo", "::c10d", "horovod::"};
-// Calls that wait for a GPU, where the collectives of NCCL run.
+// Calls that wait for a GPU; the collectives of NCCL run there.
 constexpr std::string_view kGpuLeads[] = {
     "cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize",
     "cuStreamSynchronize",   "cuEventSynchronize",    "cuCtxSynchronize",
     "hipStreamSynchronize",  "hipDeviceSynchronize",  "hipEventSynchronize"};
-// Python's files of such libraries: those of their collectives alone. Beside them lie others, as
-// FSDP's and tensors', whose frames are around all that a model computes or compiles.
+// Python files with the collectives of such libraries. Files beside them, as those of FSDP and
+// tensors, have frames around everything that a model computes or compiles, and do not count.
 constexpr std::string_view kRankFiles[] = {"/torch/distributed/distributed_c10d.py",
                                            "/torch/distributed/_functional_collectives.py",
                                            "/torch/distributed/rendezvous.py",
@@ -49,12 +49,12 @@ constexpr std::string_view kRankFiles[] = {"/torch/distributed/distributed_c10d.
                                            "/horovod/common/",
                                            "/deepspeed/comm/"};
 constexpr std::string_view kGpuFiles[] = {"/torch/cuda/streams.py", "/torch/cuda/__init__.py"};
-// These wrap another call.
+// Functions with these names wrap another call.
 constexpr std::string_view kWrappers[] = {"wrapper", "inner", "_fn", "wrapped", "__call__"};
-// Folders of installed Python code, which is not the user's.
+// Folders of installed Python packages, whose code is not the user's.
 constexpr std::string_view kLibraryFolders[] = {"/site-packages/", "/dist-packages/",
                                                 "/lib/python3", "<frozen ", "<string>"};
-// Of the C library, Python and torch: names that are whole, and beginnings.
+// Functions of the C library, Python and torch: whole names, and beginnings of names.
 constexpr std::string_view kSystemNames[] = {
     "poll",          "ppoll",         "select",          "pselect",     "recv",     "recvfrom",
     "recvmsg",       "send",          "sendto",          "sendmsg",     "read",     "write",
@@ -116,14 +116,14 @@ bool is_python(const Frame& frame) {
   return frame.file.ends_with(".py") || frame.file.starts_with("<");
 }
 
-// ncclAllReduce, but no nccl_test.
+// True for ncclAllReduce, false for nccl_test.
 bool is_nccl(std::string_view name) {
   if (name.starts_with("pnccl")) name.remove_prefix(1);
   return name.starts_with("nccl") && name.size() > 4 &&
          std::isupper(static_cast<unsigned char>(name[4])) != 0;
 }
 
-// Fortran's mpi_barrier_.
+// True for Fortran's mpi_barrier_.
 bool is_fortran_mpi(std::string_view name) {
   return (name.starts_with("mpi_") || name.starts_with("pmpi_")) && name.ends_with("_");
 }
@@ -153,7 +153,7 @@ std::string where_of(const Frame& frame) {
                     std::to_string(frame.line) + ")");
 }
 
-// "MPI_Barrier" of "PMPI_Barrier", "gloo::allreduce" of "gloo::allreduce(gloo::Options const&)".
+// "MPI_Barrier" for "PMPI_Barrier", "gloo::allreduce" for "gloo::allreduce(gloo::Options const&)".
 std::string call_of(const Frame& frame) {
   std::string_view name = frame.function;
   if (name.starts_with("PMPI_") || name.starts_with("pnccl")) name.remove_prefix(1);
@@ -161,8 +161,7 @@ std::string call_of(const Frame& frame) {
   return shown_name(end == 0 ? name : name.substr(0, end));
 }
 
-// How well a name tells the user what the call is. What libraries call within themselves says
-// little.
+// How well the name tells a user which call it is. Internal calls of libraries tell little.
 int tells(const Frame& frame) {
   const std::string_view name = frame.function;
   if (is_python(frame)) return is_one_of(name, kWrappers) ? 1 : 3;
@@ -171,11 +170,11 @@ int tells(const Frame& frame) {
   return is_public ? 2 : name.starts_with("__") ? 0 : 1;
 }
 
-// From the innermost frame to the user's: what is between them is what the user called. The
-// outermost of equal names is the call as the user made it.
+// The frames between the innermost one and the user's are what the user called. Of equal names, the
+// outermost is the user's call.
 StackTop judge_frames(const Frames& frames) {
   StackTop top;
-  // Beside frames of Python, native ones are of its extensions.
+  // In a stack with Python frames, native frames are those of extensions.
   const bool is_python_stack = std::any_of(frames.begin(), frames.end(), is_python);
   const auto user = std::find_if(frames.begin(), frames.end(), [&](const Frame& frame) {
     return is_users(frame) && (!is_python_stack || is_python(frame));
@@ -221,7 +220,7 @@ Frames frames_of(const nlohmann::json& thread) {
   return frames;
 }
 
-// The thread whose number is the process's, or is called so; else the first.
+// The thread with the number of the process, or with a name that says so; else the first thread.
 Frames main_of_threads(const nlohmann::json& threads, int pid) {
   Frames first;
   std::size_t looked_at = 0;
@@ -242,8 +241,8 @@ std::string_view trimmed_front(std::string_view text) {
   return text;
 }
 
-// "#0  0x00007f31 in poll () from /lib/libc.so.6", "#1  main (argc=1) at a.c:7" (gdb);
-// "#0  0x00007f3127b0e poll" (eu-stack), with " - 1" and a file where it knows one.
+// gdb: "#0  0x00007f31 in poll () from /lib/libc.so.6" or "#1  main (argc=1) at a.c:7". eu-stack:
+// "#0  0x00007f3127b0e poll", with " - 1" and the file, if it knows it.
 std::optional<Frame> parse_frame(std::string_view line) {
   if (!line.starts_with("#")) return std::nullopt;
   line.remove_prefix(1);
@@ -268,12 +267,12 @@ std::optional<Frame> parse_frame(std::string_view line) {
     line = line.substr(0, at);
   }
   line = line.substr(0, std::min(line.find(" ("), line.size()));
-  frame.function = line.substr(0, std::min(line.find('@'), line.size()));  // its version
+  frame.function = line.substr(0, std::min(line.find('@'), line.size()));  // without its version
   return frame;
 }
 
-// A heading of a thread: "TID 17:" or "Thread 1 (Thread 0x7f (LWP 17) "python"):". `pid`: of the
-// process; its first thread has the same number.
+// Whether the line heads the process's first thread, which has its pid: "TID 17:" or "Thread 1
+// (Thread 0x7f (LWP 17) "python"):".
 bool is_heading_of(std::string_view line, int pid) {
   const std::string number = std::to_string(pid);
   return line.starts_with("TID " + number + ":") ||

@@ -14,10 +14,10 @@ namespace lockstep::runner {
 struct WatchThread::Shared {
   explicit Shared(std::string root) : watch(std::move(root)) {}
 
-  RankWatch watch;  // the thread's alone
+  RankWatch watch;  // only the thread uses it
   std::mutex mutex;
   std::condition_variable changed;
-  // Guarded by mutex, as are those below. Null once nobody waits for results.
+  // Guarded by the mutex, like the members below. Null when nobody waits for results any more.
   io::EventLoop* loop = nullptr;
   std::function<void(WatchResult)> done;
   struct Wish {
@@ -26,7 +26,7 @@ struct WatchThread::Shared {
   };
   std::optional<Wish> wish;
   bool is_busy = false;
-  std::vector<std::function<void(RankWatch&)>> notes;  // before the next sample
+  std::vector<std::function<void(RankWatch&)>> notes;  // run before the next sample
 };
 
 WatchThread::WatchThread(io::EventLoop& loop, std::function<void(WatchResult)> done,
@@ -97,20 +97,20 @@ void WatchThread::work(const std::shared_ptr<Shared>& shared) {
     try {
       for (const auto& note : notes) note(shared->watch);
       result = shared->watch.sample(wish.now, wish.look);
-    } catch (const std::exception& error) {  // no memory: the next look may have some
+    } catch (const std::exception& error) {  // out of memory: the next look may have enough
       result.taken = wish.now;
       result.unseen = error.what();
     }
     lock.lock();
     shared->is_busy = false;
     if (shared->loop == nullptr) return;
-    // On the loop's thread, on which this object is destroyed too.
+    // Runs on the loop's thread, where this object is destroyed, too.
     try {
       shared->loop->post([shared, result = std::move(result)]() mutable {
-        const auto done = shared->done;  // it may destroy this object
+        const auto done = shared->done;  // the call may destroy this object
         if (done) done(std::move(result));
       });
-    } catch (const std::exception&) {  // no memory: this look is lost, and the runner lives
+    } catch (const std::exception&) {  // out of memory: this look is lost, but the runner goes on
     }
   }
 }

@@ -418,7 +418,7 @@ std::string Cluster::machines_at_rest() {
   if (lab == nullptr) return "";
   std::string text;
   for (const auto& [name, machine] : lab->machines)
-    if (machine.phase == launcher::Machine::Phase::leaving || machine.node.value == 0)
+    if (machine.is_leaving() || machine.node.value == 0)
       text += " machine " + name + " has no node, or leaves";
   const auto& scale = oracle.lab_scale();
   const std::size_t expected =

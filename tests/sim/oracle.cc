@@ -226,12 +226,12 @@ void Oracle::check_pool(const launcher::AttemptPlaced& fact) {
 
 void Oracle::judge(const launcher::AttemptPlaced& fact) {
   const Job& job = *state_.job(fact.attempt.job);
-  if (job.cancel_by || job.finish)
+  if (job.cancel_by || job.finish())
     world_.violate("oracle:placed", to_string(fact.attempt) + " was placed after its job's end");
   const Attempt* last = job.last_attempt();
   if (last != nullptr && !last->ended)
     world_.violate("oracle:placed", to_string(fact.attempt) + " was placed beside a live attempt");
-  if (job.not_before > decided_)
+  if (job.waiting().not_before > decided_)
     world_.violate("oracle:backoff", to_string(fact.attempt) + " was placed before its time");
   check_source(job, fact);
   check_quotas(job, fact);
@@ -327,13 +327,13 @@ bool Oracle::was_lost(const AttemptId& attempt, NodeId node) const {
   const Attempt* const known = state_.attempt(attempt);
   if (known == nullptr) return true;  // it was deleted since
   return std::any_of(known->parts.begin(), known->parts.end(), [&](const Part& part) {
-    return part.node == node && part.gone && part.gone->cause == Cause::node_lost;
+    return part.node == node && part.gone() && part.gone()->cause == Cause::node_lost;
   });
 }
 
 void Oracle::judge(const launcher::JobRequeued& fact) {
   const Job& job = *state_.job(fact.job);
-  if (job.cancel_by || job.finish)
+  if (job.cancel_by || job.finish())
     world_.violate("oracle:requeued", fact.job.value + " was tried again after it was canceled");
   if (fact.charged && job.charged_retries >= job.spec.retry.max)
     world_.violate("oracle:requeued",
@@ -376,12 +376,12 @@ void Oracle::judge(const launcher::PartReleased& fact) {
 void Oracle::judge(const launcher::AttemptEnded& fact) {
   const Attempt& attempt = *state_.attempt(fact.attempt);
   for (const Part& part : attempt.parts) {
-    if (part.gone && part.gone->cause == Cause::node_lost) continue;  // nobody can know
+    if (part.gone() && part.gone()->cause == Cause::node_lost) continue;  // nobody can know
     if (cloned_.count(node_index(part.node)) != 0) continue;  // the clone speaks for another
     if (running(fact.attempt, node_index(part.node)))
       world_.violate("oracle:ended", fmt::format("{} ended but still runs on node {}",
                                                  to_string(fact.attempt), node_index(part.node)));
-    if (!part.gone && !part.finished())
+    if (!part.gone() && !part.finished())
       world_.violate("oracle:ended", to_string(fact.attempt) + " ended while a part had not");
   }
 }
@@ -400,14 +400,14 @@ void Oracle::judge(const launcher::PartGone& fact) {
 
 void Oracle::judge(const launcher::JobDeleted& fact) {
   const Job* job = state_.job(fact.job);
-  if (job == nullptr || !job->finish)
+  if (job == nullptr || !job->finish())
     return world_.violate("oracle:deleted", fact.job.value + " was deleted before its end");
   finished_.erase(fact.job);
   const auto child = children_.find(fact.job);
   const bool with_parent = child != children_.end() && deleted_.count(child->second.job) != 0;
   if (!fact.by.empty() && deleted_.count(fact.job) == 0 && !with_parent)
     world_.violate("oracle:deleted", fact.job.value + " was deleted, but nobody asked for it");
-  const bool old = kept_for_ > Duration(0) && decided_ - job->finish->at >= kept_for_;
+  const bool old = kept_for_ > Duration(0) && decided_ - job->finish()->at >= kept_for_;
   if (fact.by.empty() && !old)
     world_.violate("oracle:deleted", fact.job.value + " was not kept as long as it should be");
   for (const Attempt& attempt : job->attempts)

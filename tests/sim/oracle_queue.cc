@@ -36,7 +36,7 @@ bool waits_for_more_than_nodes(const Job& job, Instant now) {
     return std::any_of(attempt.parts.begin(), attempt.parts.end(),
                        [](const Part& part) { return part.fenced(); });
   };
-  return job.not_before > now || !job.waits_for.empty() ||
+  return job.waiting().not_before > now || !job.waiting().waits_for.empty() ||
          std::any_of(job.attempts.begin(), job.attempts.end(), fenced);
 }
 
@@ -71,7 +71,7 @@ std::size_t Oracle::turn_of(const Job& job) {
     if (asked_[id].submitter != asked_[job.id].submitter || older.pool != job.pool ||
         asked_[id].queue.priority != asked_[job.id].queue.priority)
       continue;
-    turn = older.at_head ? 0 : turn + 1;
+    turn = older.waiting().at_head ? 0 : turn + 1;
   }
   return turn;
 }
@@ -85,18 +85,19 @@ bool Oracle::must_go_before(const Job& other, const Job& job, const launcher::At
   if (theirs.submitter == mine.submitter) return other.order < job.order;
   // The head keeps its place, and lets the older jobs of its user pass.
   const auto& queue = state_.queue();
-  const bool is_led = job.at_head || std::any_of(queue.begin(), queue.end(), [&](const auto& item) {
-                        const Job& head = *state_.job(item.second);
-                        return head.at_head && item.first > job.order &&
-                               asked_[head.id].submitter == mine.submitter &&
-                               asked_[head.id].queue.priority == mine.queue.priority;
-                      });
+  const bool is_led =
+      job.waiting().at_head || std::any_of(queue.begin(), queue.end(), [&](const auto& item) {
+        const Job& head = *state_.job(item.second);
+        return head.waiting().at_head && item.first > job.order &&
+               asked_[head.id].submitter == mine.submitter &&
+               asked_[head.id].queue.priority == mine.queue.priority;
+      });
   if (is_led || !passed(fact).empty()) return false;
   const auto share_of = [&](const Job& one) {
     return state_.shares().share_of(job.pool, asked_[one.id].submitter, decided_);
   };
   world_.count("launcher:share_decides");
-  if (other.at_head) return true;
+  if (other.waiting().at_head) return true;
   return turn_of(other) <= turn_of(job) &&
          std::pair(share_of(other), other.order) < std::pair(share_of(job), job.order);
 }
@@ -230,7 +231,7 @@ bool Oracle::gave_up_there(NodeId node) const {
   for (const auto& [id, job] : state_.jobs())
     for (const launcher::Attempt& attempt : job.attempts)
       for (const launcher::Part& part : attempt.parts)
-        if (part.node == node && part.gone) return true;
+        if (part.node == node && part.gone()) return true;
   return false;
 }
 
@@ -259,7 +260,7 @@ void Oracle::check_backfill(const Job& job, const launcher::AttemptPlaced& fact)
   if (name.empty()) return;
   world_.count("launcher:backfill");
   const Job* head = state_.job(JobId(name));
-  if (head == nullptr || head->phase != Job::Phase::waiting)
+  if (head == nullptr || !head->is_waiting())
     return world_.violate("oracle:backfill", name + " does not wait, and yet a job went before it");
   if (!all_usable(job.pool)) return;
   world_.count("launcher:backfill_checked");

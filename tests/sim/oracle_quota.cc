@@ -12,7 +12,7 @@ bool is_of(const JobSpec& spec, const QuotaHolder& holder) {
 }
 
 std::uint64_t held(const launcher::Job& job, QuotaLimit limit) {
-  if (limit == QuotaLimit::running_jobs) return job.phase == launcher::Job::Phase::placed ? 1 : 0;
+  if (limit == QuotaLimit::running_jobs) return job.is_placed() ? 1 : 0;
   std::uint64_t count = 0;
   for (const launcher::Attempt& attempt : job.attempts)
     for (const launcher::Part& part : attempt.parts)

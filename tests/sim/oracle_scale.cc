@@ -11,8 +11,7 @@ namespace {
 
 int staying(const launcher::Compute& lab) {
   int count = 0;
-  for (const auto& [name, machine] : lab.machines)
-    count += machine.phase == launcher::Machine::Phase::leaving ? 0 : 1;
+  for (const auto& [name, machine] : lab.machines) count += machine.is_leaving() ? 0 : 1;
   return count;
 }
 
@@ -42,7 +41,7 @@ void Oracle::judge(const launcher::MachineLeaving& fact) {
 // A provider ends all that runs on a machine.
 void Oracle::machine_removed(const std::string& name) {
   const launcher::Machine* machine = state_.computes().find_machine(kLab, name);
-  if (machine == nullptr || machine->force) return;
+  if (machine == nullptr || machine->is_forced()) return;
   const launcher::Node* node = state_.node(machine->node);
   if (node != nullptr && !node->parts.empty())
     world_.violate("oracle:scale", name + " is removed while its node holds parts");

@@ -170,14 +170,14 @@ void Oracle::check_step(const launcher::JobSubmitted& fact) {
   world_.count("launcher:step_begins");
   const PipelineStep* step = asked_step(parent, fact.spec.step);
   const launcher::Job* pipeline = state_.job(parent);
-  if (step == nullptr || pipeline == nullptr || pipeline->cancel_by || pipeline->finish)
+  if (step == nullptr || pipeline == nullptr || pipeline->cancel_by || pipeline->finish())
     return world_.violate("oracle:step", fact.job.value + " is a step that nobody wants");
   for (const StepBinding& binding : step->bindings) {
     const auto& made_by = pipeline->steps->of(binding.step).job;
     const launcher::Job* other = state_.job(made_by);
     const bool reused = pipeline->steps->of(binding.step).reused;
     if (reused) continue;  // it may be deleted since, and its name used again
-    if (other == nullptr || !other->finish || other->finish->status != JobStatus::completed)
+    if (other == nullptr || !other->finish() || other->finish()->status != JobStatus::completed)
       return world_.violate("oracle:step", fmt::format("{} begins before step {} has completed",
                                                        fact.job.value, binding.step));
     const auto& data = fact.spec.data;
@@ -220,7 +220,7 @@ void Oracle::judge(const launcher::StepReused& fact) {
   const auto asked = asked_.find(fact.from);
   if (step == nullptr || other == nullptr || asked == asked_.end())
     return world_.violate("oracle:reused", fact.step + " reuses a job that is not there");
-  if (!other->finish || other->finish->status != JobStatus::completed)
+  if (!other->finish() || other->finish()->status != JobStatus::completed)
     world_.violate("oracle:reused", fact.step + " reuses a job that has not completed");
   if (asked->second.inputs != step->spec.inputs || !step->reuse ||
       asked->second.submitter != step->spec.submitter)

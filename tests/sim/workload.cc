@@ -541,8 +541,7 @@ void Workload::done(const launcher::ReplyTo& to) {
     }
     if (const auto* canceled = std::get_if<launcher::CancelInput>(&request.input)) {
       const auto* job = state.job(canceled->job);
-      using Phase = launcher::Job::Phase;
-      const bool over = (job != nullptr && (job->phase == Phase::ended || job->finish)) ||
+      const bool over = (job != nullptr && (job->is_ending() || job->is_final())) ||
                         state.deleted().last().count(canceled->job) != 0;
       if (!over && (job == nullptr || !job->cancel_by))
         cluster_.world.violate("oracle:reply", "a cancel was confirmed but not committed");

@@ -10,8 +10,9 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kLookEvery = seconds(5);
-constexpr Duration kWaitsFor = seconds(20);  // an opening, for the bulk connection
-constexpr std::size_t kMostWaiting = 64;     // of at most 64 KiB each
+// How long an opened attachment waits for the bulk connection.
+constexpr Duration kWaitsFor = seconds(20);
+constexpr std::size_t kMostWaiting = 64;  // frames of at most 64 KiB each
 
 }  // namespace
 
@@ -74,7 +75,7 @@ void AttachRelay::from_launcher(const AttachFrame& frame, Instant now) {
   if (std::holds_alternative<AttachClose>(frame.body)) forget(id);
 }
 
-// A runner speaks for its own attachments alone.
+// A runner may send frames only of attachments to its own attempt.
 void AttachRelay::from_runner(const AttemptId& attempt, const AttachFrame& frame) {
   const auto found = known_.find(frame.attachment);
   if (found == known_.end() || found->second.attempt != attempt) return;

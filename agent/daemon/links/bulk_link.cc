@@ -14,7 +14,7 @@ namespace {
 
 constexpr Duration kCloseAfter = seconds(60);
 constexpr Duration kBulkAnswersWithin = seconds(6);
-constexpr Duration kBulkLook = milliseconds(500);  // the loop waits for it
+constexpr Duration kBulkLook = milliseconds(500);  // the loop blocks for this time
 constexpr std::size_t kMaxAppendsRemembered = 4'096;
 // How often our log says why logs of one attempt are refused.
 constexpr Duration kSayRefusalAgainAfter = minutes(10), kSayOtherRefusalAfter = seconds(10);
@@ -130,7 +130,7 @@ Instant BulkLink::next_deadline() const {
   return std::min({shipper_.next_deadline(), close_at, redial_at_, trouble_at});
 }
 
-// A launcher that starts again is there for a moment before its second socket is.
+// A launcher that starts opens its control socket a moment before its bulk socket.
 void BulkLink::look_for_trouble(Instant now, bool is_launcher_there) {
   if (!socket_ || is_up_ || !is_launcher_there) return alone_since_.reset();
   if (!alone_since_) alone_since_ = now;
@@ -168,7 +168,7 @@ Status BulkLink::send(BulkMessage message) {
   return socket_->send(wire::encode(envelope));
 }
 
-// While the launcher has no space, it refuses each try with the same words.
+// A launcher without disk space refuses each try with the same message.
 void BulkLink::refused(std::uint64_t sequence, const BulkRefused& refusal) {
   AttemptId attempt;
   if (const auto append = appends_.extract(sequence); !append.empty()) {

@@ -17,7 +17,7 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr int kMostControlPort = 65'533;  // the next two are the launcher's too
+constexpr int kMostControlPort = 65'533;  // the two ports after it are the launcher's, too
 constexpr int kFormat = 1;
 constexpr Duration kAskAgainEvery = seconds(2);
 constexpr Duration kHandshakeWithin = seconds(7);
@@ -28,7 +28,7 @@ struct HostPort {
   int port = 0;
 };
 
-// nullopt when it is no tcp://host:port.
+// nullopt: the text is not tcp://host:port.
 std::optional<HostPort> split_tcp(const std::string& endpoint) {
   if (endpoint.compare(0, kTcp.size(), kTcp) != 0) return std::nullopt;
   const auto colon = endpoint.rfind(':');
@@ -41,7 +41,7 @@ std::optional<HostPort> split_tcp(const std::string& endpoint) {
   return found;
 }
 
-// The same for one that libzmq can dial.
+// The same for an endpoint that libzmq can dial.
 std::optional<HostPort> split_dialled(const std::string& endpoint) {
   auto found = split_tcp(endpoint);
   return found && io::is_host(found->host) ? found : std::nullopt;
@@ -54,7 +54,7 @@ nlohmann::json json_of(const std::vector<LauncherAddress>& addresses) {
   return list;
 }
 
-// Earlier versions wrote none.
+// Earlier versions wrote no addresses.
 std::vector<LauncherAddress> addresses_in(const nlohmann::json& identity) {
   std::vector<LauncherAddress> addresses;
   const auto list = identity.find("others");
@@ -152,7 +152,7 @@ Result<LauncherAddress> address_after(const std::string& control) {
 }
 
 Status check_node_name(const std::string& name) {
-  constexpr std::size_t kMaxBytes = 63;  // as of a host name
+  constexpr std::size_t kMaxBytes = 63;  // the limit for a host name
   const auto good = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
            c == '_' || c == '-';
@@ -168,7 +168,7 @@ Status check_node_name(const std::string& name) {
 
 namespace {
 
-// The launcher's refusal says its own version, if it can be read in spite of the difference.
+// The launcher's refusal names its own version, if it can be read although the protocols differ.
 Error another_version(const std::string& endpoint, std::string_view reply, const Error& error) {
   const std::string said = wire::join_refusal_of_any_version(reply);
   return make_error(
@@ -177,18 +177,12 @@ Error another_version(const std::string& endpoint, std::string_view reply, const
                   LOCKSTEP_VERSION, said.empty() ? error.message : "the launcher says: " + said));
 }
 
-}  // namespace
-
-Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
-                      const Endpoints& at, const io::KeyPair& keys, const std::string& name,
-                      Duration timeout, const MachinePart& machine) {
-  const std::string& endpoint = at.join;
-  TRY_ASSIGN(io::ClientSocket socket,
-             io::ClientSocket::connect(transport, endpoint, token.launcher_key, keys,
-                                       {.max_message_bytes = kMaxJoinMessageBytes}));
+// The launcher's answer, or why there is none within `timeout`.
+Result<JoinReply> ask_to_join(io::EventLoop& loop, io::ClientSocket& socket,
+                              const std::string& endpoint, const JoinRequest& asked,
+                              Duration timeout) {
   io::SystemClock clock;
   const Instant end = clock.now() + timeout;
-  const JoinRequest asked{token.secret, name, LOCKSTEP_VERSION, machine};
   const std::string first = wire::encode(request(1, asked));
   if (!socket.send_within(first, std::min<Duration>(timeout, kHandshakeWithin))) {
     spdlog::warn("no connection to {}, the launcher's port for joining: {}; trying on", endpoint,
@@ -196,7 +190,7 @@ Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire:
     TRY(socket.send_within(first, std::max<Duration>(end - clock.now(), Duration::zero())));
   }
   std::optional<JoinReply> answer;
-  std::optional<Error> unread;  // of a launcher that speaks another protocol
+  std::optional<Error> unread;  // the launcher speaks another protocol
   loop.watch_socket(socket.handle(), [&] {
     while (const auto bytes = socket.receive()) {
       auto envelope = wire::decode_envelope<JoinReply>(*bytes);
@@ -220,12 +214,26 @@ Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire:
                       fmt::format("the launcher at {} did not answer the request to join within {}",
                                   endpoint, format_duration(timeout)));
   }
-  if (const auto* refused = std::get_if<JoinRefused>(&*answer)) {
+  return *std::move(answer);
+}
+
+}  // namespace
+
+Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
+                      const Endpoints& at, const io::KeyPair& keys, const std::string& name,
+                      Duration timeout, const MachinePart& machine) {
+  const std::string& endpoint = at.join;
+  TRY_ASSIGN(io::ClientSocket socket,
+             io::ClientSocket::connect(transport, endpoint, token.launcher_key, keys,
+                                       {.max_message_bytes = kMaxJoinMessageBytes}));
+  const JoinRequest asked{token.secret, name, LOCKSTEP_VERSION, machine};
+  TRY_ASSIGN(const JoinReply answer, ask_to_join(loop, socket, endpoint, asked, timeout));
+  if (const auto* refused = std::get_if<JoinRefused>(&answer)) {
     return make_error(
         ErrorCode::permission_denied,
         fmt::format("the launcher at {} refused this node: {}", endpoint, refused->reason));
   }
-  const auto* accepted = std::get_if<JoinAccepted>(&*answer);
+  const auto* accepted = std::get_if<JoinAccepted>(&answer);
   if (!accepted) {
     return make_error(ErrorCode::corrupt,
                       endpoint + " sent an unexpected reply to the join request");

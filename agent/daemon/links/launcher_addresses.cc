@@ -15,7 +15,7 @@ KnownAddresses::KnownAddresses(LauncherAddress current, const std::vector<Launch
   told(others);
 }
 
-// The last one falls out.
+// The last address is dropped.
 void KnownAddresses::put(std::size_t place, const LauncherAddress& address) {
   std::erase(known_, address);
   known_.insert(known_.begin() + static_cast<std::ptrdiff_t>(std::min(place, known_.size())),

@@ -26,7 +26,7 @@ void LauncherLink::close() {
   socket_.reset();
 }
 
-// Within the spread; another one each time.
+// A random delay within the spread, a new one each time.
 Duration LauncherLink::moment() const {
   if (spread_ <= Duration::zero()) return Duration::zero();
   return Duration(
@@ -74,10 +74,10 @@ void LauncherLink::on_link(io::ClientSocket::Link link) {
     case io::ClientSocket::Link::up: give_up_at_ = Instant::never(); break;
     case io::ClientSocket::Link::down:
       wait_for_answer();
-      if (spread_ <= Duration::zero()) break;  // libzmq dials
+      if (spread_ <= Duration::zero()) break;  // libzmq dials by itself
       close();
       redial_at_ = clock_.now() + moment();
-      give_up_at_ = Instant::never();  // begins when it dials
+      give_up_at_ = Instant::never();  // the time limit begins when libzmq dials
       break;
     case io::ClientSocket::Link::refused:  // libzmq does not dial again
       redial_at_ = clock_.now() + kRedialRefusedAfter + moment();

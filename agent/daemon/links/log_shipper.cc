@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kKeysPerResume = 1000;
 
-// A runner's clock goes on evenly when the machine's is set. The launcher knows how far the
-// machine's is off now.
+// A runner's clock is not changed when the machine's clock is set. The launcher knows how far the
+// machine's clock is off now.
 void follow_wall_clock(std::vector<LogTime>& times, Duration set_by) {
   for (LogTime& time : times)
     if (time.at.ns > -set_by.count()) time.at = time.at + set_by;
@@ -138,8 +138,8 @@ void LogShipper::on_link_up() {
   next_ = {};
   for (auto& [attempt, entry] : attempts_) {
     for (auto& [name, stream] : entry.streams) {
-      // What was in flight may be lost with the old connection, and what was taken with the old
-      // launcher: the one that answers now may have been restored from a backup.
+      // Bytes in flight may be lost with the old connection. Bytes that were acknowledged may be
+      // lost with the old launcher: the one that answers now may have been restored from a backup.
       if (stream.sent != 0) stream.state = Stream::State::resuming;
       if (stream.state == Stream::State::resuming) stream.ask_at = {};
     }
@@ -167,7 +167,7 @@ void LogShipper::on_ack(const LogAck& ack, Instant now) {
     const bool open = stream->sent != stream->acked;
     stream->ask_at = open ? now + limits_.resume_after : Instant::never();
   }
-  // A runner knows of its ranks alone.
+  // A runner writes the streams of its ranks only, not that of the environment.
   if (stream->acked > known && ack.key.stream != LogStream::environment) {
     attempts_.at(ack.key.attempt).news.insert(ack.key.rank);
     tell_at_ = std::min(tell_at_, std::max(now, told_at_ + limits_.tell_every));
@@ -188,7 +188,7 @@ void LogShipper::on_refused(const LogKey& key, Instant now) {
   next_ = {};
 }
 
-// The runners free what is taken, and go on where they waited for that.
+// Runners free the bytes that were taken, and continue if they waited for space.
 void LogShipper::tell_taken(Instant now) {
   tell_at_ = Instant::never();
   told_at_ = now;

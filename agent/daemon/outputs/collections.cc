@@ -11,14 +11,16 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr int kCollectors = 4;         // that work at once
-constexpr int kMostCollections = 256;  // with those that wait, each in a thread
+constexpr int kCollectors = 4;         // collections that run at once
+constexpr int kMostCollections = 256;  // collections that run or wait, each on a thread of its own
 constexpr int kCapturers = 4;
 constexpr int kTriesOnceSettled = 2;
-// After a capture of folders of a running part: so many times as long as it took.
+// After a capture of folders of a running part, the next one waits for this multiple of the time
+// that the capture took.
 constexpr int kPauseFactor = 4;
 constexpr Duration kLongestPause = seconds(9);
-constexpr Duration kSayAgainAfter = minutes(10);  // why a checkpoint still cannot be saved
+// How often the reason is repeated while a checkpoint cannot be saved.
+constexpr Duration kSayAgainAfter = minutes(10);
 
 }  // namespace
 
@@ -69,7 +71,7 @@ std::shared_ptr<Collections::Memory> Collections::memory_of(const AttemptId& att
 
 void Collections::start(const Assignment& assignment, std::vector<Instant> killed) {
   auto& cancel = at_work_[assignment.attempt];
-  if (cancel) return;  // it is at work
+  if (cancel) return;  // the collection is in progress
   cancel = std::make_shared<CancelToken>(&slots_);
   const Ended ended{assignment, std::move(killed), memory_of(assignment.attempt)};
   quick_.submit([this, ended, cancel = cancel] {
@@ -88,7 +90,7 @@ void Collections::capture_folders(const Assignment& assignment) {
     std::unique_lock held(memory->in_use);
     auto changed = functions_.capture_so_far(assignment, directory, memory->so_far);
     held.unlock();
-    // Nothing is lost by a failure: they are looked at again soon, and collected in the end.
+    // A failed capture loses nothing: the folders are captured again soon, and at the end.
     if (!changed) spdlog::debug("{}", changed.error().message);
     const Duration ended = io::since_boot();
     const Duration pause = std::min<Duration>(kPauseFactor * (ended - began), kLongestPause);
@@ -104,7 +106,7 @@ void Collections::capture_folders(const Assignment& assignment) {
   });
 }
 
-// Each is answered, so that it is asked for again.
+// Each request is answered, even a failed one, so that the core asks again.
 void Collections::capture_checkpoint(const Assignment& assignment, bool insist) {
   capturers_.submit([this, alive = alive_, assignment, insist,
                      memory = memory_of(assignment.attempt),
@@ -154,7 +156,8 @@ void Collections::look(const Ended& ended, const std::shared_ptr<CancelToken>& c
   workers_.submit([this, ended, cancel] {
     std::unique_lock so_far(ended.memory->in_use, std::defer_lock);
     std::unique_lock checkpoint(ended.memory->in_checkpoint, std::defer_lock);
-    // What they remember counts, and the last captures may still be at work.
+    // Killed ranks may have left torn files. The captures before them are needed to find those, and
+    // the last captures may still be running.
     if (!ended.killed.empty()) std::lock(so_far, checkpoint);
     slots_.acquire();
     if (!cancel->given_up()) collect(ended, cancel);
@@ -162,12 +165,12 @@ void Collections::look(const Ended& ended, const std::shared_ptr<CancelToken>& c
   });
 }
 
-// A failure may pass (the directory of users or the launcher is away for a moment), and when we are
-// done the ranks' files are removed: so only a cancel ends the tries.
+// A failure may pass, such as an unreachable user directory or launcher. The ranks' files are
+// removed after collecting, so only a cancel ends the tries.
 void Collections::collect(const Ended& ended, const std::shared_ptr<CancelToken>& cancel) {
   const AttemptId& attempt = ended.assignment.attempt;
   const Interrupted interrupted{ended.killed, &ended.memory->so_far, &ended.memory->checkpoint};
-  std::string why;  // the last try failed; told with each step of the next one, too
+  std::string why;  // why the last try failed; it is reported with each step of the next try, too
   const auto tell = [&](const std::string& text) {
     say(cancel, OutputsProgress{attempt, text, cancel->no_space() || !why.empty()});
   };
@@ -191,7 +194,8 @@ void Collections::collect(const Ended& ended, const std::shared_ptr<CancelToken>
   say(cancel, OutputsCollected{attempt, {std::move(lost)}});
 }
 
-// Workers end before we do; what they posted may run when we are gone, and then is given up.
+// Workers end before this object does. An input that they posted may run after it is gone, and is
+// dropped then.
 void Collections::say(const std::shared_ptr<CancelToken>& cancel, Input input) {
   loop_.post([this, cancel, input = std::move(input)] {
     if (cancel->given_up()) return;

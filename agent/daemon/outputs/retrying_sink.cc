@@ -14,7 +14,7 @@ RetryingSink::RetryingSink(OutputSink& launcher, OutputFunctions::Progress tell,
       try_again_after_(try_again_after) {}
 
 Status RetryingSink::push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) {
-  // A try that comes no further than one before proves nothing: nothing is said of it.
+  // Nothing is reported of a try that comes no further than an earlier one.
   std::uint64_t least_left = UINT64_MAX;
   int refusals = 0;
   const auto heard = [&](const transfer::Progress& done) {

@@ -15,10 +15,10 @@
 namespace lockstep::agent {
 namespace {
 
-// Halves of two files of one name never mix: nobody else puts pieces by this name.
+// Only this name adds pieces to uploads of packages, so halves of two files never mix.
 constexpr std::string_view kUploader = "packages";
 
-// A tree of the files alone: the same on every node that has the same lock.
+// A tree of the files alone. It is the same on every node that has the same lock.
 Result<Digest> put_tree(const std::vector<PackageFile>& files, snapshot::BlobStore& store) {
   snapshot::Directory directory;
   for (const PackageFile& file : files)
@@ -27,11 +27,11 @@ Result<Digest> put_tree(const std::vector<PackageFile>& files, snapshot::BlobSto
   const std::string bytes = snapshot::encode(directory);
   const Digest root = sha256(bytes);
   TRY(store.put(root, bytes));
-  store.lease(root);  // it is in no tree of the cache that would keep it
+  store.lease(root);  // no tree of the cache refers to it, so a lease keeps it
   return root;
 }
 
-// A user may put there what they like: nothing but the bytes that are asked for goes in.
+// A user may put anything into this folder, so only bytes with the expected digest are taken.
 Status take_file(const std::string& path, const PackageFile& file, snapshot::BlobStore& store) {
   const io::Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info {};

@@ -13,6 +13,7 @@
 #include "agent/daemon/outputs/retrying_sink.h"
 #include "agent/daemon/staging/share.h"
 #include "agent/workspace/client_home.h"
+#include "agent/workspace/collect/rank_folders.h"
 #include "agent/workspace/workspace.h"
 #include "common/io/net/port_lease.h"
 #include "common/io/process.h"
@@ -22,17 +23,17 @@
 namespace lockstep::agent {
 namespace {
 
-// Above the ports that jobs get first.
+// Jobs get the ports below these first.
 constexpr io::PortRange kPeerPorts{6905, 7104};
 
-// Where peers fetch what this node has; it holds its port.
+// The server from which peers fetch this node's blobs, and the lease of its port.
 struct Serving {
   io::PortLease lease;
   std::unique_ptr<transfer::PeerServer> server;
 };
 
-// Only its own host can reach a node whose address is loopback. Where others hold all ports that
-// firewalls are told of, another one serves the nodes that no firewall keeps away.
+// Only its own host can reach a node whose address is loopback. If all ports that firewalls should
+// pass are taken, another port still serves the nodes that no firewall blocks.
 Result<std::shared_ptr<Serving>> serve_peers(const Inventory& inventory, const io::KeyPair& keys,
                                              Workspace& workspace,
                                              const transfer::FetchBoard& board) {
@@ -46,7 +47,7 @@ Result<std::shared_ptr<Serving>> serve_peers(const Inventory& inventory, const i
 
 const auto kQuietly = [](const transfer::Progress&) {};
 
-// The lock alone: beside it there may be the image that it names, which few need from us.
+// Reads the lock only. The tree may hold the image beside it, which few peers need from this node.
 Result<std::string> read_lock(const Digest& tree, snapshot::BlobStore& store, BlobSource& source) {
   if (!store.has(tree)) TRY(source.fetch(tree, {{tree, 0, true}}, store, kQuietly));
   TRY_ASSIGN(const std::string bytes, store.get(tree));
@@ -66,11 +67,11 @@ Result<std::string> read_lock(const Digest& tree, snapshot::BlobStore& store, Bl
 LockFunctions lock_functions(const std::shared_ptr<Workspace>& workspace,
                              const std::shared_ptr<LauncherBlobs>& blobs) {
   LockFunctions functions;
-  // One at a time: two users may want the same one.
+  // One fetch at a time, since two users may want the same lock.
   functions.fetch = [workspace, blobs, one = std::make_shared<std::mutex>()](const Digest& tree) {
     const std::lock_guard guard(*one);
     auto text = read_lock(tree, workspace->blobs(), *blobs);
-    // A damaged blob of the cache was dropped: once more, with that one from the launcher.
+    // The store dropped a damaged blob of its cache. The second try fetches it from the launcher.
     if (!text && text.error().code == ErrorCode::corrupt)
       text = read_lock(tree, workspace->blobs(), *blobs);
     return text;
@@ -87,7 +88,7 @@ LockFunctions lock_functions(const std::shared_ptr<Workspace>& workspace,
                                            const LockFunctions::OnProgress& progress) -> Status {
     snapshot::BlobStore& store = workspace->blobs();
     TRY_ASSIGN(const auto missing, store.missing_blobs_from(tree));
-    store.lease(tree);  // it is in no tree of the cache that would keep it
+    store.lease(tree);  // no tree of the cache refers to it, so a lease keeps it
     if (!missing.empty())
       TRY(blobs->fetch_tree(tree, store, [&](const transfer::Progress& so_far) {
         progress(fmt::format("{} of {}", to_string(Bytes{so_far.done_bytes}),
@@ -98,8 +99,8 @@ LockFunctions lock_functions(const std::shared_ptr<Workspace>& workspace,
   return functions;
 }
 
-// This node's blobs for its peers; all of it is used on the loop's thread alone. While they cannot
-// be served, peers fetch from others.
+// Serves this node's blobs to its peers. Only the loop's thread uses it. While it cannot serve,
+// peers fetch elsewhere.
 class PeerService {
  public:
   PeerService(const io::KeyPair& keys, std::shared_ptr<Workspace> workspace,
@@ -133,16 +134,16 @@ class PeerService {
 
  private:
   const io::KeyPair keys_;
-  // The server's store and board live as long as it does.
+  // The server refers to the store and the board, so they must live as long.
   const std::shared_ptr<Workspace> workspace_;
   const std::shared_ptr<transfer::FetchBoard> board_;
   const std::shared_ptr<LauncherBlobs> blobs_;
   std::shared_ptr<Serving> serving_;
-  std::string why_not_;  // it does not serve
+  std::string why_not_;  // why the server could not be started; "" while it serves
   bool is_loopback_ = false;
 };
 
-// As the launcher writes its own endpoint.json, with the addresses that this node dials.
+// The text of endpoint.json as the launcher writes it, with the addresses that this node dials.
 class EndpointText {
  public:
   explicit EndpointText(const Identity& identity) { set(identity); }
@@ -164,7 +165,7 @@ class EndpointText {
   std::string text_;
 };
 
-// Of the attempts that are here.
+// Writes the new endpoint into the directories of all attempts here.
 void renew_endpoints(const std::string& attempts, const std::string& endpoint) {
   const auto names = io::list_directory(attempts);
   for (const std::string& name : names ? *names : std::vector<std::string>())
@@ -172,7 +173,7 @@ void renew_endpoints(const std::string& attempts, const std::string& endpoint) {
       spdlog::warn("a job here is not told where the launcher is: {}", done.error().message);
 }
 
-// An older launcher gives none.
+// Earlier versions of the launcher give no credential.
 Status give_credential(const Assignment& assignment, const io::AttemptDir& directory,
                        const std::string& endpoint) {
   if (assignment.credential.empty()) return {};
@@ -180,6 +181,53 @@ Status give_credential(const Assignment& assignment, const io::AttemptDir& direc
   TRY_ASSIGN(const io::User user, run_as.empty() ? io::current_user() : io::find_user(run_as));
   return make_client_home(directory, {endpoint, assignment.credential, assignment.attempt},
                           {user.uid, user.gid});
+}
+
+StageWorkspaceFunction stage_function(const std::shared_ptr<Workspace>& workspace,
+                                      const std::shared_ptr<LauncherBlobs>& blobs,
+                                      const std::shared_ptr<EndpointText>& endpoint) {
+  return [workspace, blobs, endpoint](const Assignment& assignment, const io::AttemptDir& directory,
+                                      const std::function<void(const std::string&)>& progress) {
+    auto plan = workspace->stage(assignment, directory, *blobs, progress);
+    if (plan)
+      if (const Status given = give_credential(assignment, directory, endpoint->get()); !given)
+        plan = given.error();
+    // A job neither waits for the cache to be reduced nor fails if that fails.
+    if (workspace->cache_has_grown())
+      std::thread([workspace] {
+        if (const Status kept = workspace->keep_cache_small(); !kept)
+          spdlog::warn("could not reduce the cache: {}", kept.error().message);
+      }).detach();
+    return plan;
+  };
+}
+
+OutputFunctions output_functions(const std::shared_ptr<Workspace>& workspace,
+                                 const std::shared_ptr<LauncherBlobs>& blobs) {
+  OutputFunctions functions;
+  functions.is_anything_left = is_anything_left;
+  functions.collect = [workspace, blobs](
+                          const Assignment& assignment, const io::AttemptDir& directory,
+                          const Interrupted& interrupted, const OutputFunctions::Progress& progress,
+                          CancelToken& cancel) {
+    AttemptSink launcher(*blobs, assignment.attempt, true);
+    RetryingSink sink(launcher, progress, cancel);
+    return workspace->collect(assignment, directory, *blobs, sink, progress, interrupted);
+  };
+  functions.capture_so_far = [workspace, blobs](const Assignment& assignment,
+                                                const io::AttemptDir& directory,
+                                                SoFarMemory& memory) {
+    AttemptSink sink(*blobs, assignment.attempt, false);
+    return workspace->capture_so_far(assignment, directory, *blobs, sink, memory);
+  };
+  functions.capture_checkpoint = [workspace, blobs](const Assignment& assignment,
+                                                    const io::AttemptDir& directory,
+                                                    CheckpointMemory& memory, bool insist) {
+    AttemptSink so_far(*blobs, assignment.attempt, false);
+    OutputSink& sink = insist ? static_cast<OutputSink&>(*blobs) : so_far;
+    return workspace->capture_checkpoint(assignment, directory, *blobs, sink, memory, insist);
+  };
+  return functions;
 }
 
 }  // namespace
@@ -209,45 +257,10 @@ Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Iden
     endpoint->set(now);
     if (endpoint->get() != before) renew_endpoints(attempts, endpoint->get());
   };
-  functions.stage = [workspace, blobs, endpoint](
-                        const Assignment& assignment, const io::AttemptDir& directory,
-                        const std::function<void(const std::string&)>& progress) {
-    auto plan = workspace->stage(assignment, directory, *blobs, progress);
-    if (plan)
-      if (const Status given = give_credential(assignment, directory, endpoint->get()); !given)
-        plan = given.error();
-    // A job does not wait for that, and does not fail by it.
-    if (workspace->cache_has_grown())
-      std::thread([workspace] {
-        if (const Status kept = workspace->keep_cache_small(); !kept)
-          spdlog::warn("could not reduce the cache: {}", kept.error().message);
-      }).detach();
-    return plan;
-  };
+  functions.stage = stage_function(workspace, blobs, endpoint);
   functions.locks = lock_functions(workspace, blobs);
   functions.locks.share = share_functions(workspace, blobs);
-  functions.outputs.is_anything_left = is_anything_left;
-  functions.outputs.collect = [workspace, blobs](
-                                  const Assignment& assignment, const io::AttemptDir& directory,
-                                  const Interrupted& interrupted,
-                                  const OutputFunctions::Progress& progress, CancelToken& cancel) {
-    AttemptSink launcher(*blobs, assignment.attempt, true);
-    RetryingSink sink(launcher, progress, cancel);
-    return workspace->collect(assignment, directory, *blobs, sink, progress, interrupted);
-  };
-  functions.outputs.capture_so_far = [workspace, blobs](const Assignment& assignment,
-                                                        const io::AttemptDir& directory,
-                                                        SoFarMemory& memory) {
-    AttemptSink sink(*blobs, assignment.attempt, false);
-    return workspace->capture_so_far(assignment, directory, *blobs, sink, memory);
-  };
-  functions.outputs.capture_checkpoint = [workspace, blobs](const Assignment& assignment,
-                                                            const io::AttemptDir& directory,
-                                                            CheckpointMemory& memory, bool insist) {
-    AttemptSink so_far(*blobs, assignment.attempt, false);
-    OutputSink& sink = insist ? static_cast<OutputSink&>(*blobs) : so_far;
-    return workspace->capture_checkpoint(assignment, directory, *blobs, sink, memory, insist);
-  };
+  functions.outputs = output_functions(workspace, blobs);
   return functions;
 }
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 
+#include "agent/workspace/collect/collect_impl.h"
 #include "agent/workspace/collect/made_files.h"
 #include "agent/workspace/collect/open_below.h"
 #include "agent/workspace/collect/output_folder.h"
@@ -22,23 +23,17 @@
 #include "common/snapshot/capture/scan.h"
 
 namespace lockstep::agent {
+
 namespace {
 
 using snapshot::Directory;
 using snapshot::EntryKind;
 using snapshot::LowerTree;
-
-constexpr Duration kAtRest = seconds(1);  // a checkpoint without a change for so long
-constexpr int kMaxCaptures = 3;           // of a tree whose files change meanwhile
 constexpr Duration kUserIsFresh = minutes(1);
 constexpr std::string_view kCheckpointWasTorn =
     "a file of it was being rewritten when its rank was killed: the checkpoint before that is kept";
 
-std::int64_t wall_clock_ns() {
-  timespec time{};
-  ::clock_gettime(CLOCK_REALTIME, &time);
-  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
+}  // namespace
 
 void list_problems(const snapshot::Snapshot& tree, CollectedOutput& out) {
   for (const snapshot::SkippedPath& skipped : tree.skipped) {
@@ -49,49 +44,6 @@ void list_problems(const snapshot::Snapshot& tree, CollectedOutput& out) {
   if (tree.skipped.size() > kMaxOutputProblems)
     out.problems.push_back(fmt::format("and {} more", tree.skipped.size() - kMaxOutputProblems));
 }
-
-class Collector {
- public:
-  Collector(const CollectParts& parts, WorkspacePlan plan, io::User user)
-      : parts_(parts),
-        plan_(std::move(plan)),
-        user_(std::move(user)),
-        rules_(link_rules(parts.assignment, plan_, parts.directory, user_)) {}
-
-  Result<Collected> run();
-  Result<std::vector<CollectedOutput>> capture_so_far(SoFarMemory& memory);
-  Result<CapturedCheckpoint> capture_checkpoint(CheckpointMemory& memory, bool insist);
-
- private:
-  Result<OutputFolder> open(const io::Fd& base, const std::string& folder);
-  Result<std::optional<CollectedOutput>> capture_so_far(const Place& place, const io::Fd& base,
-                                                        SoFarMemory::Place& memory);
-  Result<std::optional<CollectedOutput>> capture_live(const Place& place, io::Fd folder,
-                                                      SoFarMemory::Place& memory);
-  Result<std::optional<Look>> look_at(const io::Fd& base, const std::string& folder);
-  Result<LowerTree> previous_of(const CheckpointMemory& memory);
-  Result<std::optional<LowerTree>> lower_of(const std::string& folder);
-  Result<std::optional<Digest>> find_lower(const std::string& folder);
-  Status load(const Digest& digest, LowerTree& tree, int depth);
-  Status collect(const Place& place, const io::Fd& base, CollectedOutput& out);
-  Result<NotKept> collect_made(io::Fd base, io::Fd staged, CollectedOutput& out);
-  // An error: the sink gave up. Any other failure is a problem of the output.
-  void write_to_datastore(const Place& place, const io::Fd& base, CollectedOutput& out);
-  static Status take(const Status& done, CollectedOutput out, Collected& collected);
-  Status capture_and_push(const Place& place, io::Fd folder, bool is_upper,
-                          std::optional<LowerTree> lower, CollectedOutput& out,
-                          const std::vector<snapshot::TornFile>& torn = {});
-  static void take_lower_alone(const LowerTree& lower, CollectedOutput& out);
-
-  const CollectParts& parts_;
-  const WorkspacePlan plan_;
-  const io::User user_;
-  const LinkRules rules_;
-  std::vector<std::string> followed_;   // folders of the working directory that links led to
-  std::optional<LowerTree> previous_;   // see TreeOptions
-  CheckpointMemory* memory_ = nullptr;  // keeps what is captured
-  MadeFiles* selection_ = nullptr;      // of what is captured; null: all
-};
 
 Result<Collected> Collector::run() {
   Collected collected;
@@ -107,7 +59,7 @@ Result<Collected> Collector::run() {
   }
   CollectedOutput kept;
   kept.kind = OutputKind::kept;
-  // Ours, so it is opened before the thread acts as the job's user.
+  // The folder is the agent's, so it is opened before the thread acts as the job's user.
   io::Fd staged = plan_.tree.empty() ? io::Fd() : open_base(plan_.tree);
   const auto not_kept = collect_made(std::move(base), std::move(staged), kept);
   TRY(take(not_kept ? Status() : Status(not_kept.error()), std::move(kept), collected));
@@ -116,7 +68,7 @@ Result<Collected> Collector::run() {
   return collected;
 }
 
-// The launcher has the output already, so a failure loses nothing.
+// The launcher already has the output, so a failure here loses nothing.
 void Collector::write_to_datastore(const Place& place, const io::Fd& base, CollectedOutput& out) {
   const JobSpec& spec = parts_.assignment.spec;
   for (const OutputSpec& output : spec.outputs) {
@@ -173,121 +125,11 @@ Result<std::optional<Look>> Collector::look_at(const io::Fd& base, const std::st
   return std::optional<Look>(look);
 }
 
-Result<std::vector<CollectedOutput>> Collector::capture_so_far(SoFarMemory& memory) {
-  std::vector<CollectedOutput> changed;
-  const io::Fd base = open_base(written_below(plan_, parts_.directory));
-  if (!base) return changed;
-  std::optional<Error> failed;
-  for (const Place& place : places_of(parts_.assignment.spec)) {
-    auto captured = capture_so_far(place, base, memory.places[{place.kind, place.name}]);
-    if (captured) {
-      if (*captured) changed.push_back(**std::move(captured));
-      continue;
-    }
-    failed = captured.error();
-    if (failed->code == ErrorCode::unavailable) break;  // nor would the others arrive
-  }
-  if (changed.empty() && failed) return *std::move(failed);
-  return changed;
-}
-
-Result<std::optional<CollectedOutput>> Collector::capture_so_far(const Place& place,
-                                                                 const io::Fd& base,
-                                                                 SoFarMemory::Place& memory) {
-  TRY_ASSIGN(OutputFolder found, open(base, place.folder));
-  const bool is_lost = found.opened.what == Opened::What::other;
-  const std::string problem = is_lost ? place.folder + " " + found.opened.why : "";
-  if (std::exchange(memory.problem, problem) != problem && is_lost) {
-    CollectedOutput out;
-    out.kind = place.kind;
-    out.name = place.name;
-    out.problems.push_back(problem);
-    return std::optional<CollectedOutput>(std::move(out));
-  }
-  // The checkpoint has its own rules for when it is captured.
-  if (found.opened.what != Opened::What::folder || place.kind == OutputKind::checkpoint)
-    return std::optional<CollectedOutput>();
-  if (memory.folder != found.folder) {
-    memory.capture = {};
-    memory.options = {};
-    memory.options.is_upper = is_overlay(plan_) && !found.folder.empty();
-    TRY_ASSIGN(memory.options.lower, lower_of(found.folder));
-    memory.folder = found.folder;
-  }
-  return capture_live(place, std::move(found.opened.fd), memory);
-}
-
-Result<std::optional<CollectedOutput>> Collector::capture_live(const Place& place, io::Fd folder,
-                                                               SoFarMemory::Place& memory) {
-  TRY_ASSIGN(const io::ActAs user, io::ActAs::begin(user_));
-  for (int captures = 1;; ++captures) {
-    io::Fd again(::openat(folder.get(), ".", kFolderFlags));
-    TRY_ASSIGN(auto live, memory.capture.capture(std::move(again), place.folder, memory.options,
-                                                 {io::since_boot(), wall_clock_ns()}));
-    if (!live) return std::optional<CollectedOutput>();
-    const Status pushed = parts_.sink.push(live->tree, [](const auto&) {});
-    const bool changed = !pushed && pushed.error().code == ErrorCode::conflict;
-    if (!pushed) memory.capture.not_sent(changed);
-    if (changed && captures < kMaxCaptures) continue;
-    if (!pushed) return pushed.error();
-    memory.capture.sent();
-    CollectedOutput out;
-    out.kind = place.kind;
-    out.name = place.name;
-    out.tree = live->tree.root;
-    out.pieces = live->pieces;
-    out.files = live->files;
-    out.partial = live->partial;
-    out.size = live->size;
-    list_problems(live->tree, out);
-    return std::optional<CollectedOutput>(std::move(out));
-  }
-}
-
-// At rest: no file was touched for a moment before it was read, and none while it was.
-Result<CapturedCheckpoint> Collector::capture_checkpoint(CheckpointMemory& memory, bool insist) {
-  const Place place = {OutputKind::checkpoint, "", std::string(kCheckpointFolder)};
-  const io::Fd base = open_base(written_below(plan_, parts_.directory));
-  TRY_ASSIGN(const std::optional<Look> look, look_at(base, place.folder));
-  CapturedCheckpoint captured;
-  if (!look || look->digest == memory.look) return captured;
-  captured.busy = !insist && wall_clock_ns() - look->newest_ns < kAtRest.count();
-  if (captured.busy) return captured;
-  if (insist) {
-    TRY_ASSIGN(previous_, previous_of(memory));
-  }
-  memory_ = &memory;
-  CollectedOutput out;
-  out.kind = place.kind;
-  const Status collected = collect(place, base, out);
-  captured.busy = !collected && collected.error().code == ErrorCode::conflict;
-  if (captured.busy) return captured;
-  if (!collected) return collected.error();
-  TRY_ASSIGN(const std::optional<Look> after, look_at(base, place.folder));
-  captured.busy = !insist && (!after || after->digest != look->digest);
-  if (captured.busy) return captured;
-  memory.look = look->digest;
-  memory.files = look->files;
-  memory.told = out;
-  if (out.tree) captured.checkpoint = std::move(out);
-  return captured;
-}
-
-// What this agent captured before; else what the ranks began with; else nothing.
-Result<LowerTree> Collector::previous_of(const CheckpointMemory& memory) {
-  if (memory.tree) return *memory.tree;
-  LowerTree tree;
-  if (!plan_.restored || !plan_.restored->tree) return tree;
-  tree.root = *plan_.restored->tree;
-  TRY(load(tree.root, tree, 0));
-  return tree;
-}
-
 Status Collector::collect(const Place& place, const io::Fd& base, CollectedOutput& out) {
   TRY_ASSIGN(OutputFolder found, open(base, place.folder));
   Opened& opened = found.opened;
   if (found.is_link && !found.folder.empty()) followed_.push_back(found.folder);
-  // Our own cache, so before the thread acts as the job's user.
+  // The lower tree is in the agent's cache, so it is read before the thread acts as the job's user.
   TRY_ASSIGN(std::optional<LowerTree> lower, lower_of(found.folder));
   TRY_ASSIGN(const io::ActAs user, io::ActAs::begin(user_));
   switch (opened.what) {
@@ -315,6 +157,8 @@ Status Collector::collect(const Place& place, const io::Fd& base, CollectedOutpu
   return {};
 }
 
+namespace {
+
 Result<LowerTree> tree_of(const snapshot::Snapshot& captured) {
   LowerTree tree;
   tree.root = captured.root;
@@ -324,7 +168,8 @@ Result<LowerTree> tree_of(const snapshot::Snapshot& captured) {
   return tree;
 }
 
-// A uri_file is one file, which has the output's name. What is there instead is kept as it is.
+// A uri_file is one file with the output's name. If the job wrote something else, it is kept as it
+// is.
 Status check_type(const Place& place, const snapshot::Snapshot& tree, const Digest& captured,
                   CollectedOutput& out) {
   if (place.type != OutputType::uri_file) return {};
@@ -355,6 +200,36 @@ Status check_type(const Place& place, const snapshot::Snapshot& tree, const Dige
   return {};
 }
 
+// Files that were torn keep an earlier, whole version in a tree beside the captured one.
+Status set_aside_whole(const std::vector<snapshot::TornFile>& torn, snapshot::Snapshot& tree,
+                       CollectedOutput& out) {
+  std::vector<snapshot::TornFile> aside;
+  std::copy_if(torn.begin(), torn.end(), std::back_inserter(aside),
+               [](const snapshot::TornFile& file) { return file.whole != nullptr; });
+  if (!aside.empty()) {
+    TRY_ASSIGN(out.pieces, snapshot::set_aside(aside, tree));
+  }
+  return {};
+}
+
+}  // namespace
+
+// Records a tree that the launcher has. `captured`: its root before any file was set aside.
+Status Collector::take_tree(const Place& place, const snapshot::Snapshot& tree,
+                            const Digest& captured, const std::vector<snapshot::TornFile>& torn,
+                            CollectedOutput& out) {
+  out.tree = tree.root;
+  out.files = tree.files.size() + tree.lower_files;
+  out.size.count = tree.total.count + tree.lower_total.count;
+  list_problems(tree, out);
+  list_torn(torn, out);
+  TRY(check_type(place, tree, captured, out));
+  if (memory_ != nullptr) {
+    TRY_ASSIGN(memory_->tree, tree_of(tree));
+  }
+  return {};
+}
+
 Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_upper,
                                    std::optional<LowerTree> lower, CollectedOutput& out,
                                    const std::vector<snapshot::TornFile>& torn) {
@@ -375,12 +250,7 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_up
                snapshot::capture_tree(std::move(again), place.folder,
                                       {is_upper, lower, false, previous_, {}, selection_}));
     const Digest captured = tree.root;
-    std::vector<snapshot::TornFile> aside;
-    std::copy_if(torn.begin(), torn.end(), std::back_inserter(aside),
-                 [](const snapshot::TornFile& file) { return file.whole != nullptr; });
-    if (!aside.empty()) {
-      TRY_ASSIGN(out.pieces, snapshot::set_aside(aside, tree));
-    }
+    TRY(set_aside_whole(torn, tree, out));
     const bool is_empty_selection =
         selection_ != nullptr && tree.files.empty() && tree.symlinks == 0 && tree.folders == 0;
     if (is_empty_selection) {
@@ -391,20 +261,11 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder, bool is_up
     const bool changed = !pushed && pushed.error().code == ErrorCode::conflict;
     if (changed && captures < kMaxCaptures) continue;
     if (!pushed) return pushed.error();
-    out.tree = tree.root;
-    out.files = tree.files.size() + tree.lower_files;
-    out.size.count = tree.total.count + tree.lower_total.count;
-    list_problems(tree, out);
-    list_torn(torn, out);
-    TRY(check_type(place, tree, captured, out));
-    if (memory_ != nullptr) {
-      TRY_ASSIGN(memory_->tree, tree_of(tree));
-    }
-    return {};
+    return take_tree(place, tree, captured, torn, out);
   }
 }
 
-// Nobody touched the folder: it is as the snapshot has it, and the launcher has that.
+// The job did not touch the folder: it is as in the snapshot, which the launcher has.
 void Collector::take_lower_alone(const LowerTree& lower, CollectedOutput& out) {
   const auto count = [&](const auto& self, const Digest& digest) -> void {
     for (const snapshot::Entry& entry : lower.directories.at(digest).entries) {
@@ -432,7 +293,7 @@ Result<std::optional<LowerTree>> Collector::lower_of(const std::string& folder) 
 }
 
 Result<std::optional<Digest>> Collector::find_lower(const std::string& folder) {
-  // One stat instead of reading objects, as most source trees have no such folder.
+  // Most source trees have no such folder; one stat saves reading the objects.
   if (!io::exists(plan_.tree + "/" + folder)) return std::optional<Digest>();
   Digest at = *parts_.assignment.spec.snapshot;
   for (std::size_t from = 0; from <= folder.size();) {
@@ -462,6 +323,8 @@ Status Collector::load(const Digest& digest, LowerTree& tree, int depth) {
   return {};
 }
 
+namespace {
+
 Result<io::User> user_of(const std::string& run_as) {
   return run_as.empty() ? io::current_user() : io::find_user(run_as);
 }
@@ -472,7 +335,7 @@ Result<std::vector<CollectedOutput>> capture_so_far(const CollectParts& parts,
                                                     SoFarMemory& memory) {
   auto plan = plan_of(parts.directory);
   if (!plan) return std::vector<CollectedOutput>();
-  // A directory of users on the network is not asked each second.
+  // User databases on the network are not asked every second.
   if (!memory.user || io::since_boot() - memory.user_since > kUserIsFresh) {
     TRY_ASSIGN(memory.user, user_of(parts.assignment.spec.run_as));
     memory.user_since = io::since_boot();

@@ -30,9 +30,6 @@ class OutputSink {
   virtual Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) = 0;
 };
 
-// Whether there may be anything to collect. Takes a few system calls.
-bool is_anything_left(const Assignment& assignment, const io::AttemptDir& directory);
-
 struct CollectParts {
   const Assignment& assignment;
   const io::AttemptDir& directory;

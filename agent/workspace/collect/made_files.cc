@@ -24,10 +24,10 @@ namespace {
 using Matches = snapshot::KeepPatterns::Matches;
 using Stream = std::unique_ptr<DIR, int (*)(DIR*)>;
 
-// Of the working directory itself: collected by themselves.
+// Folders of the working directory that are collected as outputs, logs or checkpoint.
 constexpr std::array<std::string_view, 3> kCollected = {kOutputsFolder, kLogsFolder,
                                                         kReservedFolder};
-// What Python's tools leave wherever they run.
+// Caches that Python's tools write wherever they run.
 constexpr std::array<std::string_view, 3> kNoise = {"__pycache__", ".ipynb_checkpoints",
                                                     ".pytest_cache"};
 
@@ -46,7 +46,7 @@ bool is_whiteout(const struct stat& info) {
   return S_ISCHR(info.st_mode) && info.st_rdev == makedev(0, 0);
 }
 
-// At most kMaxNotKeptNameBytes.
+// Cuts the name to kMaxNotKeptNameBytes.
 std::string shown(const std::string& name, bool is_folder) {
   const std::string end = is_folder ? "/" : "";
   std::string text = quoted_name(name) + end;
@@ -120,7 +120,7 @@ bool MadeFiles::takes(const std::string& path, const struct stat& info) {
 
 namespace {
 
-// One walk, depth first, that holds a descriptor for each folder on its way down.
+// A walk, depth first, that holds a descriptor for each folder on the way down.
 class Walk {
  public:
   explicit Walk(MadeFiles& made) : made_(made) {}
@@ -130,7 +130,7 @@ class Walk {
  private:
   struct Folder {
     Stream stream;
-    std::size_t path_bytes = 0;  // of path_ up to it, with the '/'
+    std::size_t path_bytes = 0;  // length of the folder's part of path_, with the '/'
   };
   struct Top {
     std::uint64_t size = 0;
@@ -148,8 +148,8 @@ class Walk {
 
   MadeFiles& made_;
   MadeLook look_;
-  std::vector<Folder> open_;  // from the working directory down
-  std::string path_;          // of the entry that is seen
+  std::vector<Folder> open_;  // folders from the working directory down
+  std::string path_;          // path of the current entry
   std::map<std::string, Top> tops_;
   Matches seen_;
   std::size_t looked_at_ = 0;
@@ -187,7 +187,7 @@ Walk::Top& Walk::top() {
   return top;
 }
 
-// There may be files in the folder: it is named.
+// Counts the folder as not kept, because it may hold files.
 void Walk::cannot_look() {
   look_.not_kept.at_least = true;
   if (!path_.empty()) top().is_folder = true;
@@ -234,7 +234,7 @@ MadeLook Walk::run(const io::Fd& base) {
     see(::dirfd(folder.stream.get()), *entry);
   }
   list_names();
-  // Of what was not looked at nothing is known.
+  // If some folders could not be read, it is not known which patterns match nothing.
   if (!look_.not_kept.at_least) look_.not_kept.unmatched = made_.patterns().unmatched(seen_);
   return std::move(look_);
 }

@@ -26,12 +26,12 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr int kMostLinks = 40;  // as the kernel follows
+constexpr int kMostLinks = 40;  // the kernel's own limit
 constexpr int kTriesOfKernel = 16;
 
 using What = Opened::What;
 
-// Nobody's own, also where root's jobs run as root.
+// System folders, never a job's own, even where root's jobs run as root.
 constexpr std::array<std::string_view, 10> kSystem = {"/etc",   "/usr",  "/bin",  "/sbin", "/lib",
                                                       "/lib64", "/boot", "/proc", "/sys",  "/dev"};
 constexpr const char* kMemory = "/dev/shm";
@@ -69,7 +69,7 @@ std::string link_target(int folder, const std::string& name) {
   return size <= 0 ? "" : std::string(target, static_cast<std::size_t>(size));
 }
 
-// Walks name by name, and so knows what each of them is.
+// Resolves a path name by name, and so knows what each part is.
 class Resolver {
  public:
   Resolver(const io::Fd& base, const std::string& folder, const LinkRules& rules)
@@ -79,7 +79,7 @@ class Resolver {
 
  private:
   void prepend(const std::string& path);
-  bool step(const std::string& name);  // false: result_ says what it is
+  bool step(const std::string& name);  // false: result_ holds the outcome
   bool enter_link(const std::string& name);
   bool go_outside(std::string path);
   bool stop(What what, const std::string& why);
@@ -87,7 +87,7 @@ class Resolver {
   int here() const { return fds_.empty() ? base_.get() : fds_.back().get(); }
   void explain(int error);
   bool is_own(const io::Fd& fd) const;
-  // What people are to know of a link that leads there.
+  // A note for people, if the link leads to memory (/dev/shm).
   std::string of_memory() const {
     return is_within(target_, kMemory)
                ? ": an attempt's /dev/shm is its own and goes with its ranks"
@@ -97,11 +97,11 @@ class Resolver {
   const io::Fd& base_;
   const std::string& wanted_;
   const LinkRules& rules_;
-  std::vector<std::string> rest_;  // in reverse
+  std::vector<std::string> rest_;  // path parts still to resolve, in reverse
   std::vector<std::string> at_;
-  std::vector<io::Fd> fds_;  // one for each of `at_`
+  std::vector<io::Fd> fds_;  // one descriptor for each part of `at_`
   int links_ = 0;
-  std::string target_;  // of the first link
+  std::string target_;  // target of the first link
   OutputFolder result_;
 };
 
@@ -212,7 +212,7 @@ bool Resolver::step(const std::string& name) {
   }
   struct stat info {};
   if (::fstatat(here(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
-    // It may be in the tree below an overlay.
+    // The rest of the path may be in the tree below an overlay.
     at_.push_back(name);
     while (!rest_.empty()) {
       at_.push_back(std::move(rest_.back()));

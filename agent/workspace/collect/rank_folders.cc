@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "agent/workspace/collect/collect.h"
 #include "agent/workspace/collect/made_files.h"
 #include "agent/workspace/collect/open_below.h"
 #include "common/io/attempt/working_place.h"
@@ -60,7 +59,7 @@ bool is_anything_left(const Assignment& assignment, const io::AttemptDir& direct
     if (is_anything_at(base, place.folder)) return true;
     if (below && is_anything_at(below, place.folder)) return true;
   }
-  // Which of its patterns matched nothing, a look says.
+  // Only a look finds which patterns of `keep` matched nothing.
   if (!assignment.spec.keep.empty()) return true;
   return may_have_made(base, plan->mode == Mode::ready && !plan->tree.empty());
 }

@@ -73,7 +73,7 @@ Result<std::vector<snapshot::TornFile>> torn_files(const Place& place, const Out
   }
   TRY_ASSIGN(auto torn, known->torn(io::Fd(::openat(found.opened.fd.get(), ".", kFolderFlags)),
                                     place.folder, is_upper, at.killed));
-  // is_torn() has looked at the files that the last captured checkpoint has.
+  // is_torn() has already checked the files of the last captured checkpoint.
   if (place.kind == OutputKind::checkpoint && at.checkpoint != nullptr)
     std::erase_if(torn, [&](const snapshot::TornFile& file) {
       return at.checkpoint->files.count(file.path) != 0;

@@ -18,7 +18,7 @@ Result<std::vector<std::string>> write_back(const io::Fd& base, const OutputSpec
   place.path = path_in_place(output, job);
   const bool is_file = output.type == OutputType::uri_file;
   std::string file;
-  if (is_file) {  // the path is the file's own
+  if (is_file) {  // the path names the file itself
     const auto slash = place.path.rfind('/');
     file = slash == std::string::npos ? place.path : place.path.substr(slash + 1);
     place.path.resize(slash == std::string::npos ? 0 : slash);
@@ -41,7 +41,7 @@ Result<std::vector<std::string>> write_back(const io::Fd& base, const OutputSpec
 std::optional<OneOfNodes> one_of_nodes(const Assignment& assignment,
                                        const io::AttemptDir& directory) {
   if (assignment.nodes() < 2) return std::nullopt;
-  struct stat staged {};  // the time of an attempt that was never staged: all is later
+  struct stat staged {};  // without a staging, all files count as later
   (void)::stat(directory.workspace().c_str(), &staged);
   return OneOfNodes{assignment.node_rank,
                     {staged.st_mtim.tv_sec * 1'000'000'000LL + staged.st_mtim.tv_nsec}};

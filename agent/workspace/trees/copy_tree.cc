@@ -30,7 +30,7 @@ class Copier {
         must_give_(owner.uid != snapshot::current_owner().uid ||
                    owner.gid != snapshot::current_owner().gid) {}
 
-  // A copy that the calling thread's user owns and may change.
+  // Makes a copy that the calling thread's user owns and may change.
   enum class Existing { is_error, is_replaced };
   explicit Copier(Existing existing, SharedPlace* shared = nullptr)
       : owner_(snapshot::current_owner()),
@@ -49,8 +49,8 @@ class Copier {
               const struct stat& info);
   Status fill(const io::Fd& source, const io::Fd& target, const std::string& name,
               const struct stat& info);
-  Result<bool> make_folder(int parent, std::string& name);  // false: it is there
-  // The name under which an entry is made, and its change to the final one.
+  Result<bool> make_folder(int parent, std::string& name);  // false: it was there before
+  // The temporary name of an entry, and its change to the final one.
   std::string staged(const std::string& name);
   Status settle(int to, const std::string& made, const std::string& name) const;
   Status given_up(int to, const std::string& made, Status why) const;
@@ -58,13 +58,13 @@ class Copier {
 
   const snapshot::Owner owner_;
   const bool must_give_;
-  const mode_t more_mode_ = 0;  // bits that every file and folder gets beside its own
+  const mode_t more_mode_ = 0;  // mode bits that every file and folder gets in addition
   const bool replaces_ = false;
   SharedPlace* const shared_ = nullptr;
-  std::string path_;  // of the folder that is copied, below the top: "a/b/"
+  std::string path_;  // path below the folder that is copied: "a/b/"
   int staged_ = 0;
   bool can_clone_ = true;
-  int depth_ = 0;  // of the folder that is copied, below the top
+  int depth_ = 0;  // depth below the folder that is copied
 };
 
 Result<std::vector<std::string>> names_in(int fd, const std::string& path) {
@@ -125,12 +125,13 @@ Status Copier::folder(int from_parent, int to_parent, const std::string& from,
 
 std::string Copier::staged(const std::string& name) {
   if (!replaces_) return name;
-  // Nodes that write to one folder may have agents of the same pid.
+  // Agents of several nodes that write to one folder may have the same pid, so the name has the
+  // node rank, too.
   const std::string node = shared_ == nullptr ? "" : fmt::format("{}-", shared_->node_rank());
   return fmt::format(".lockstep-{}{}-{}", node, ::getpid(), staged_++);
 }
 
-// Nothing half is left in a folder of the user's.
+// Removes an incomplete copy from the user's folder.
 Status Copier::given_up(int to, const std::string& made, Status why) const {
   if (replaces_) io::disk::unlinkat(to, made.c_str(), 0);
   return why;
@@ -158,10 +159,10 @@ Status Copier::entry(int from, int to, const std::string& name, const std::strin
   return file(from, to, name, as, info);
 }
 
-// With its time: by that a file that the ranks changed is told from one that was staged.
+// Keeps the file's time: a later time shows that the ranks changed a staged file.
 Status Copier::file(int from, int to, const std::string& name, const std::string& as,
                     const struct stat& info) {
-  // Not to wait for a pipe that has taken the file's place.
+  // O_NONBLOCK: a pipe may have taken the file's place, and opening it would wait.
   const io::Fd source(::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!source) return errno_error(errno, "cannot read " + name);
   const std::string made = staged(as);

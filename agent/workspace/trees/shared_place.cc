@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kClaim = ".lockstep-replacing";
 constexpr std::size_t kCompareBytes = 256u << 10;
-constexpr int kMaxBeside = 100;  // names of one file
+constexpr int kMaxBeside = 100;  // the most temporary names beside one file
 constexpr Duration kLookAgainAfter = milliseconds(5);
 
 std::int64_t changed_ns(const struct stat& info) {
@@ -36,7 +36,7 @@ bool is_same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Opened if possible, because NFS asks its server then and not its cache.
+// Opens the file if possible: NFS then asks its server instead of its cache.
 bool look(int folder, const std::string& name, struct stat& info) {
   constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   const io::Fd fd(::openat(folder, name.c_str(), kFlags));
@@ -68,7 +68,7 @@ Result<bool> have_same_bytes(int folder, const std::string& a, const std::string
   const io::Fd first(::openat(folder, a.c_str(), kFlags));
   const io::Fd second(::openat(folder, b.c_str(), kFlags));
   if (!first) return errno_error(errno, "cannot read " + a);
-  if (!second) return false;  // gone, or not for this user to read
+  if (!second) return false;  // the file is gone, or this user may not read it
   std::string left(kCompareBytes, '\0'), right(kCompareBytes, '\0');
   for (;;) {
     TRY_ASSIGN(const std::size_t size, read_part(first.get(), left, a));
@@ -89,7 +89,7 @@ Result<bool> have_same_content(int folder, const std::string& made, const struct
   return other && *other == target;
 }
 
-// While this exists, no other node replaces an entry of the folder.
+// A lock on a folder: while it exists, no other node replaces an entry there.
 class Claim {
  public:
   static Result<Claim> take(int folder, Duration longest);
@@ -117,7 +117,7 @@ Result<Claim> Claim::take(int folder, Duration longest) {
   }
 }
 
-// Of the file system that has the folder.
+// The current time of the folder's file system.
 Result<std::int64_t> time_of(int folder, const OneOfNodes& node) {
   TRY_ASSIGN(const Claim claim, Claim::take(folder, node.longest_claim));
   struct stat info {};
@@ -125,7 +125,7 @@ Result<std::int64_t> time_of(int folder, const OneOfNodes& node) {
   return errno_error(errno, fmt::format("cannot stat {}", kClaim));
 }
 
-// False if another file has taken the entry's name since it was seen.
+// False: another file has taken the entry's name since it was seen.
 Result<bool> replace(int folder, const std::string& made, const std::string& name,
                      const struct stat& seen, const OneOfNodes& node) {
   TRY_ASSIGN(const Claim claim, Claim::take(folder, node.longest_claim));
@@ -137,7 +137,7 @@ Result<bool> replace(int folder, const std::string& made, const std::string& nam
 
 }  // namespace
 
-// `now_ns`: the file system's, read at about this time.
+// `now_ns`: the file system's time, read at about the same moment.
 bool SharedPlace::is_later(std::int64_t changed_ns, std::int64_t now_ns) const {
   const Duration since = std::max(Duration(0), io::wall_clock() - node_.prepared);
   return changed_ns >= now_ns - since.count();
@@ -180,7 +180,7 @@ Status SharedPlace::settle(int folder, const std::string& made, const std::strin
     }
     if (errno != EEXIST) return errno_error(errno, "cannot replace " + as);
     struct stat there {};
-    if (!look(folder, as, there)) continue;  // it was removed meanwhile
+    if (!look(folder, as, there)) continue;  // another node removed it meanwhile
     if (is_later(changed_ns(there), changed_ns(mine))) {
       TRY_ASSIGN(const bool is_same, have_same_content(folder, made, mine, as, there));
       if (!is_same) {

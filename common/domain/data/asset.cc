@@ -37,7 +37,7 @@ Status validate_files(const RegisteredAsset& asset) {
   return {};
 }
 
-// A path below the tree: each part of it is a name.
+// The component's path below the tree; each part of it must be a name.
 Status validate_component(const RegisteredAsset& asset) {
   if (asset.type != InputType::uri_folder) return invalid_asset("type: a component has no other");
   std::string_view rest = asset.file;

@@ -18,7 +18,7 @@
 #include "common/base/time.h"
 #include "common/domain/data/inputs.h"
 #include "common/domain/data/name_grants.h"
-#include "common/domain/data/outputs.h"
+#include "common/domain/data/output_asset.h"
 
 namespace lockstep {
 

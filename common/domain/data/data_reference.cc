@@ -6,8 +6,9 @@
 #include "common/base/nearest.h"
 #include "common/base/quoted_name.h"
 #include "common/domain/data/datastore.h"
+#include "common/domain/data/output_name.h"
 #include "common/domain/environment/definition.h"
-#include "common/domain/job/spec.h"
+#include "common/grammar/job_name.h"
 
 namespace lockstep {
 namespace {
@@ -23,7 +24,7 @@ Error invalid_reference(const std::string& message) {
   return make_error(ErrorCode::invalid_argument, message);
 }
 
-// Without "/" at its ends; an error if it leads out of its tree.
+// The path without "/" at its ends; an error if it leads out of its tree.
 Result<std::string> clean_path(std::string_view path) {
   std::string clean;
   while (!path.empty()) {
@@ -65,7 +66,7 @@ bool has_control_character(std::string_view text) {
                      [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-// `rest`: what follows ".../datastores/".
+// `rest`: the text after ".../datastores/".
 Result<std::optional<DataReference>> parse_datastore(std::string_view text, std::string_view rest) {
   const auto paths = std::min(rest.find(kPaths), rest.size());
   DatastoreReference reference;
@@ -81,7 +82,7 @@ Result<std::optional<DataReference>> parse_datastore(std::string_view text, std:
 }
 
 // azureml://subscriptions/ID/resourcegroups/NAME[/providers/…]/workspaces/NAME/datastores/…: the
-// launcher is the workspace, whatever the file calls it.
+// launcher takes the place of the workspace, whatever its name.
 Result<std::optional<DataReference>> parse_long_form(std::string_view text) {
   constexpr std::string_view kWorkspaces = "/workspaces/", kStores = "/datastores/";
   const auto workspaces = text.find(kWorkspaces);
@@ -93,7 +94,8 @@ Result<std::optional<DataReference>> parse_long_form(std::string_view text) {
   return parse_datastore(text, text.substr(stores + kStores.size()));
 }
 
-// azureml://datastore/NAME/…, azureml:/jobs/…: written nearly like one that is known, or not.
+// The error for addresses such as azureml://datastore/NAME/… or azureml:/jobs/…; if the address
+// resembles a known form, the error says so.
 Error not_known(std::string_view text) {
   std::string_view rest = text.substr(kScheme.size());
   rest.remove_prefix(std::min(rest.find_first_not_of('/'), rest.size()));

@@ -3,7 +3,7 @@
 #include <array>
 #include <set>
 
-#include "common/domain/data/outputs.h"
+#include "common/domain/data/output_name.h"
 #include "common/grammar/late_expression.h"
 
 namespace lockstep {
@@ -20,7 +20,7 @@ bool is_of_datastore(const DataInput& input) {
          input.source.starts_with("azureml://subscriptions/");
 }
 
-// Whether a file that is copied has its tree yet, says the launcher.
+// Whether the tree of a copied file is known yet is checked by the launcher.
 Status validate_one(const DataInput& input) {
   const auto invalid = [&](const std::string& message) {
     return make_error(ErrorCode::invalid_argument, "inputs." + input.name + ": " + message);

@@ -1,21 +1,12 @@
 #include "common/domain/data/outputs.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "common/domain/data/asset.h"
 #include "common/grammar/late_expression.h"
 
 namespace lockstep {
-
-bool valid_output_name(const std::string& name) {
-  if (name.empty() || name.size() > kMaxOutputNameBytes) return false;
-  if (std::isdigit(static_cast<unsigned char>(name[0])) != 0) return false;
-  for (char c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') return false;
-  return true;
-}
 
 std::string_view to_string(OutputType type) {
   switch (type) {

@@ -18,6 +18,8 @@
 #include "common/base/time.h"
 #include "common/domain/data/datastore.h"
 #include "common/domain/data/inputs.h"
+#include "common/domain/data/output_asset.h"
+#include "common/domain/data/output_name.h"
 #include "common/domain/why/why.h"
 
 namespace lockstep {
@@ -27,14 +29,6 @@ std::string_view to_string(OutputType type);
 
 enum class OutputMode { rw_mount, upload };  // Azure's words; both are collected at the end
 std::string_view to_string(OutputMode mode);
-
-// The name, version and type under which an output is registered when its job has completed.
-struct OutputAsset {
-  std::string name;
-  std::string version = {};  // "": the next number
-  InputType type = InputType::uri_folder;
-  friend bool operator==(const OutputAsset&, const OutputAsset&) = default;
-};
 
 struct OutputSpec {
   std::string name;
@@ -54,21 +48,16 @@ struct OutputSpec {
 // "custom_model": as the job file has it, else what it is collected as.
 std::string_view type_word(const OutputSpec& output);
 inline constexpr std::size_t kMaxOutputs = 100;
-inline constexpr std::size_t kMaxOutputNameBytes = 100;
 
-// 1 to kMaxOutputNameBytes letters, digits and '_', not beginning with a digit, because the name is
-// used in paths and variables.
-bool valid_output_name(const std::string& name);
 // Checks that there are at most kMaxOutputs, with valid and different names.
 Status validate(const std::vector<OutputSpec>& outputs);
 bool registers_outputs(const std::vector<OutputSpec>& outputs);
 bool writes_to_remotes(const std::vector<OutputSpec>& outputs);
 
 // ---- where ranks write -------------------------------------------------------------------------
-// Folders of the working directory, on every node. A snapshot never holds kReservedFolder.
+// Folders of the working directory, on every node.
 inline constexpr std::string_view kOutputsFolder = "outputs";
 inline constexpr std::string_view kLogsFolder = "logs";
-inline constexpr std::string_view kReservedFolder = ".lockstep";
 inline constexpr std::string_view kCheckpointFolder = ".lockstep/checkpoint";
 std::string named_output_folder(const std::string& name);  // ".lockstep/outputs/<name>"
 

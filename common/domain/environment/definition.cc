@@ -18,7 +18,8 @@ Error invalid(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
 }
 
-// Sizes before contents: no text can be read as two fields, or as the next one's name.
+// The size is written before the contents, so that no text can be read as two fields or as the next
+// field's name.
 void put(std::string& out, std::string_view key, std::string_view value) {
   out += fmt::format("{} {}:{}\n", key, value.size(), value);
 }
@@ -84,15 +85,15 @@ Status validate_program(std::string_view key, const std::string& program) {
   return {};
 }
 
-// "user:password", or a token alone, which is longer than the names that people have.
+// "user:password", or a token alone; tokens are longer than people's names.
 bool is_password(std::string_view user) {
   constexpr std::size_t kMaxUserName = 20;
   return user.size() > kMaxUserName || user.find(':') != user.npos ||
          user.find("%3A") != user.npos || user.find("%3a") != user.npos;
 }
 
-// What a package repository takes as a password stands before the host, or in the path:
-// "https://user:password@host", "https://TOKEN@host", "https://host/t/TOKEN/channel".
+// Repositories take passwords before the host, or in the path: "https://user:password@host",
+// "https://TOKEN@host", "https://host/t/TOKEN/channel".
 bool holds_password(std::string_view line) {
   for (auto at = line.find("://"); at != std::string_view::npos; at = line.find("://", at + 3)) {
     const std::string_view rest = line.substr(at + 3, line.find_first_of(" \t#", at + 3) - at - 3);

@@ -10,24 +10,23 @@
 #include "common/base/nearest.h"
 #include "common/base/split_words.h"
 #include "common/domain/environment/docker_values.h"
-#include "common/domain/job/spec.h"
 
 namespace lockstep {
 
 namespace {
 
 constexpr std::string_view kBlanks = " \t\n\r";
-constexpr std::size_t kMaxShownValue = 60;  // bytes of a value in an error
+constexpr std::size_t kMaxShownValue = 60;  // the most bytes of a value in an error
 
 Error wrong(std::string_view message, ErrorCode code = ErrorCode::invalid_argument) {
   return make_error(code, fmt::format("resources.docker_args: {}", message));
 }
 
-// A short text of a value, which may hold a secret or be long.
+// Cuts a value, which may hold a secret or be long.
 std::string shown(std::string_view value) { return cut(std::string(value), kMaxShownValue); }
 
-// As docker's own reader (pflag) takes them: "--name=value", "--name value", "-nvalue", "-n=value",
-// and letters without values together.
+// Reads options like docker's own parser (pflag): "--name=value", "--name value", "-nvalue",
+// "-n=value", and several letters without values together.
 class Reader {
  public:
   explicit Reader(const std::vector<std::string>& words) : words_(words) {}
@@ -81,7 +80,7 @@ class Reader {
   }
 
   Status read_letters(const std::string& word) {
-    // One dash too few.
+    // A long option with one dash instead of two.
     if (word.size() > 2 && find_docker_option(word.substr(1, word.find('=') - 1)) != nullptr)
       return unknown(word.substr(0, word.find('=')));
     for (std::size_t i = 1; i < word.size(); ++i) {

@@ -4,6 +4,7 @@
 // that Lockstep sets itself are refused. The words are parsed as docker parses them, and passed on
 // unchanged. Nothing here runs docker.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "common/domain/environment/docker_options.h"
 
 namespace lockstep {
+
+inline constexpr std::size_t kMaxDockerArgs = 1'000;
+inline constexpr std::size_t kMaxDockerArgsBytes = 1 << 17;
 
 struct DockerArg {
   const DockerOption* option = nullptr;

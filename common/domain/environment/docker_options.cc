@@ -8,7 +8,7 @@ namespace {
 
 using enum DockerGrant;
 constexpr bool kValue = true;
-constexpr bool kFlag = false;  // takes none
+constexpr bool kFlag = false;  // the option takes no value
 
 constexpr std::string_view kCpus = "write lockstep.resources.cpus instead";
 constexpr std::string_view kFile =

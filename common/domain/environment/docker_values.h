@@ -4,9 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/bytes.h"
 #include "common/base/result.h"
 
 namespace lockstep {
+
+inline constexpr Bytes kMinShmSize = kibibytes(64);
 
 // Error messages name neither the option nor the value; the caller adds them. Not to be called for
 // a value for which is_operators_value() is true.

@@ -17,10 +17,10 @@ Error invalid(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
 }
 
-// Linux passes no longer word to a program (MAX_ARG_STRLEN, with its closing NUL).
+// Linux passes no longer argument to a program (MAX_ARG_STRLEN, which counts the closing NUL).
 constexpr std::size_t kMaxWordBytes = (1 << 17) - 1;
 
-// Of runner/bootstrap and runner/steps, and of conda's activation.
+// Variables that runner/bootstrap, runner/steps and conda's activation set.
 constexpr std::array<std::string_view, 17> kRankVariables{"RANK",
                                                           "LOCAL_RANK",
                                                           "WORLD_SIZE",

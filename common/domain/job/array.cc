@@ -1,10 +1,11 @@
 #include "common/domain/job/array.h"
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
-
-#include "common/domain/job/pipeline.h"
 
 namespace lockstep {
 namespace {
@@ -23,7 +24,7 @@ std::optional<int> number_from(std::string_view text) {
                                                           : std::nullopt;
 }
 
-// "7", "0-19", "0-100:5".
+// Forms of the text: "7", "0-19", "0-100:5".
 Status add_range(std::string_view text, std::set<int>& indices) {
   const auto colon = text.find(':');
   const auto dash = text.find('-');
@@ -68,33 +69,6 @@ Result<ArraySpec> array_from(const std::string& text) {
   }
   array.indices.assign(indices.begin(), indices.end());
   return array;
-}
-
-JobSpec as_array(const JobSpec& task, const ArraySpec& array) {
-  JobSpec whole;
-  whole.name = task.name;
-  whole.display_name = task.display_name;
-  whole.experiment_name = task.experiment_name;
-  whole.description = task.description;
-  whole.tags = task.tags;
-  whole.project = task.project;
-  whole.compute = task.compute;
-  PipelineSpec pipeline;
-  pipeline.array = array.text;
-  pipeline.at_most = array.at_most;
-  for (const int index : array.indices) {
-    PipelineStep step;
-    step.name = std::to_string(index);
-    step.reuse = false;
-    step.spec = task;
-    step.spec.name.clear();
-    step.spec.project.clear();
-    step.spec.array = ArrayTask{index, static_cast<int>(array.indices.size()),
-                                array.indices.front(), array.indices.back()};
-    pipeline.steps.push_back(std::move(step));
-  }
-  whole.pipeline = std::move(pipeline);
-  return whole;
 }
 
 }  // namespace lockstep

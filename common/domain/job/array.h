@@ -2,14 +2,13 @@
 // A job array: the same job many times, each time with another index. It is a pipeline whose steps
 // are named after their indices (docs/decisions/051-pipelines.md).
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "common/base/result.h"
 
 namespace lockstep {
-
-struct JobSpec;
 
 // Which of an array's tasks a job is; its ranks see it as LOCKSTEP_ARRAY_*.
 struct ArrayTask {
@@ -25,13 +24,11 @@ struct ArraySpec {
   std::string text = {};     // as it was written
 };
 
+inline constexpr std::size_t kMaxPipelineSteps = 10'000;  // and tasks of an array
 inline constexpr int kMaxArrayIndex = 999'999'999;
 inline constexpr std::size_t kMaxArrayTextBytes = 4'096;
 
 // As Slurm's --array: "0-19", "1,3,7", "0-100:5", with "%4" at the end for at_most.
 Result<ArraySpec> array_from(const std::string& text);
-
-// The pipeline whose steps are the tasks.
-JobSpec as_array(const JobSpec& task, const ArraySpec& array);
 
 }  // namespace lockstep

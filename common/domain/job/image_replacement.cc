@@ -16,7 +16,8 @@ std::string image_of(const EnvironmentSpec& environment) {
   return docker == nullptr ? "" : docker->image;
 }
 
-// "environment sklearn:3", "image 'registry/python:3'", "a venv environment (1f2e3d4c5b6a)".
+// Results such as "environment sklearn:3", "image 'registry/python:3'" or "a venv environment
+// (1f2e3d4c5b6a)".
 std::string name_of(const std::optional<EnvironmentSpec>& environment) {
   if (!environment) return "each node's PATH";
   if (!environment->name.empty())

@@ -13,7 +13,7 @@ bool is_control(char c) {
   return byte < 0x20 || byte == 0x7F;
 }
 
-// "", or what is wrong with one name of a path.
+// What is wrong with one name of a path; "": nothing.
 std::string fault_of_name(std::string_view name) {
   if (name == "." || name == "..")
     return "'" + std::string(name) +
@@ -23,7 +23,8 @@ std::string fault_of_name(std::string_view name) {
   return "";
 }
 
-// Where the class that begins at `from` ends; npos: nowhere. A ']' that stands first is one of it.
+// Where the class that begins at `from` ends; npos: it does not end. A ']' at its beginning is a
+// member.
 std::size_t end_of_class(std::string_view glob, std::size_t from) {
   std::size_t at = from + 1;
   if (at < glob.size() && (glob[at] == '!' || glob[at] == '^')) ++at;
@@ -35,7 +36,7 @@ std::size_t end_of_class(std::string_view glob, std::size_t from) {
 bool has_open_class(std::string_view glob) {
   for (std::size_t i = 0; i < glob.size(); ++i) {
     if (glob[i] == '\\') {
-      ++i;  // the next one stands for itself
+      ++i;  // the escaped character is literal
     } else if (glob[i] == '[') {
       i = end_of_class(glob, i);
       if (i == glob.npos) return true;

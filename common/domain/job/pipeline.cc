@@ -5,7 +5,6 @@
 #include <set>
 
 #include "common/domain/data/data_reference.h"
-#include "common/domain/job/array.h"
 
 namespace lockstep {
 namespace {
@@ -14,9 +13,10 @@ Error invalid(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
 }
 
-using Steps = std::map<std::string, const PipelineStep*>;  // those before the one that is checked
+// The steps before the one that is checked.
+using Steps = std::map<std::string, const PipelineStep*>;
 
-// "prepare", "outer.prepare".
+// A name such as "prepare" or "outer.prepare".
 bool is_step_name(const std::string& name) {
   if (name.empty() || name.size() > kMaxStepNameBytes) return false;
   for (std::size_t begin = 0; begin <= name.size();) {
@@ -76,7 +76,7 @@ Status check_step(const PipelineStep& step, const Steps& before, bool is_array) 
   TRY(check_name(step, is_array));
   if (before.count(step.name) != 0) return invalid("is named twice");
   if (step.spec.is_pipeline()) return invalid("the step of a pipeline must be a command job");
-  // The tasks of an array wait as the one job would.
+  // The tasks of an array wait for the same jobs as a single job would.
   const QueueSettings& queue = step.spec.queue;
   if (!is_array && (!queue.after.empty() || queue.delay != Duration{0} || queue.not_before.ns != 0))
     return invalid("a step begins when its inputs are there; it has no lockstep.after and no time");
@@ -91,6 +91,40 @@ Status check_step(const PipelineStep& step, const Steps& before, bool is_array) 
 }
 
 }  // namespace
+
+SharedPipeline::SharedPipeline(PipelineSpec pipeline)
+    : pipeline_(std::make_shared<const PipelineSpec>(std::move(pipeline))) {}
+
+bool operator==(const SharedPipeline& a, const SharedPipeline& b) {
+  return a.pipeline_ == b.pipeline_ || (a.pipeline_ && b.pipeline_ && *a.pipeline_ == *b.pipeline_);
+}
+
+JobSpec as_array(const JobSpec& task, const ArraySpec& array) {
+  JobSpec whole;
+  whole.name = task.name;
+  whole.display_name = task.display_name;
+  whole.experiment_name = task.experiment_name;
+  whole.description = task.description;
+  whole.tags = task.tags;
+  whole.project = task.project;
+  whole.compute = task.compute;
+  PipelineSpec pipeline;
+  pipeline.array = array.text;
+  pipeline.at_most = array.at_most;
+  for (const int index : array.indices) {
+    PipelineStep step;
+    step.name = std::to_string(index);
+    step.reuse = false;
+    step.spec = task;
+    step.spec.name.clear();
+    step.spec.project.clear();
+    step.spec.array = ArrayTask{index, static_cast<int>(array.indices.size()),
+                                array.indices.front(), array.indices.back()};
+    pipeline.steps.push_back(std::move(step));
+  }
+  whole.pipeline = std::move(pipeline);
+  return whole;
+}
 
 Status validate(const PipelineSpec& pipeline) {
   if (pipeline.steps.empty()) return invalid("jobs: the pipeline has no steps");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/domain/job/array.h"
 #include "common/domain/job/spec.h"
 
 namespace lockstep {
@@ -53,8 +54,10 @@ struct PipelineSpec {
   friend bool operator==(const PipelineSpec&, const PipelineSpec&) = default;
 };
 
-inline constexpr std::size_t kMaxPipelineSteps = 10'000;
 inline constexpr std::size_t kMaxStepNameBytes = 512;  // with those of the pipelines around it
+
+// The pipeline whose steps are the tasks of `array`.
+JobSpec as_array(const JobSpec& task, const ArraySpec& array);
 
 // Names, and that each binding refers to an input of its step and an output of an earlier step.
 // Each step's spec is checked as validate(JobSpec) does. Errors begin with "jobs.STEP".

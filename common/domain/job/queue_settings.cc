@@ -6,7 +6,7 @@
 #include <ctime>
 #include <set>
 
-#include "common/domain/job/spec.h"
+#include "common/grammar/job_name.h"
 
 namespace lockstep {
 
@@ -56,7 +56,7 @@ Error bad_queue_setting(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
 }
 
-// Reads a number of exactly `digits` digits at `at`, and moves `at` behind it.
+// Reads a number of exactly `digits` digits at `at`, and moves `at` past it.
 std::optional<int> digits_at(std::string_view text, std::size_t& at, std::size_t digits) {
   if (at + digits > text.size()) return std::nullopt;
   int number = 0;
@@ -74,7 +74,7 @@ bool skip(std::string_view text, std::size_t& at, std::string_view one_of) {
   return true;
 }
 
-// "Z", "+01:00" or "+0100", to the end of the text: seconds ahead of UTC.
+// "Z", "+01:00" or "+0100" at the end of the text, as seconds ahead of UTC.
 std::optional<int> zone_at(std::string_view text, std::size_t at) {
   if (text.substr(at) == "Z" || text.substr(at) == "z") return 0;
   const bool is_west = at < text.size() && text[at] == '-';
@@ -86,7 +86,7 @@ std::optional<int> zone_at(std::string_view text, std::size_t at) {
   return (is_west ? -1 : 1) * (*hours * 3600 + *minutes * 60);
 }
 
-// RFC 3339; a blank may stand for the T, and the seconds may be left out.
+// RFC 3339; a blank may replace the T, and the seconds may be missing.
 std::optional<Instant> time_stamp(std::string_view text) {
   std::size_t at = 0;
   std::tm time{};
@@ -107,7 +107,7 @@ std::optional<Instant> time_stamp(std::string_view text) {
   time.tm_hour = *hour;
   time.tm_min = *minute;
   time.tm_sec = *second;
-  const std::time_t seconds = ::timegm(&time);  // turns a day that there is not into another
+  const std::time_t seconds = ::timegm(&time);  // a day that does not exist becomes another one
   if (time.tm_mon != *month - 1 || time.tm_mday != *day) return std::nullopt;
   return Instant{(static_cast<std::int64_t>(seconds) - *zone) * 1'000'000'000};
 }

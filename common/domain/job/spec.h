@@ -207,17 +207,12 @@ struct JobSpec {
 };
 
 // Limits of a submission.
-// Azure allows 255; 240 leaves room for ".<attempt>" in a file name.
-inline constexpr std::size_t kMaxJobNameBytes = 240;
 inline constexpr int kMaxNodesPerJob = 10'000;
 inline constexpr std::size_t kMaxCommandBytes = 1 << 17;
 // Also after a change; a job that an older launcher took may have more.
 inline constexpr std::size_t kMaxAnnotationBytes = 1u << 20;  // texts and tags together
 inline constexpr std::size_t kMaxJobTags = 1'000;
-inline constexpr std::size_t kMaxJobInputs = 10'000;  // literals
-inline constexpr std::size_t kMaxDockerArgs = 1'000;
-inline constexpr std::size_t kMaxDockerArgsBytes = 1 << 17;
-inline constexpr Bytes kMinShmSize = kibibytes(64);
+inline constexpr std::size_t kMaxJobInputs = 10'000;    // literals
 inline constexpr Bytes kDefaultShmSize = gibibytes(2);  // as on Azure
 inline constexpr int kMaxRetries = 1'000;
 inline constexpr std::size_t kMaxRetryExitCodes = 255;
@@ -229,9 +224,6 @@ inline constexpr Duration kMaxBackoff = std::chrono::hours(24);
 
 // The bytes of its texts and tags.
 std::size_t annotation_bytes(const JobSpec& spec);
-
-// A name is 1-240 characters of [A-Za-z0-9_-], starting with a letter or a digit.
-Status validate_job_name(const std::string& name);
 
 // All checks that do not depend on the cluster. Errors name the field.
 Status validate(const JobSpec& spec);

@@ -14,7 +14,8 @@ struct Name {
   int number;
 };
 
-// Not those that end or stop a process whatever it handles, nor those of its own faults.
+// Without signals that end or stop a process in any case, and without those of a process's own
+// faults.
 constexpr std::array kNames = std::to_array<Name>({{"USR1", SIGUSR1},
                                                    {"USR2", SIGUSR2},
                                                    {"TERM", SIGTERM},

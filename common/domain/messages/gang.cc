@@ -32,9 +32,10 @@ TreeChildren tree_children(int node_rank, int nodes, int radix) {
                                        radix, static_cast<std::int64_t>(nodes) - first))};
 }
 
-// Numbers are of 8 bytes, little-endian; a text follows its length. "lockstep gang 1", the job, the
-// attempt's number and incarnation, the master port, 1 and the fabric's link layer, subnet and pkey
-// or 0, the number of rows; of each row the node, host name, address, host id, port, key and GPUs.
+// Numbers have 8 bytes, little-endian; a text follows its length. The fields: "lockstep gang 1",
+// the job, the attempt's number and incarnation, the master port, 1 and the fabric's link layer,
+// subnet and pkey or 0, the number of rows; for each row the node, host name, address, host id,
+// port, key and GPUs.
 Digest digest_of(const AttemptId& attempt, const GangTable& table) {
   Sha256 hash;
   std::string bytes;

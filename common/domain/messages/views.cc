@@ -37,7 +37,7 @@ RankState state_of(const RankEnd& end) {
   return end.signal != 0 ? RankState::killed : RankState::exited;
 }
 
-// Of the ranks of a part that are not known to have ended.
+// The state of a part's ranks that are not known to have ended.
 RankState state_of_others(PartState part) {
   switch (part) {
     case PartState::staging:

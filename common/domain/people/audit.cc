@@ -14,7 +14,7 @@ std::string_view to_string(AuditOutcome outcome) {
 
 namespace {
 
-// The next of the parts between separators; `rest` begins after it.
+// Returns the next part before a separator; `rest` then begins after it.
 std::string_view next_part(std::string_view* rest, std::string_view separator) {
   const auto at = rest->find(separator);
   const std::string_view part = rest->substr(0, at);

@@ -2,41 +2,31 @@
 
 #include <cctype>
 
-#include "common/domain/job/spec.h"
-
 namespace lockstep {
 
 namespace {
 
-constexpr std::string_view kOpen = "${{secrets.";
 constexpr std::string_view kClose = "}}";
 
 Error invalid(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
 }
 
-// One expression of a text: [begin, end) and the name in it.
+// One expression in a text: its range [begin, end) and the name in it.
 struct Expression {
   std::size_t begin = 0, end = 0;
   std::string name;
 };
 
 Result<std::optional<Expression>> next_in(const std::string& text, std::size_t from) {
-  const std::size_t begin = text.find(kOpen, from);
+  const std::size_t begin = text.find(kSecretOpen, from);
   if (begin == std::string::npos) return std::optional<Expression>();
-  const std::size_t name = begin + kOpen.size();
+  const std::size_t name = begin + kSecretOpen.size();
   const std::size_t close = text.find(kClose, name);
   if (close == std::string::npos) return invalid("'${{secrets.' has no closing '}}'");
   Expression found{begin, close + kClose.size(), text.substr(name, close - name)};
   TRY(validate_secret_name(found.name));
   return std::optional<Expression>(std::move(found));
-}
-
-Status refuse_in(const std::string& key, const std::string& text) {
-  if (text.find(kOpen) == std::string::npos) return {};
-  return invalid(key +
-                 ": '${{secrets.…}}' is possible only in values of environment_variables, because "
-                 "others could read it here; set a variable to the secret and use that variable");
 }
 
 }  // namespace
@@ -63,7 +53,7 @@ Status validate_secret_value(const std::string& value) {
 }
 
 std::string secret_expression(std::string_view name) {
-  return std::string(kOpen) + std::string(name) + std::string(kClose);
+  return std::string(kSecretOpen) + std::string(name) + std::string(kClose);
 }
 
 Result<std::set<std::string>> secrets_named_in(const std::string& text) {
@@ -81,21 +71,6 @@ std::set<std::string> secrets_of(const std::map<std::string, std::string>& varia
   for (const auto& [variable, value] : variables)
     if (auto found = secrets_named_in(value)) names.merge(*found);
   return names;
-}
-
-Status validate_secrets(const JobSpec& spec) {
-  for (const auto& [name, value] : spec.environment_variables) {
-    if (const auto named = secrets_named_in(value); !named)
-      return invalid("environment_variables." + name + ": " + named.error().message);
-    TRY(refuse_in("environment_variables", name));
-  }
-  if (const auto* shell = std::get_if<ShellCommand>(&spec.command)) {
-    TRY(refuse_in("command", shell->text));
-  } else {
-    for (const auto& word : std::get<Argv>(spec.command).words) TRY(refuse_in("command", word));
-  }
-  for (const auto& word : spec.resources.docker_args) TRY(refuse_in("resources.docker_args", word));
-  return {};
 }
 
 Result<std::string> put_in_secrets(const std::string& text, const SecretValues& values) {

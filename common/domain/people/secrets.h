@@ -15,8 +15,6 @@
 
 namespace lockstep {
 
-struct JobSpec;
-
 inline constexpr std::size_t kMaxSecretNameBytes = 128;
 inline constexpr std::size_t kMaxSecretBytes = 64u << 10;
 inline constexpr std::size_t kMaxSecretsPerUser = 256;
@@ -28,6 +26,7 @@ Status validate_secret_name(const std::string& name);
 // the value.
 Status validate_secret_value(const std::string& value);
 
+inline constexpr std::string_view kSecretOpen = "${{secrets.";
 // "${{secrets.NAME}}".
 std::string secret_expression(std::string_view name);
 // The names in all expressions of `text`. invalid_argument: an expression has an invalid name or no
@@ -35,10 +34,6 @@ std::string secret_expression(std::string_view name);
 Result<std::set<std::string>> secrets_named_in(const std::string& text);
 // The names in the values of environment_variables; values with an invalid expression are skipped.
 std::set<std::string> secrets_of(const std::map<std::string, std::string>& variables);
-// Checks the expressions in environment_variables, and refuses expressions in other places, where
-// others could read them. Errors begin with the key.
-Status validate_secrets(const JobSpec& spec);
-
 using SecretValues = std::map<std::string, std::string>;
 // `text` with each expression replaced; expressions within values are not. not_found: the message
 // names the secret that `values` does not have.

@@ -14,7 +14,7 @@ namespace lockstep {
 
 namespace {
 
-// Functions in which a process ends itself: what called them is what failed.
+// Functions by which a process ends itself. Their caller is the place of the failure.
 constexpr std::string_view kEnders[] = {"raise",
                                         "gsignal",
                                         "abort",
@@ -46,7 +46,8 @@ std::optional<long long> number_at(std::string_view text) {
   return number;
 }
 
-// eu-stack: "TID 17:". gdb: `Thread 1 (Thread 0x7f… (LWP 17) "python3"):`, or with "process 17".
+// Heads of threads. eu-stack: "TID 17:". gdb: `Thread 1 (Thread 0x7f… (LWP 17) "python3"):`, or
+// with "process 17".
 std::optional<StackThread> thread_head(std::string_view line) {
   StackThread thread;
   if (line.starts_with("TID ")) {
@@ -91,7 +92,7 @@ std::optional<StackFrame> native_frame(std::string_view line) {
   return frame;
 }
 
-// "    /work/boom.c:3:5", which eu-stack -s prints below a frame.
+// "    /work/boom.c:3:5": eu-stack -s prints it below a frame.
 void take_source(std::string_view line, StackFrame& frame) {
   if (!line.starts_with("    ") || !frame.file.empty()) return;
   const std::string_view place = trimmed_front(line);
@@ -113,7 +114,7 @@ std::size_t first_that_failed(const StackThread& thread) {
   return first < thread.frames.size() ? first : 0;
 }
 
-// In one line, and the file without its folder.
+// The frame in one line, with the file's name but not its folder.
 StackFrame shown(const StackFrame& frame) {
   return {in_one_line(frame.function.empty() ? "??" : frame.function),
           in_one_line(std::string_view(frame.file).substr(frame.file.rfind('/') + 1)), frame.line};
@@ -139,7 +140,8 @@ std::vector<StackThread> threads_from_text(std::string_view text) {
       if (threads.size() < kMaxStackThreads) threads.push_back(*std::move(head));
     } else if (auto frame = native_frame(line)) {
       if (threads.empty()) threads.emplace_back();
-      if (line.starts_with("#0 ")) threads.back().frames.clear();  // gdb shows a core's twice
+      // Gdb shows the first thread of a core file twice.
+      if (line.starts_with("#0 ")) threads.back().frames.clear();
       if (threads.back().frames.size() < kMaxStackFrames)
         threads.back().frames.push_back(*std::move(frame));
     } else if (!threads.empty() && !threads.back().frames.empty()) {

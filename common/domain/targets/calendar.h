@@ -1,10 +1,25 @@
 #pragma once
-// Days of the calendar and LocalTime. The calendar is the C++ library's, which knows no zones.
+// LocalTime and the days of the calendar, which is the C++ library's and knows no zones.
 
-#include "common/base/time.h"
-#include "common/domain/targets/schedule.h"
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
 
 namespace lockstep {
+
+// What a clock of some time zone shows, as seconds since it showed 1970-01-01T00:00:00.
+struct LocalTime {
+  std::int64_t seconds = 0;
+  friend auto operator<=>(const LocalTime&, const LocalTime&) = default;
+};
+// "2026-03-29T02:30:00".
+std::string to_string(LocalTime time);
+// Reads the form that to_string() writes; the seconds may be missing, and a space may replace the
+// T. Accepts the years 1970 to 2100.
+Result<LocalTime> parse_local_time(std::string_view text);
 
 inline constexpr std::int64_t kSecondsOfDay = 86'400;
 

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "common/base/utf8.h"
-#include "common/domain/targets/provider_settings.h"
 
 namespace lockstep {
 namespace {
@@ -15,7 +14,7 @@ bool begins_compute_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' &&
 
 constexpr std::size_t kMaxUserBytes = 64;
 constexpr std::size_t kMaxPathBytes = 1'024;
-constexpr std::size_t kMaxHostBytes = 63;  // it becomes a node's name
+constexpr std::size_t kMaxHostBytes = 63;  // a host becomes a node's name
 constexpr std::size_t kMaxAddressBytes = 255;
 constexpr std::size_t kMaxJoinSecretBytes = 128;
 constexpr std::size_t kMaxSizeNameBytes = 128;
@@ -28,7 +27,7 @@ bool is_of(std::string_view text, std::string_view others) {
   });
 }
 
-// One rule of check(SshHost): a field that is given must keep to it.
+// A rule of check(SshHost): a field that is set must satisfy it.
 struct Rule {
   std::string_view field;
   const std::string& value;
@@ -46,7 +45,7 @@ bool is_plain_path(const std::string& path) {
           is_word_of(path, "/._-+", kMaxPathBytes) && path.find("//") == std::string::npos &&
           (path + "/").find("/../") == std::string::npos);
 }
-// ssh expands % and ~ in it.
+// ssh expands % and ~ in the path.
 bool is_key_path(const std::string& path) {
   return path.empty() ||
          (path.size() <= kMaxPathBytes && (path[0] == '/' || path[0] == '~') &&
@@ -138,7 +137,7 @@ Status check_instance(const ComputeSpec& spec) {
   return {};
 }
 
-// The sources that a type can have; for the message.
+// The sources that a type can have, for the error.
 std::string_view sources_of(ComputeType type) {
   switch (type) {
     case ComputeType::local: return "";
@@ -166,7 +165,7 @@ bool may_have(ComputeType type, NodeSource source) {
   return false;
 }
 
-// What belongs together: type, source, hosts, settings.
+// Which type, source, hosts and settings may be combined.
 Status check_source(const ComputeSpec& spec) {
   if (!may_have(spec.type, spec.source))
     return make_error(ErrorCode::invalid_argument,
@@ -205,19 +204,6 @@ std::string_view to_string(ComputeType type) {
     case ComputeType::amlcompute: return "amlcompute";
     case ComputeType::kubernetes: return "kubernetes";
     case ComputeType::computeinstance: return "computeinstance";
-  }
-  return "?";
-}
-
-std::string_view to_string(NodeSource source) {
-  switch (source) {
-    case NodeSource::none: return "";
-    case NodeSource::join: return "join";
-    case NodeSource::ssh: return "ssh";
-    case NodeSource::docker: return "docker";
-    case NodeSource::slurm: return "slurm";
-    case NodeSource::command: return "command";
-    case NodeSource::kubernetes: return "kubernetes";
   }
   return "?";
 }
@@ -269,7 +255,7 @@ bool installs_bundle(NodeSource source) {
     case NodeSource::none:
     case NodeSource::join:
     case NodeSource::command:
-    case NodeSource::kubernetes: break;  // a pod has it from an image
+    case NodeSource::kubernetes: break;  // a pod gets it from an image
   }
   return false;
 }

@@ -13,6 +13,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/domain/targets/node_labels.h"
+#include "common/domain/targets/provider_settings.h"
 #include "common/domain/targets/schedule.h"
 #include "common/domain/why/why.h"
 
@@ -27,20 +28,6 @@ enum class ComputeType {
 };
 // The word in files and tables: "virtualmachine".
 std::string_view to_string(ComputeType type);
-
-// Where the nodes of a target come from.
-enum class NodeSource {
-  none,        // a target of type local has no nodes of its own
-  join,        // people start agents with a token of the target
-  ssh,         // the launcher's provider attaches hosts over ssh
-  docker,      // each machine is a container on the launcher's machine
-  slurm,       // each machine is a job of one node in a Slurm cluster
-  command,     // a program of the site makes machines
-  kubernetes,  // each machine is a pod
-};
-// The word in files and tables: "ssh"; "" for none.
-std::string_view to_string(NodeSource source);
-constexpr NodeSource last_enumerator(NodeSource) { return NodeSource::kubernetes; }
 
 // The target that every launcher has from the start.
 inline constexpr std::string_view kLocalCompute = "local";

@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/targets/calendar.h"
-
 namespace lockstep {
 namespace {
 
@@ -18,7 +16,7 @@ using Names = std::vector<std::string_view>;
 struct Field {
   std::string_view name;
   int least, most;
-  const Names* names = nullptr;  // of least, least + 1, …
+  const Names* names = nullptr;  // names of the numbers from `least` on
 };
 
 const Names kMonths{"jan", "feb", "mar", "apr", "may", "jun",
@@ -76,7 +74,7 @@ Result<int> read_value(const Field& field, std::string_view text) {
           field.names == nullptr ? "" : fmt::format(" or a name such as {}", (*field.names)[1])));
 }
 
-// One of a list: "*", "5", "1-5", "mon-fri", each range with "/2".
+// One item of a list: "*", "5", "1-5" or "mon-fri", each range also with "/2".
 Result<std::uint64_t> read_item(const Field& field, std::string_view item) {
   if (item.empty()) return bad(field, "there is nothing before or after a comma");
   const auto slash = item.find('/');
@@ -121,9 +119,9 @@ Result<std::uint64_t> read_field(const Field& field, std::string_view text) {
 
 bool has(std::uint64_t bits, unsigned value) { return (bits >> value & 1) != 0; }
 
-// The longest that the months can be.
+// Compares with the longest length of each month.
 bool has_such_days(const Cron& cron) {
-  if (!cron.any_day && !cron.any_week_day) return true;  // the day of week is enough
+  if (!cron.any_day && !cron.any_week_day) return true;  // some day has this day of the week
   for (unsigned month = 1; month <= 12; ++month) {
     const std::chrono::year_month longest{std::chrono::year(2024), std::chrono::month(month)};
     if (!has(cron.months, month)) continue;
@@ -176,13 +174,13 @@ Result<Cron> parse_cron(std::string_view expression) {
 
 std::optional<LocalTime> next_match(const Cron& cron, LocalTime from) {
   std::chrono::sys_days day = day_of(from);
-  // Seconds are always 0.
+  // Schedules have no seconds.
   auto minute = static_cast<unsigned>((second_of_day(from) + 59) / 60);
   for (int days = 0; days < kDaysToSearch; ++days, day += std::chrono::days(1), minute = 0) {
     if (!matches_day(cron, day)) continue;
     for (; minute < 24 * 60; ++minute) {
       if (!has(cron.hours, minute / 60))
-        minute += 59 - minute % 60;  // to the next hour
+        minute += 59 - minute % 60;  // continues with the next hour
       else if (has(cron.minutes, minute % 60))
         return at_second(day, std::int64_t{minute} * 60);
     }

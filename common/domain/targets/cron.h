@@ -3,14 +3,17 @@
 // day of week (0 and 7 are Sunday). Lists, ranges, steps of ranges, and names of months and days.
 // If both day fields are restricted, a day that matches one of them matches.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "common/base/result.h"
-#include "common/domain/targets/schedule.h"
+#include "common/domain/targets/calendar.h"
 
 namespace lockstep {
+
+inline constexpr std::size_t kMaxCronBytes = 256;
 
 struct Cron {
   // Bit n: n matches.

@@ -5,7 +5,7 @@
 namespace lockstep {
 namespace {
 
-constexpr Duration kLongestCpuTime = minutes(100LL * 366 * 24 * 60);  // as the wire has it
+constexpr Duration kLongestCpuTime = minutes(100LL * 366 * 24 * 60);  // the wire has the same bound
 
 }  // namespace
 

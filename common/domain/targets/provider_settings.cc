@@ -79,7 +79,7 @@ Status check_word(const SettingKey& key, const std::string& word) {
                                    kMaxSettingBytes));
   switch (key.kind) {
     case Kind::word:
-      // It becomes the value of an option of another program.
+      // The word becomes the value of another program's option.
       if (word[0] == '-')
         return bad_setting(fmt::format("{}: '{}' begins with '-'", key.name, word));
       return {};
@@ -148,6 +148,19 @@ bool is_machine_share(const std::string& text) {
         number.find_first_not_of("0123456789") != std::string::npos)
       return false;
   return std::stoi(part) <= std::stoi(of);
+}
+
+std::string_view to_string(NodeSource source) {
+  switch (source) {
+    case NodeSource::none: return "";
+    case NodeSource::join: return "join";
+    case NodeSource::ssh: return "ssh";
+    case NodeSource::docker: return "docker";
+    case NodeSource::slurm: return "slurm";
+    case NodeSource::command: return "command";
+    case NodeSource::kubernetes: return "kubernetes";
+  }
+  return "?";
 }
 
 std::span<const SettingKey> setting_keys(NodeSource source) {

@@ -1,6 +1,7 @@
 #pragma once
-// The settings of providers that are named by words: for each node source, which keys there are and
-// what their values may be. A value is a list of words; most keys take exactly one.
+// Where nodes come from, and the settings of the providers that are named by words: for each node
+// source, which keys there are and what their values may be. A value is a list of words; most keys
+// take exactly one.
 
 #include <map>
 #include <span>
@@ -9,9 +10,22 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/targets/compute.h"
 
 namespace lockstep {
+
+// Where the nodes of a target come from.
+enum class NodeSource {
+  none,        // a target of type local has no nodes of its own
+  join,        // people start agents with a token of the target
+  ssh,         // the launcher's provider attaches hosts over ssh
+  docker,      // each machine is a container on the launcher's machine
+  slurm,       // each machine is a job of one node in a Slurm cluster
+  command,     // a program of the site makes machines
+  kubernetes,  // each machine is a pod
+};
+// The word in files and tables: "ssh"; "" for none.
+std::string_view to_string(NodeSource source);
+constexpr NodeSource last_enumerator(NodeSource) { return NodeSource::kubernetes; }
 
 using ProviderSettings = std::map<std::string, std::vector<std::string>>;
 

@@ -11,20 +11,9 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/base/time.h"
+#include "common/domain/targets/calendar.h"
 
 namespace lockstep {
-
-// What a clock of some time zone shows, as seconds since it showed 1970-01-01T00:00:00.
-struct LocalTime {
-  std::int64_t seconds = 0;
-  friend auto operator<=>(const LocalTime&, const LocalTime&) = default;
-};
-// "2026-03-29T02:30:00".
-std::string to_string(LocalTime time);
-// Reads the form that to_string() writes; the seconds may be missing, and a space may replace the
-// T. Accepts the years 1970 to 2100.
-Result<LocalTime> parse_local_time(std::string_view text);
 
 enum class Frequency { minute, hour, day, week, month };
 std::string_view to_string(Frequency frequency);
@@ -74,7 +63,6 @@ struct InstanceSchedule {
 inline constexpr std::string_view kUtc = "UTC";
 inline constexpr std::size_t kMaxSchedules = 20;  // of one instance
 inline constexpr std::size_t kMaxTimeZoneBytes = 64;
-inline constexpr std::size_t kMaxCronBytes = 256;
 inline constexpr int kMaxInterval = 1'000;
 
 // "schedules.compute_start_stop[0]": where the schedule with this index is in a file.

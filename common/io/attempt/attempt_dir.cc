@@ -4,14 +4,14 @@
 #include <string_view>
 
 #include "common/base/digest.h"
-#include "common/domain/job/spec.h"
+#include "common/grammar/job_name.h"
 #include "common/io/file_system.h"
 #include "common/io/files/places.h"
 
 namespace lockstep::io {
 namespace {
 
-// Decimal without sign or leading zero, so that every number has one name only.
+// Decimal without a sign or leading zero, so that each number has only one name.
 template <typename Number>
 std::optional<Number> parse_canonical(std::string_view text) {
   Number value{};
@@ -22,7 +22,7 @@ std::optional<Number> parse_canonical(std::string_view text) {
 }
 
 struct LogName {
-  std::string_view before, after;  // the number
+  std::string_view before, after;  // texts before and after the number
 };
 
 const LogName& name_of_log(LogStream stream) {
@@ -110,7 +110,7 @@ std::string read_environment(const AttemptDir& directory) {
 
 std::string job_folder_name(const JobId& job) {
   constexpr std::size_t kDigest = 12, kBeginning = kMostFolderName - kDigest - 1;
-  // A job that is named as the folder of another one's long name gets another folder.
+  // A job whose name looks like the shortened folder of another job gets a different folder.
   const bool looks_cut =
       job.value.size() == kMostFolderName && job.value[kBeginning] == '-' &&
       job.value.find_first_not_of("0123456789abcdef", kBeginning + 1) == std::string::npos;

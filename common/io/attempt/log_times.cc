@@ -30,7 +30,8 @@ LogTime decode(std::string_view record) {
   return {get(record), Instant{static_cast<std::int64_t>(get(record.substr(8)))}};
 }
 
-// The records of an open file. What is freed reads as zeros: smaller than all that is asked for.
+// The records of an open file. Freed records read as zeros, which are smaller than anything that is
+// searched.
 class Records {
  public:
   explicit Records(const std::string& path) {
@@ -54,7 +55,8 @@ class Records {
     return records;
   }
 
-  // The first record for which `reached` holds; count() when none. It holds for all behind it.
+  // The first record for which `reached` holds; count() if none. If it holds for a record, it holds
+  // for all later ones.
   template <typename Reached>
   std::uint64_t find(const Reached& reached) const {
     std::uint64_t low = 0, high = count_;
@@ -85,7 +87,7 @@ Status LogTimes::append(const std::vector<LogTime>& entries, int mode) {
   }
   struct stat info {};
   if (::fstat(appended_.get(), &info) != 0) return errno_error(errno, "fstat " + path_);
-  // A record that a full disk or a crash cut is written over.
+  // The rest of an incomplete record, left by a full disk or a crash, is overwritten.
   const std::uint64_t end = static_cast<std::uint64_t>(info.st_size) / kRecordBytes * kRecordBytes;
   std::string bytes;
   for (const LogTime& entry : entries) {
@@ -131,7 +133,7 @@ std::vector<LogTime> LogTimes::between(std::uint64_t begin, std::uint64_t end, s
 
 std::optional<std::uint64_t> LogTimes::first_since(Instant since) const {
   const Records records(path_);
-  // Bytes of an entry may be as late as the step allows. A damaged file holds any times.
+  // The bytes of an entry may be later by one step. In a damaged file the times may be anything.
   const std::int64_t step = std::chrono::nanoseconds(kLogTimeStep).count();
   const std::int64_t later_than = std::max(since.ns, step) - step;
   const std::uint64_t at =
@@ -146,7 +148,7 @@ bool LogTimes::known() const { return Records(path_).count() > 0; }
 void LogTimes::free_before(std::uint64_t offset) {
   const Records records(path_);
   std::uint64_t first = records.find([&](const LogTime& time) { return time.offset >= offset; });
-  first -= std::min<std::uint64_t>(first, 1);  // the one that the next byte belongs to
+  first -= std::min<std::uint64_t>(first, 1);  // the record that the next byte belongs to
   const std::uint64_t end = first * kRecordBytes / kBlockBytes * kBlockBytes;
   if (end == 0) return;
   const auto file = open_file(path_, O_WRONLY | O_CLOEXEC);

@@ -23,12 +23,14 @@ namespace {
 
 constexpr char kProgram[] = "lockstep-runner";
 constexpr char kFlag[] = "--attempt-dir";
-constexpr std::string_view kDeleted = " (deleted)";  // proc(5), of /proc/PID/exe
+// The end of /proc/PID/exe of a removed file, see proc(5).
+constexpr std::string_view kDeleted = " (deleted)";
 constexpr std::size_t kMostLevels = 3;
 constexpr int kWaitRounds = 1000;
 constexpr long kRoundNs = 5'000'000;
 
-// Any account can give its process our name and command line, and may start a setuid program so.
+// Any account can give its process the name and command line of a runner, and start a setuid
+// program that way. So all ids of the process must be ours.
 bool has_only_our_user(int pid) {
   const auto status = read_file(fmt::format("/proc/{}/status", pid), kibibytes(64));
   const auto line = status ? status->find("\nUid:") : std::string::npos;
@@ -40,7 +42,7 @@ bool has_only_our_user(int pid) {
   return real == ours && effective == ours && saved == ours;
 }
 
-// An upgrade may have removed the file since it started.
+// An upgrade may have removed the file since the runner started.
 bool runs_a_runner(int pid) {
   char target[4096];
   const std::string link = fmt::format("/proc/{}/exe", pid);
@@ -51,7 +53,7 @@ bool runs_a_runner(int pid) {
   return name.substr(name.rfind('/') + 1) == kProgram;
 }
 
-// ATTEMPT, or, as in the home of `lockstep up`, [NODE/]attempts/ATTEMPT.
+// ATTEMPT; or [NODE/]attempts/ATTEMPT, as in the home of `lockstep up`.
 bool is_an_attempt(std::string_view path) {
   std::vector<std::string> levels;
   for (std::size_t at = 0; at != std::string_view::npos && levels.size() <= kMostLevels;) {
@@ -65,7 +67,7 @@ bool is_an_attempt(std::string_view path) {
   return levels[levels.size() - 2] == "attempts" && !node.empty() && node != "." && node != "..";
 }
 
-// The attempt directory that a runner's command line names; nullopt: it is no runner.
+// The attempt directory in a runner's command line; nullopt: the process is not a runner.
 std::optional<std::string> directory_of(int pid) {
   if (!has_only_our_user(pid) || !runs_a_runner(pid)) return std::nullopt;
   const auto line = read_file(fmt::format("/proc/{}/cmdline", pid), mebibytes(4));
@@ -74,7 +76,7 @@ std::optional<std::string> directory_of(int pid) {
   return line->substr(lead.size(), line->find('\0', lead.size()) - lead.size());
 }
 
-// Or, when it is gone, the nearest above it.
+// Whether the process sees the same folder; for a removed folder, the nearest one above it.
 bool sees_the_same(int pid, std::string folder) {
   while (!folder.empty() && !exists(folder)) folder.resize(folder.rfind('/'));
   struct stat ours {
@@ -97,8 +99,8 @@ std::string name_of(const Runner& runner) {
   return runner.directory.substr(runner.directory.rfind('/') + 1);
 }
 
-// Writes the record of a runner whose attempt directory was removed, or made again, without it.
-// True if it is there now and was not before.
+// Writes the record of a runner whose attempt directory was removed, or made again without the
+// record. True if the record is there now and was not before.
 bool write_record(const Runner& runner) {
   const std::string record = AttemptDir(runner.directory).cgroups();
   if (exists(record)) return false;
@@ -113,10 +115,10 @@ bool write_record(const Runner& runner) {
 
 void remove_record(const Runner& runner) {
   disk::unlink(AttemptDir(runner.directory).cgroups().c_str());
-  disk::rmdir(runner.directory.c_str());  // unless somebody put more into it
+  disk::rmdir(runner.directory.c_str());  // fails if somebody added files
 }
 
-// Else the attempt's directory is removed by an agent, and this with it.
+// Otherwise an agent removes the attempt's directory, and the mount point with it.
 void remove_mount_point(const Runner& runner) {
   const auto attempt = AttemptDir::attempt_of(name_of(runner));
   if (!attempt || exists(runner.directory)) return;
@@ -130,7 +132,8 @@ std::vector<Runner> runners_below(const std::string& folder) {
   std::vector<Runner> found;
   const std::string lead = folder + "/";
   for (const int pid : all_pids()) {
-    const auto identity = identify(pid);  // first: what is read below must be of this process
+    // Identified first, so that what is read below belongs to this process.
+    const auto identity = identify(pid);
     const auto directory = identity ? directory_of(pid) : std::nullopt;
     if (!directory || !directory->starts_with(lead)) continue;
     if (!is_an_attempt(std::string_view(*directory).substr(lead.size()))) continue;
@@ -145,9 +148,9 @@ Status remove_cgroups(const Runner& runner) {
   return clean_cgroups_of(name_of(runner), runner.process.pid);
 }
 
-// Its lockstep-spawn kills the ranks when it is gone, and knows them best; what stays after that is
-// killed one by one. We may be ended at any moment, as an agent is by `down`: before the runner is
-// killed, all that is needed to find its cgroups must be on disk, and its mount point be gone.
+// lockstep-spawn kills the ranks when the runner ends, and finds them best; the rest is killed one
+// by one. This process may be ended at any moment, as `down` ends an agent. So before the runner is
+// killed, the data to find its cgroups must be on disk, and its mount point must be gone.
 Status end_runner(const Runner& runner) {
   remove_mount_point(runner);
   const bool is_record_ours = write_record(runner);
@@ -158,7 +161,7 @@ Status end_runner(const Runner& runner) {
     for (const ProcessIdentity& process : all) TRY(signal_process(process, SIGKILL));
   TRY(remove_cgroups(runner));
   if (is_record_ours) remove_record(runner);
-  remove_mount_point(runner);  // older kernels refuse it while it is mounted in the runner's view
+  remove_mount_point(runner);  // older kernels refuse this while the runner has it mounted
   if (wait_until_gone(all)) return {};
   return make_error(ErrorCode::unavailable,
                     fmt::format("the runner of {1} (pid {0}), or a process that it started, does "

@@ -15,7 +15,7 @@
 namespace lockstep::io {
 namespace {
 
-constexpr Bytes kMostText = kibibytes(8);  // a path
+constexpr Bytes kMostText = kibibytes(8);  // the text is a path
 
 std::string lock_of(const std::string& path) { return path + ".lock"; }
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
@@ -24,8 +24,8 @@ Error move_error(int code, const std::string& from, const std::string& to) {
   return errno_error(code, fmt::format("move {} to {}", from, to));
 }
 
-// Whoever gives a lock up removes its file, and a descriptor that was opened before is worth
-// nothing then.
+// The holder of a lock removes the file when it releases the lock. A descriptor that was opened
+// before then is of a removed file, so it does not count.
 Result<Fd> try_lock(const std::string& path) {
   constexpr int kFlags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
   const std::string name = lock_of(path);
@@ -63,7 +63,7 @@ void unlock(const std::string& path, Fd lock) {
   lock.reset();
 }
 
-// Of an attempt whose runner has ended; the lock is ours.
+// Moves back the folder of an attempt whose runner has ended; the caller holds the lock.
 Status move_back(const std::string& path, const AttemptDir& directory) {
   if (!exists(path)) return {};
   if (!exists(directory.path()) || exists(directory.code())) return remove_tree(path);
@@ -112,10 +112,10 @@ Status bring_back(const AttemptDir& directory) {
   const bool is_ours = text_of(lock_of(path)) == directory.path();
   if (!lock && lock.error().code == ErrorCode::conflict && is_ours)
     return make_error(ErrorCode::unavailable, path + " is in use by this attempt's runner");
-  // Another attempt's runner has it now, and has moved ours back before.
+  // The runner of another attempt has the lock now, and has moved our folder back before.
   if (!lock && lock.error().code == ErrorCode::conflict) return {};
   if (!lock && exists(path)) return lock.error();
-  if (!lock) {  // its folder was removed
+  if (!lock) {  // the folder of the lock was removed
     disk::unlink(directory.placed().c_str());
     return {};
   }

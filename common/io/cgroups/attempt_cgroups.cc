@@ -24,9 +24,10 @@
 namespace lockstep::io {
 namespace {
 
-constexpr std::size_t kLongestAttempt = 200;  // of the 255 bytes of a directory's name
+constexpr std::size_t kLongestAttempt = 200;  // a directory's name has 255 bytes at most
 constexpr std::string_view kParent = "lockstep";
-constexpr std::string_view kBeside = "lockstep-";  // instead of a parent, in the name
+// Part of the name, where there is no parent directory.
+constexpr std::string_view kBeside = "lockstep-";
 constexpr Bytes kLongestRecord = mebibytes(16);
 constexpr int kKillRounds = 400;
 constexpr long kRoundNs = 5'000'000;
@@ -41,7 +42,7 @@ bool is_of_cgroups(const struct statfs& system) {
   return type == CGROUP_SUPER_MAGIC || type == CGROUP2_SUPER_MAGIC;
 }
 
-// Of a directory that is gone, the nearest above it is asked.
+// If the directory is gone, the nearest one above it is checked.
 bool is_cgroup_path(std::string path) {
   if (!path.starts_with("/") || (path + "/").find("/../") != path.npos) return false;
   struct statfs system {};
@@ -53,8 +54,8 @@ bool is_cgroup_path(std::string path) {
   return failed == 0 && is_of_cgroups(system);
 }
 
-// v2 kills the subtree at once; elsewhere each member, again until none is left, since one may fork
-// while we read the list.
+// v2 kills the whole subtree at once. Elsewhere each member is killed, repeatedly, since one may
+// fork while the list is read.
 void kill_members(const std::string& directory) {
   const Fd group(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct statfs system {};
@@ -88,8 +89,8 @@ Status clean(const std::vector<std::string>& directories) {
     Status removed = empty_and_remove(directory);
     if (!removed) status = std::move(removed);
   }
-  // The directory that all attempts share goes with the last of them, as after a runner's own end.
-  // A runner that was killed leaves its nursery in it.
+  // The directory that all attempts share is removed with the last attempt, as it is when a runner
+  // ends by itself. A killed runner leaves its nursery in it.
   for (const std::string& directory : directories) {
     const auto shared = directory.rfind("/lockstep/");
     if (shared == directory.npos) continue;
@@ -123,7 +124,7 @@ std::vector<std::string> folders_in(const std::string& path) {
   return found;
 }
 
-// Deepest first, as they are removed.
+// Children before parents, in the order of removal.
 void add_tree(const std::string& path, std::vector<std::string>& found) {
   for (const std::string& name : folders_in(path)) add_tree(path + "/" + name, found);
   found.push_back(path);
@@ -143,7 +144,7 @@ void find_below(const std::string& path, bool is_parent, const CgroupName& wante
   }
 }
 
-// We kill what a record names, so it must be of our own making.
+// Processes that a record names are killed, so the record must be one that this account wrote.
 Result<std::string> read_record(const std::string& path) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   const int failed = fd ? 0 : errno;
@@ -169,7 +170,7 @@ Result<std::vector<std::string>> recorded(const std::string& record_file) {
   }
   std::istringstream lines(*record);
   for (std::string line; std::getline(lines, line);) {
-    // Ours say so in their path: a damaged file must not make us empty another cgroup.
+    // Our cgroups are known by their path: a damaged file must not make us empty another one.
     const std::string name = line.substr(line.rfind('/') + 1);
     if (line.find("/lockstep/") == line.npos && !name.starts_with(kBeside)) continue;
     if (is_cgroup_path(line)) directories.push_back(line);

@@ -28,7 +28,7 @@ std::string first_word(const std::string& file) {
   return word;
 }
 
-// The kernel rounds down to whole pages.
+// The kernel rounds limits down to whole pages.
 bool holds(const std::string& file, std::uint64_t limit) {
   const std::string word = first_word(file);
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -45,7 +45,7 @@ bool keeps_a_limit(const std::string& base) {
   return kept;
 }
 
-// A process that has joined `files`, for as long as this exists.
+// A process that is in the cgroups of `files` while this object exists.
 class Member {
  public:
   explicit Member(const std::vector<std::string>& files) {
@@ -78,7 +78,7 @@ class Member {
   int pid() const { return pid_; }
 
  private:
-  // In the child of a process that may have threads: system calls only.
+  // Runs in the child of a process that may have threads, so it only makes system calls.
   [[noreturn]] static void join(const std::vector<std::string>& files, int ready, int leave,
                                 int other_end) {
     close(other_end);
@@ -131,7 +131,8 @@ Status check_member(const std::vector<std::string>& files, const std::string& me
                     fmt::format("a process that joins {} is not in it", member));
 }
 
-// The paths of /proc begin at the top of the cgroup namespace, and ours where it is mounted.
+// Paths in /proc begin at the top of the cgroup namespace; ours begin where the hierarchy is
+// mounted.
 bool is_in_cgroup(int pid, const std::string& controller, const std::string& member) {
   const auto text = read_file(fmt::format("/proc/{}/cgroup", pid));
   if (!text) return true;

@@ -29,7 +29,7 @@ std::string unescape(const std::string& text) {
   return result;
 }
 
-// Controller -> path of our cgroup; "" stands for v2.
+// Controller -> path of our cgroup; "": v2.
 std::map<std::string, std::string> own_paths(const std::string& self_cgroup) {
   std::map<std::string, std::string> paths;
   for (const auto& line : split(self_cgroup, '\n')) {
@@ -43,7 +43,7 @@ std::map<std::string, std::string> own_paths(const std::string& self_cgroup) {
   return paths;
 }
 
-// The part of `path` below `root`, "" for equal; nullopt when it lies elsewhere.
+// The part of `path` below `root`, "" if both are equal; nullopt: it is elsewhere.
 std::optional<std::string> below(const std::string& root, const std::string& path) {
   if (root == "/") return path == "/" ? "" : path;
   if (path == root) return "";
@@ -85,6 +85,14 @@ std::vector<CgroupHierarchy> find_cgroup_hierarchies(const std::string& mountinf
   for (const auto& line : split(mountinfo, '\n'))
     if (auto hierarchy = hierarchy_of(split(line, ' '), own)) result.push_back(*hierarchy);
   return result;
+}
+
+std::string outside_nursery(const std::string& cgroup) {
+  const auto found = cgroup.rfind(std::string(kOfAttempts) + "/" + kNurseryPrefix);
+  if (found == std::string::npos ||
+      cgroup.find('/', found + sizeof kOfAttempts) != std::string::npos)
+    return cgroup;
+  return cgroup.substr(0, found);
 }
 
 }  // namespace lockstep::io

@@ -1,11 +1,16 @@
 #pragma once
-// Finds where an attempt's cgroups can be made on this machine, from texts of /proc. Does no I/O.
+// Finds where an attempt's cgroups can be made on this machine, from texts of /proc, and how their
+// folders are called. Does no I/O.
 
 #include <set>
 #include <string>
 #include <vector>
 
 namespace lockstep::io {
+
+// Below the cgroup of a program: those of its attempts, as cgroups.cc has it, and the nurseries.
+inline constexpr char kOfAttempts[] = "/lockstep";
+inline constexpr char kNurseryPrefix[] = "starting-";
 
 struct CgroupHierarchy {
   int version = 1;
@@ -19,5 +24,8 @@ struct CgroupHierarchy {
 // mount does not show our own cgroup is left out.
 std::vector<CgroupHierarchy> find_cgroup_hierarchies(const std::string& mountinfo,
                                                      const std::string& self_cgroup);
+
+// The cgroup in which `cgroup` was made if it is a nursery; else `cgroup` itself.
+std::string outside_nursery(const std::string& cgroup);
 
 }  // namespace lockstep::io

@@ -27,7 +27,7 @@ namespace {
 constexpr char kParent[] = "/lockstep";
 constexpr char kBeside[] = "/lockstep-";
 constexpr int kRemoveTries = 400;  // 5 ms apart
-constexpr int kOfTheRunner = 64;   // processes and threads: its own, and lockstep-spawn
+constexpr int kOfTheRunner = 64;   // processes and threads of the runner and lockstep-spawn
 
 Status put(const std::string& file, const std::string& value) {
   const Fd fd(open(file.c_str(), O_WRONLY | O_CLOEXEC));
@@ -38,30 +38,29 @@ Status put(const std::string& file, const std::string& value) {
 
 std::string get(const std::string& file) { return read_file(file).value_or(""); }
 
-// Memory is what we need; the others are good to have.
+// Memory is required; the others are optional.
 Status enable_controllers(const std::string& directory) {
   for (const char* controller : {"+pids", "+cpu"})
     (void)put(directory + "/cgroup.subtree_control", controller);
   return put(directory + "/cgroup.subtree_control", "+memory");
 }
 
-// v1's weights of CPU time are not below a common parent: where two of its children share a CPU,
-// Linux 6.18 starves every process outside of the parent for as long as they run.
-// docs/decisions/031-limits-of-ranks.md
+// v1's cpu cgroups have no common parent: if two children of one share a CPU, Linux 6.18 starves
+// every process outside of the parent while they run. docs/decisions/031-limits-of-ranks.md
 std::string place_v1(const std::string& base, std::string_view controller,
                      const std::string& name) {
   if (controller == "cpu") return base + kBeside + name;
   return base + kParent + "/" + name;
 }
 
-// Null: it is below no parent of ours.
+// Null: the directory is below no parent of ours.
 std::optional<std::string> parent_of(const std::string& directory) {
   const std::string parent = directory.substr(0, directory.rfind('/'));
   if (!parent.ends_with(kParent)) return std::nullopt;
   return parent;
 }
 
-// Another attempt may remove the empty parent between our two calls.
+// Another attempt may remove the empty parent between the two calls.
 Status make_directory(const std::string& directory, bool v2) {
   const auto parent = parent_of(directory);
   for (int i = 0; i < 100; ++i) {
@@ -71,7 +70,8 @@ Status make_directory(const std::string& directory, bool v2) {
       const Status enabled = enable_controllers(*parent);
       if (!enabled && exists(*parent)) return enabled;
     }
-    if (parent) (void)limit_pids_of_jobs(*parent);  // the inventory says where it cannot be set
+    // The inventory reports where this cannot be set.
+    if (parent) (void)limit_pids_of_jobs(*parent);
     if (mkdir(directory.c_str(), 0755) == 0) return {};
     if (!parent || errno != ENOENT) return errno_error(errno, "make cgroup " + directory);
   }
@@ -79,7 +79,7 @@ Status make_directory(const std::string& directory, bool v2) {
                     "make cgroup " + *parent + ": another process keeps removing it");
 }
 
-// The value of `key` in a flat keyed file such as memory.events; 0 when absent.
+// The value of `key` in a flat keyed file such as memory.events; 0 if the key is missing.
 long long keyed(const std::string& file, const std::string& key) {
   std::istringstream in(get(file));
   std::string word;
@@ -89,8 +89,8 @@ long long keyed(const std::string& file, const std::string& key) {
   return 0;
 }
 
-// v2: where we may make children that have controllers. Our own cgroup holds processes (us), so its
-// parent must be the one that was delegated; root may also use the top.
+// v2: the cgroup below which we may make children with controllers. Our own cgroup holds a process
+// (this one), so its parent must be delegated to us; root may also use the top.
 std::optional<std::string> v2_base(const CgroupHierarchy& hierarchy) {
   std::vector<std::string> candidates;
   if (hierarchy.own != hierarchy.mount_point)
@@ -104,7 +104,8 @@ std::optional<std::string> v2_base(const CgroupHierarchy& hierarchy) {
   return std::nullopt;
 }
 
-// Of all ranks: a fork bomb in each of them must not keep us from killing it.
+// The limit for all ranks together: with a fork bomb in each of them, enough processes must be left
+// to kill it.
 std::string pids_limit(const CgroupRequest& request) {
   const long long most = std::max(std::atoll(get("/proc/sys/kernel/pid_max").c_str()) / 2, 1024LL);
   return std::to_string(std::min(most, 1LL * request.pids_limit * request.ranks));
@@ -115,7 +116,8 @@ Status limit_v1(const std::string& directory, const std::string& controller,
   if (controller == "memory" && request.memory) {
     const std::string limit = std::to_string(request.memory->count);
     TRY(put(directory + "/memory.limit_in_bytes", limit));
-    (void)put(directory + "/memory.memsw.limit_in_bytes", limit);  // absent without swap accounting
+    // The file is missing without swap accounting.
+    (void)put(directory + "/memory.memsw.limit_in_bytes", limit);
   } else if (controller == "cpu") {
     const long long shares = std::clamp(1024LL * request.cpus, 2LL, 262144LL);
     TRY(put(directory + "/cpu.shares", std::to_string(shares)));
@@ -128,7 +130,7 @@ Status limit_v1(const std::string& directory, const std::string& controller,
 Status limit_v2(const std::string& directory, const CgroupRequest& request) {
   if (request.memory) {
     TRY(put(directory + "/memory.max", std::to_string(request.memory->count)));
-    (void)put(directory + "/memory.swap.max", "0");  // absent without swap accounting
+    (void)put(directory + "/memory.swap.max", "0");  // the file is missing without swap accounting
   }
   (void)put(directory + "/cpu.weight", std::to_string(std::clamp(100 * request.cpus, 1, 10000)));
   (void)put(directory + "/pids.max", pids_limit(request));
@@ -136,7 +138,7 @@ Status limit_v2(const std::string& directory, const CgroupRequest& request) {
   return put(directory + "/cgroup.subtree_control", "+memory");
 }
 
-// Every process in `directory`, which exists.
+// Kills every process in `directory`, which exists.
 void kill_members(const std::string& directory) {
   std::istringstream in(get(directory + "/cgroup.procs"));
   for (int pid = 0; in >> pid;)
@@ -160,7 +162,7 @@ Result<Cgroups> Cgroups::find(const CgroupRequest& request) {
   cgroups.request_ = request;
   cgroups.ranks_ = request.ranks;
   cgroups.limited_ = request.memory.has_value();
-  std::map<std::string, std::vector<std::string>> v1;  // controller -> where it is mounted
+  std::map<std::string, std::vector<std::string>> v1;  // mount points by controller
   for (const auto& hierarchy : hierarchies) {
     if (hierarchy.version == 2) {
       if (const auto base = v2_base(hierarchy)) {
@@ -173,7 +175,8 @@ Result<Cgroups> Cgroups::find(const CgroupRequest& request) {
       v1[controller].push_back(outside_nursery(hierarchy.own));
   }
   if (cgroups.version_ == 2) return cgroups;
-  for (const char* controller : {"memory", "cpu", "pids"}) {  // memory first: see directories_
+  // Memory comes first: see directories_.
+  for (const char* controller : {"memory", "cpu", "pids"}) {
     if (v1[controller].empty() && std::string_view(controller) != "memory") continue;
     const std::string base = usable_v1(v1[controller], controller);
     if (base.empty())
@@ -188,8 +191,8 @@ Result<Cgroups> Cgroups::find(const CgroupRequest& request) {
   return cgroups;
 }
 
-// A limit that somebody chose, of memory or of processes, holds from the first page or fork on. The
-// default one is there for the node: in the nursery all ranks together have it for the moment.
+// A limit that a person chose must hold from the first page or fork on. The default limit protects
+// the node, so until ranks join their cgroups, all of them may share it in the nursery.
 void Cgroups::limit_nursery() {
   const bool is_default = !limited_ && request_.pids_limit == kDefaultPidsLimit;
   const long long limit = std::atoll(pids_limit(request_).c_str()) + kOfTheRunner;
@@ -238,7 +241,7 @@ Status Cgroups::set_limits() {
   for (int i = 0; pids && i < ranks_; ++i) {
     const Status limited =
         put(rank_directory(*pids, i) + "/pids.max", std::to_string(request_.pids_limit));
-    if (!limited && version_ != 2) return limited;  // v2: the controller may not be ours
+    if (!limited && version_ != 2) return limited;  // v2: the controller may not be delegated to us
   }
   return {};
 }
@@ -297,7 +300,8 @@ std::vector<std::string> Cgroups::first_files(int local_rank) const {
 long long Cgroups::refused_forks(int local_rank) const {
   const auto pids = pids_hierarchy();
   long long refused = pids && made_ ? io::refused_forks(rank_directory(*pids, local_rank)) : 0;
-  // Whose they were is not known: of those in the nursery, and of orphans that came from there.
+  // It is unknown which ranks these forks belonged to: those in the nursery, and orphans from
+  // there.
   if (begins_in_nursery_ && local_rank == 0) {
     refused += io::refused_forks(request_.nursery);
     if (pids && made_) refused += io::refused_forks(directories_[*pids]);
@@ -325,7 +329,7 @@ void Cgroups::kill_all() const {
   for (const auto& directory : deepest_first()) kill_members(directory);
 }
 
-// A process that has just died may hold its cgroup for a moment.
+// A process that has just died may keep its cgroup busy for a moment.
 Status Cgroups::remove() {
   Status status;
   if (!made_) return status;
@@ -339,7 +343,7 @@ Status Cgroups::remove() {
       poll(nullptr, 0, 5);
     }
   }
-  for (const auto& directory : directories_)  // shared: goes with the last attempt
+  for (const auto& directory : directories_)  // shared ones are removed with the last attempt
     if (const auto parent = parent_of(directory)) rmdir(parent->c_str());
   directories_.clear();
   ranks_ = 0;

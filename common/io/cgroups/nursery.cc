@@ -18,11 +18,9 @@
 namespace lockstep::io {
 namespace {
 
-constexpr char kFolder[] = "/lockstep";  // where attempts' cgroups are, too
-constexpr char kPrefix[] = "starting-";
 constexpr int kTries = 20;
 
-// The cgroup that counts processes, of a process ("self": of this one).
+// The cgroup that counts the processes of a process ("self": this one).
 std::optional<std::string> cgroup_of(const std::string& pid) {
   const auto hierarchies =
       find_cgroup_hierarchies(read_file("/proc/self/mountinfo").value_or(""),
@@ -48,13 +46,13 @@ bool enter(const std::string& directory) {
 std::string enter_nursery() {
   const auto own = own_cgroup();
   if (!own || access(own->c_str(), W_OK) != 0) return "";
-  const std::string folder = *own + kFolder;
-  // When the last attempt ends, remove_empty_nurseries() removes the folder, and it removes empty
-  // nurseries: either may happen between two of these calls, so they are tried again.
+  const std::string folder = *own + kOfAttempts;
+  // Another attempt that ends may remove the folder or the empty nursery between these calls
+  // (remove_empty_nurseries()), so they are retried.
   for (int i = 0; i < kTries; ++i) {
     if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return "";
-    (void)limit_pids_of_jobs(folder);  // the inventory says where it cannot be set
-    const std::string nursery = fmt::format("{}/{}{:016x}", folder, kPrefix, random_u64());
+    (void)limit_pids_of_jobs(folder);  // the inventory reports where this cannot be set
+    const std::string nursery = fmt::format("{}/{}{:016x}", folder, kNurseryPrefix, random_u64());
     if (mkdir(nursery.c_str(), 0755) != 0) continue;
     if (enter(nursery)) return nursery;
     rmdir(nursery.c_str());
@@ -63,20 +61,13 @@ std::string enter_nursery() {
   return "";
 }
 
-std::string outside_nursery(const std::string& cgroup) {
-  const auto found = cgroup.rfind(std::string(kFolder) + "/" + kPrefix);
-  if (found == std::string::npos || cgroup.find('/', found + sizeof kFolder) != std::string::npos)
-    return cgroup;
-  return cgroup.substr(0, found);
-}
-
 std::string nursery_of(int pid) {
   const auto cgroup = cgroup_of(std::to_string(pid));
   return cgroup && outside_nursery(*cgroup) != *cgroup ? *cgroup : "";
 }
 
 void remove_empty_nurseries() {
-  if (const auto own = own_cgroup()) remove_empty_nurseries_in(*own + kFolder);
+  if (const auto own = own_cgroup()) remove_empty_nurseries_in(*own + kOfAttempts);
 }
 
 void remove_empty_nurseries_in(const std::string& folder) {
@@ -84,7 +75,7 @@ void remove_empty_nurseries_in(const std::string& folder) {
     const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
     if (!entries) return;
     while (const dirent* entry = ::readdir(entries.get()))
-      if (std::string(entry->d_name).starts_with(kPrefix))
+      if (std::string(entry->d_name).starts_with(kNurseryPrefix))
         rmdir((folder + "/" + entry->d_name).c_str());
   }
   rmdir(folder.c_str());  // fails while an attempt has a nursery in it

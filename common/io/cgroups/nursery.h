@@ -13,9 +13,6 @@ namespace lockstep::io {
 // directory, or "" if there is no v1 pids hierarchy that we can write to. It sets no limit yet.
 std::string enter_nursery();
 
-// The cgroup in which `cgroup` was made if it is a nursery; else `cgroup` itself.
-std::string outside_nursery(const std::string& cgroup);
-
 // The nursery that a live process is in, or "".
 std::string nursery_of(int pid);
 

@@ -10,16 +10,15 @@
 #include <sstream>
 
 #include "common/io/cgroups/cgroup_layout.h"
-#include "common/io/cgroups/nursery.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::io {
 namespace {
 
 constexpr long long kLeastReserve = 1024, kMostReserve = 16384;
-constexpr long long kNearly = 50;  // one part in so many may be free of what is used up
+// One part of this number may still be free when the limit counts as reached.
+constexpr long long kNearly = 50;
 constexpr long long kFew = 8;
-constexpr char kOfAttempts[] = "/lockstep";  // as cgroups.cc and nursery.cc have it
 
 long long number_in(const std::string& file) {
   return std::atoll(read_file(file).value_or("").c_str());

@@ -11,7 +11,7 @@
 namespace lockstep::io {
 namespace {
 
-// The system call: glibc's function changes every thread of the process.
+// Makes the system call: glibc's function would change every thread of the process.
 bool set_groups_of_thread(const std::vector<gid_t>& groups) {
   return ::syscall(SYS_setgroups, groups.size(), groups.data()) == 0;
 }
@@ -30,7 +30,8 @@ Result<ActAs> ActAs::begin(const User& user) {
   acting.active_ = true;
   ::setfsgid(user.gid);
   ::setfsuid(user.uid);
-  // They report nothing; asked with an id that does not exist they say what is.
+  // The calls report no errors. When they are called with an id that does not exist, they return
+  // the current one.
   const bool became = static_cast<uid_t>(::setfsuid(static_cast<uid_t>(-1))) == user.uid &&
                       static_cast<gid_t>(::setfsgid(static_cast<gid_t>(-1))) == user.gid;
   if (!became)

@@ -15,7 +15,7 @@ namespace lockstep::io {
 
 namespace {
 
-// For file systems without fallocate.
+// Writes zeros, for file systems without fallocate.
 Status fill(int fd, std::uint64_t size) {
   const std::string zeros(1u << 20, '\0');
   for (std::uint64_t done = 0; done < size; done += zeros.size())

@@ -23,10 +23,11 @@
 namespace lockstep::io {
 namespace {
 
-constexpr std::uint64_t kBlock = 512;  // of stx_blocks, whatever the file system has
+constexpr std::uint64_t kBlock = 512;  // unit of stx_blocks on every file system
 constexpr std::uint64_t kLookAtClock = 256;
 constexpr Bytes kMostFacts = kibibytes(64);
-constexpr std::string_view kDeleted = " (deleted)";  // proc_pid_fd(5)
+// The end of a removed file's path, see proc_pid_fd(5).
+constexpr std::string_view kDeleted = " (deleted)";
 constexpr std::string_view kUpper = "upperdir=";
 
 std::string link_text(int folder, const char* name) {
@@ -35,7 +36,7 @@ std::string link_text(int folder, const char* name) {
   return length < 0 ? "" : std::string(text, static_cast<std::size_t>(length));
 }
 
-// Of a path that is too long for the kernel to tell, nothing is known.
+// The kernel cannot give a path that is too long, so such a file may be removed.
 bool may_have_no_name(int folder, const char* name) {
   char text[4096];
   const ssize_t length = ::readlinkat(folder, name, text, sizeof text);
@@ -92,7 +93,8 @@ class Held {
   const HeldFiles& found() const { return found_; }
 
  private:
-  // nullopt: the process sees no such mount. It got the file from elsewhere, or has unmounted it.
+  // nullopt: the process has no such mount. It got the file from another process, or has unmounted
+  // it.
   std::optional<bool> is_measured(const std::string& process, std::uint64_t mount) {
     const std::string space = link_text(AT_FDCWD, (process + "/ns/mnt").c_str());
     const auto [at, is_new] = mounts_.try_emplace(space);
@@ -121,7 +123,7 @@ class Held {
   const Instant until_;
   dev_t device_ = 0;
   std::string system_ = "unknown";                               // Mount::device
-  std::map<std::string, std::map<std::uint64_t, bool>> mounts_;  // by mount namespace
+  std::map<std::string, std::map<std::uint64_t, bool>> mounts_;  // mounts by mount namespace
   std::set<std::pair<dev_t, std::uint64_t>> counted_;
   std::uint64_t looked_at_ = 0;
   bool is_over_ = false;

@@ -21,7 +21,7 @@ std::string unescape_mount(const std::string& text) {
 }
 
 std::vector<Mount> mounts_in(const std::string& mountinfo) {
-  constexpr std::string_view kDash = " - ";  // ends the optional fields
+  constexpr std::string_view kDash = " - ";  // the mark after the optional fields
   std::vector<Mount> found;
   std::istringstream lines(mountinfo);
   for (std::string line; std::getline(lines, line);) {

@@ -17,7 +17,8 @@
 namespace lockstep::io {
 namespace {
 
-constexpr int kTriesOfKernel = 16;  // EAGAIN: something was renamed while the path was resolved
+// How often EAGAIN is retried: something was renamed while the path was resolved.
+constexpr int kTriesOfKernel = 16;
 
 Fd open_inside(int base, const std::string& path, int flags) {
   if (resolve_here() == Resolve::by_name)
@@ -31,7 +32,7 @@ Fd open_inside(int base, const std::string& path, int flags) {
   }
 }
 
-// In words for the user; `shown` is the path on the node.
+// The error for the user; `shown` is the path on the node.
 Error explained(int error, const DatastorePath& place, const std::string& shown, const User& user) {
   const auto fail = [&](ErrorCode code, const std::string& why) {
     return make_error(code, fmt::format("datastore '{}': {}", place.datastore, why));
@@ -56,7 +57,7 @@ Result<Fd> open_directory(const DatastorePath& place, const User& user) {
   if (fd) return fd;
   const int error = errno;
   Error why = explained(error, place, quoted_name(place.directory), user);
-  // The operator named it: it is not mounted here, or not yet.
+  // The operator configured the path, so it may not be mounted here yet.
   if (error == ENOENT || error == ENOTDIR) why.code = ErrorCode::unavailable;
   return why;
 }
@@ -101,7 +102,7 @@ Result<OpenedPlace> open_place(const DatastorePath& place, const User& user, boo
   return OpenedPlace{std::move(fd), is_folder};
 }
 
-// The folder that is there already may be reached through links; a new one is made name by name.
+// Existing folders may be reached through links; a new one is made name by name.
 Result<Fd> make_place(const DatastorePath& place, const User& user) {
   TRY(validate(place));
   TRY_ASSIGN(const ActAs acting, ActAs::begin(user));

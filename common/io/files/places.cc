@@ -43,7 +43,7 @@ Result<Fd> step_into(const Fd& above, const std::string& name, const std::string
   if (!folder || ::fstat(folder.get(), &info) != 0) return errno_error(errno, "open " + path);
   if (info.st_uid != ::geteuid())
     return not_private(path, fmt::format("belongs to the user with id {}", info.st_uid));
-  // Without what the umask took.
+  // Sets the bits that the umask removed.
   if (made && ::fchmod(folder.get(), mode) != 0) return errno_error(errno, "chmod " + path);
   if (!made && (info.st_mode & kOthersMayWrite) != 0)
     return not_private(
@@ -63,7 +63,8 @@ std::string jobs_folder() {
 }
 
 std::string short_paths_folder() {
-  constexpr std::size_t kMost = 107 - 60 - 13;  // of "/1234abcd/tmp"
+  // Leaves room for "/1234abcd/tmp" and 60 bytes more in a socket's path.
+  constexpr std::size_t kMost = 107 - 60 - 13;
   if (::geteuid() == 0) return "/run/lockstep/a";
   const auto user = current_user();
   if (user && user->home.starts_with('/') && is_our_folder(user->home))
@@ -119,8 +120,8 @@ void leave_home_out_of_snapshots(const std::string& path) {
 
 namespace {
 
-// Many systems give each account a group of its own, with the account's number, and group-writable
-// folders.
+// Many systems give each account a group of its own, with the account's number, and make folders
+// group-writable.
 bool others_may_write(const struct stat& info) {
   if ((info.st_mode & S_IWOTH) != 0) return true;
   const bool is_own_group = info.st_gid == ::getegid() && info.st_gid == ::geteuid();
@@ -135,7 +136,7 @@ Status expect_unchangeable(const std::string& folder, bool may_be_shared) {
                       fmt::format("{} {}, and so could change what lies there", folder, why));
   };
   if (info.st_uid != ::geteuid() && info.st_uid != 0) return no("belongs to another account");
-  if (S_ISLNK(info.st_mode)) return {};  // where it leads is looked at too
+  if (S_ISLNK(info.st_mode)) return {};  // the link's target is checked as well
   if (others_may_write(info) && !(may_be_shared && (info.st_mode & S_ISVTX) != 0))
     return no("is writable for other accounts");
   return {};

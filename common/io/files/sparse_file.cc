@@ -30,7 +30,7 @@ Status write_all_of(int fd, std::uint64_t offset, std::string_view data) {
   return {};
 }
 
-// Up to the next multiple of kHoleBytes.
+// The number of bytes up to the next multiple of kHoleBytes.
 std::size_t block_at(std::uint64_t offset, std::size_t most) {
   return static_cast<std::size_t>(std::min<std::uint64_t>(kHoleBytes - offset % kHoleBytes, most));
 }

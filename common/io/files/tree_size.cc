@@ -12,8 +12,8 @@ namespace lockstep::io {
 namespace {
 
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-constexpr std::uint64_t kBlock = 512;        // of st_blocks, whatever the file system has
-constexpr std::uint64_t kLookAtClock = 256;  // entries
+constexpr std::uint64_t kBlock = 512;        // unit of st_blocks on every file system
+constexpr std::uint64_t kLookAtClock = 256;  // after how many entries the clock is read
 
 class Walk {
  public:
@@ -50,7 +50,7 @@ class Walk {
     return size_;
   }
 
-  // What vanished, or may not be read, counts nothing.
+  // Entries that have gone, or cannot be read, count as nothing.
   Status count(const std::string& name) {
     if (stack_.depth() == 1 &&
         std::find(left_out_.begin(), left_out_.end(), name) != left_out_.end())

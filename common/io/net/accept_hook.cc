@@ -1,8 +1,8 @@
-// accept4() as libzmq calls it. libzmq accepts TCP connections by itself, without a bound, and
-// spins when descriptors run out; it has no option for either. So this program's accept4 stands
-// before the C library's: what came in is asked of the listener's Admission before libzmq sees it.
-// All of this runs on libzmq's I/O thread, which also closes these descriptors: one that is found
-// open stays so until this returns. Alternatives: decision 027.
+// accept4() as libzmq calls it. libzmq accepts TCP connections by itself without a limit, and spins
+// when descriptors run out; it has no option for either. So this program defines accept4 itself,
+// and asks the listener's Admission before libzmq gets the connection. Everything here runs on
+// libzmq's I/O thread, which also closes these descriptors, so a descriptor that is open stays open
+// until this returns. Alternatives: decision 027.
 
 #include <fcntl.h>
 #include <netdb.h>
@@ -44,15 +44,15 @@ bool is_open(const Admission::Connection& connection) {
   return peer && *peer == connection.peer;
 }
 
-// The guarded ports of this process. A C function has no object to find them in: hence the one
-// static of this folder.
+// The guarded ports of this process. A C function has no object to find them in, so this folder has
+// one static.
 struct Listeners {
   std::mutex mutex;
   std::map<std::uint16_t, std::shared_ptr<Admission>> by_port;
   int spare = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
 };
 Listeners& listeners() {
-  static Listeners* const all = new Listeners;  // for ever: libzmq's threads may outlive main
+  static Listeners* const all = new Listeners;  // never freed: libzmq's threads may outlive main
   return *all;
 }
 
@@ -74,7 +74,8 @@ int really_accept(int listener, sockaddr* address, socklen_t* size, int flags) {
   return static_cast<int>(::syscall(SYS_accept4, listener, address, size, flags));
 }
 
-// Out of descriptors, a connection that cannot be accepted would stay, and be told of for ever.
+// When descriptors have run out, a connection that cannot be accepted would stay pending, and wake
+// the thread again and again. So one is accepted and closed.
 void turn_one_away(int listener) {
   Listeners& all = listeners();
   const std::lock_guard lock(all.mutex);

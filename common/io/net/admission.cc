@@ -5,7 +5,7 @@
 namespace lockstep::io {
 namespace {
 
-// Hosts of one IPv6 network can take any of its addresses: the first 64 bits count.
+// A host in an IPv6 network can use any of its addresses, so only the first 64 bits count.
 std::string source_of(const std::string& address) {
   if (address.find('.') != std::string::npos || address.find(':') == std::string::npos)
     return address;
@@ -17,7 +17,8 @@ std::string source_of(const std::string& address) {
   return address.substr(0, end);
 }
 
-constexpr std::uint64_t kSweepEvery = 256;  // arrivals: looking at all of them is not cheap
+// After this many arrivals all sources are checked, which is expensive.
+constexpr std::uint64_t kSweepEvery = 256;
 
 }  // namespace
 
@@ -56,7 +57,8 @@ std::optional<Admission::Connection> Admission::take_oldest_unproven(const std::
   }
 }
 
-// Of the sources from which nothing proven came, if there are such; else of all.
+// The source with most unproven connections. If some source has never proven one, only such sources
+// count.
 std::optional<std::string> Admission::most_unproven() const {
   const auto rank = [](const Source& source) {
     return std::pair(!source.unproven.empty() && source.proven() == 0, source.unproven.size());
@@ -81,7 +83,7 @@ Admission::Verdict Admission::arrived(const Connection& connection) {
   const std::lock_guard lock(mutex_);
   Verdict verdict;
   const std::string source = source_of(connection.peer.address);
-  forget(connection.fd);  // the one that had this descriptor before was closed
+  forget(connection.fd);  // the earlier connection with this descriptor was closed
   ++last_order_;
   const auto make_room = [&](const std::string& of) {
     auto oldest = take_oldest_unproven(of);

@@ -5,7 +5,7 @@
 namespace lockstep::io {
 namespace {
 
-// Takes at most what is there; how much that was.
+// Takes at most `bytes` from the count; returns how many were taken.
 std::int64_t take(std::int64_t& from, std::int64_t bytes) {
   const std::int64_t taken = std::min(from, bytes);
   from -= taken;
@@ -19,7 +19,7 @@ Backlog::Entry* Backlog::bounded(int fd) {
   return found == entries_.end() || found->second.is_trusted ? nullptr : &found->second;
 }
 
-// What was read of it may still wait in a queue.
+// Bytes that were read from it may still be in a queue.
 void Backlog::forget(int fd) {
   if (const Entry* entry = bounded(fd)) {
     unread_ -= entry->unread;

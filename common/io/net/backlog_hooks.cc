@@ -1,7 +1,7 @@
-// recv() and send() as libzmq calls them, as accept4() is in accept_hook.cc: this program's stand
-// before the C library's and count the bytes of accepted connections. A connection of which too
-// much waits unread is cut: it cannot be made to wait, since libzmq would ask again without end.
-// Both run on libzmq's I/O thread. Alternatives: decision 030.
+// recv() and send() as libzmq calls them, like accept4() in accept_hook.cc: this program defines
+// them itself, and counts the bytes of accepted connections. A connection with too many unread
+// bytes is cut. It cannot be paused, because libzmq would call again without end. Both run on
+// libzmq's I/O thread. Alternatives: decision 030.
 
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -13,15 +13,16 @@
 
 namespace lockstep::io {
 
-// As the list of guarded ports: a C function has no object to find it in.
+// Static, like the list of guarded ports: a C function has no object to find it in.
 Backlog& process_backlog() {
-  static Backlog* const backlog = new Backlog(Backlog::Limits{});  // libzmq's threads outlive main
+  // Never freed: libzmq's threads may outlive main.
+  static Backlog* const backlog = new Backlog(Backlog::Limits{});
   return *backlog;
 }
 
 }  // namespace lockstep::io
 
-// Under names of their own: the C library's headers define inline forms of both.
+// Defined under other names, because the C library's headers define both as inline functions.
 extern "C" ssize_t lockstep_recv(int fd, void* data, size_t size, int flags) __asm__("recv");
 extern "C" ssize_t lockstep_send(int fd, const void* data, size_t size, int flags) __asm__("send");
 

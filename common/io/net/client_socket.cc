@@ -14,18 +14,18 @@ namespace {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-constexpr int kReconnectMaxMs = 500;  // of short intervals, which double with each attempt
+constexpr int kReconnectMaxMs = 500;  // the longest interval; intervals double with each attempt
 constexpr Duration kRedialRefusedAfter = milliseconds(500);
 
 SteadyTime steady_now() { return std::chrono::steady_clock::now(); }
 
-// What dialling has met last.
+// The last result of dialling.
 enum class Dial {
   no_answer,     // nothing came back yet
-  nobody,        // the connection was turned down: nobody listens
-  silent,        // connected; the handshake has not ended
-  wrong_server,  // connected, and the handshake broke off: another key, or no launcher at all
-  refused,       // the server knows itself by its key, and does not let ours in
+  nobody,        // the connection was refused: no program listens
+  silent,        // connected, but the handshake has not ended
+  wrong_server,  // connected, but the handshake failed: another key, or not a launcher
+  refused,       // the server proved its key, and refused ours
   up,
 };
 
@@ -64,11 +64,11 @@ struct ClientSocket::Impl {
 void ClientSocket::Impl::tell(Link now) {
   if (!on_link || now == told) return;
   told = now;
-  const auto handler = on_link;  // it may destroy the socket, and this with it
+  const auto handler = on_link;  // the handler may destroy the socket, and this object with it
   handler(now);
 }
 
-// With IMMEDIATE, there is a queue to write to only while a connection stands.
+// With ZMQ_IMMEDIATE, messages can be queued only while there is a connection.
 bool ClientSocket::Impl::connected() const {
   int events = 0;
   std::size_t size = sizeof events;
@@ -83,7 +83,8 @@ Status ClientSocket::Impl::watch_dialling() {
                           ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
   set_option(monitor.get(), ZMQ_LINGER, 0);
-  set_option(monitor.get(), ZMQ_RCVHWM, 0);  // libzmq's own thread would wait for a full queue
+  // With a limit, libzmq's own thread would wait for a full queue.
+  set_option(monitor.get(), ZMQ_RCVHWM, 0);
   if (zmq_socket_monitor(socket.get(), address.c_str(), kEvents) != 0 ||
       zmq_connect(monitor.get(), address.c_str()) != 0) {
     return zmq_error("watch the connection to " + endpoint);
@@ -91,8 +92,8 @@ Status ClientSocket::Impl::watch_dialling() {
   return {};
 }
 
-// A monitor's message: u16 event and u32 value, then the endpoint (zmq_socket_monitor(3)). `any` is
-// false when none waits.
+// A monitor's message has a u16 event and a u32 value, then the endpoint (zmq_socket_monitor(3)).
+// `any` becomes false if no message waits.
 std::optional<ClientSocket::Link> ClientSocket::Impl::next_event(bool* any) {
   Frame frame;
   *any = receive_frame(monitor.get(), frame);
@@ -127,7 +128,7 @@ void ClientSocket::Impl::on_monitor_event() {
   if (link) tell(*link);
 }
 
-// For sends between two turns of the loop; whoever watches the link is told at its next turn.
+// Called for sends between two turns of the loop; a watcher of the link is told in the next turn.
 void ClientSocket::Impl::take_events() {
   for (bool any = true; any;) {
     const auto link = next_event(&any);
@@ -221,7 +222,7 @@ Status ClientSocket::watch_link(EventLoop& loop, std::function<void(Link)> handl
   impl_->loop = &loop;
   impl_->on_link = std::move(handler);
   loop.watch_socket(impl_->monitor.get(), [impl = impl_.get()] { impl->on_monitor_event(); });
-  // A send may have taken the event that told of the connection.
+  // A send may have consumed the event about the connection.
   loop.post([impl = impl_.get(), alive = impl_->alive] {
     if (*alive && !impl->told && impl->connected()) impl->tell(Link::up);
   });

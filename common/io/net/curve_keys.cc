@@ -75,7 +75,7 @@ Result<KeyPair> load_or_create_key_pair(const std::string& path) {
         fmt::format("public {}\nsecret {}\n", fresh.public_key.value, fresh.secret_key);
     const std::string beside = fmt::format("{}.new-{}", path, ::getpid());
     TRY(write_file_atomically(beside, text, 0600));
-    // link, not rename: of two programs at once, the first one's keys stand for both.
+    // link() instead of rename(): if two programs start at once, both use the keys of the first.
     const bool linked = disk::link(beside.c_str(), path.c_str()) == 0;
     const int error = errno;
     disk::unlink(beside.c_str());

@@ -44,7 +44,7 @@ struct FramedSocket::Impl : std::enable_shared_from_this<FramedSocket::Impl> {
 
   void start();
   void stop();        // no handler is called after this
-  void close_soon();  // on_closed from the loop, never from inside the owner's call
+  void close_soon();  // calls on_closed from the loop, never from inside the owner's call
   void on_readable();
   bool deliver_frames();
   void flush();
@@ -56,13 +56,13 @@ struct FramedSocket::Impl : std::enable_shared_from_this<FramedSocket::Impl> {
   OnClosed on_closed;
   std::string input;
   std::deque<std::string> output;
-  std::size_t output_offset = 0;  // of output.front()
-  std::size_t output_bytes = 0;   // not yet written
-  bool writing = false;           // waits for room in the socket
+  std::size_t output_offset = 0;  // bytes of output.front() that are written
+  std::size_t output_bytes = 0;   // bytes that are not written yet
+  bool writing = false;           // the loop waits until the socket takes more
 };
 
 void FramedSocket::Impl::start() {
-  // The loop must not keep us alive: the owner decides.
+  // The loop has only a weak pointer: the owner decides how long this object lives.
   loop.watch(fd.get(), EventLoop::Interest::read, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->on_readable();
   });
@@ -89,7 +89,8 @@ void FramedSocket::Impl::close_soon() {
 }
 
 void FramedSocket::Impl::on_readable() {
-  const auto alive = shared_from_this();  // on_frame may destroy the owner
+  // On_frame may destroy the owner, so this keeps the object alive.
+  const auto alive = shared_from_this();
   char buffer[65536];
   bool closed = false;
   for (int round = 0; round < 16 && fd; ++round) {
@@ -107,7 +108,7 @@ void FramedSocket::Impl::on_readable() {
   if (closed && fd) close_soon();
 }
 
-// False when the connection is closed or gone afterwards.
+// False: the connection is closed or destroyed afterwards.
 bool FramedSocket::Impl::deliver_frames() {
   std::size_t at = 0;
   while (fd && input.size() - at >= kHeaderBytes) {
@@ -175,7 +176,8 @@ std::size_t FramedSocket::backlog_bytes() const { return impl_->output_bytes; }
 
 namespace {
 
-// "/proc/self/fd/N/name" names a file in the directory behind N however long the real path is.
+// "/proc/self/fd/N/name" names a file in the directory of descriptor N, and stays short if the real
+// path is long.
 struct ShortAddress {
   Fd directory;
   sockaddr_un address{};
@@ -204,7 +206,8 @@ Result<Fd> new_socket(int type) {
 
 Result<Fd> listen_unix(const std::string& directory, const std::string& name, int mode, int type) {
   const std::string shown = directory + "/" + name;
-  // Made beside and renamed: whoever sees the name can connect, with the mode that was asked for.
+  // Made under another name and renamed, so that whoever sees the name can connect, and the mode is
+  // right.
   const std::string beside = name + ".new";
   TRY_ASSIGN(const ShortAddress short_form, short_address(directory, beside));
   TRY_ASSIGN(Fd fd, new_socket(type));

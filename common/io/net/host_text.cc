@@ -8,9 +8,9 @@
 namespace lockstep::io {
 namespace {
 
-constexpr std::size_t kLongestName = 253;  // RFC 1035 as text
+constexpr std::size_t kLongestName = 253;  // the limit of RFC 1035, as text
 
-// Whatever the locale is.
+// Independent of the locale.
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
@@ -32,7 +32,7 @@ bool is_ipv6(std::string_view text) {
 }  // namespace
 
 bool is_host(std::string_view text) {
-  // inet_pton would stop there.
+  // inet_pton would stop at a NUL.
   if (text.find('\0') != text.npos) return false;
   const bool is_bracketed = text.size() > 2 && text.front() == '[' && text.back() == ']';
   if (is_bracketed) return is_ipv6(text.substr(1, text.size() - 2));

@@ -9,7 +9,7 @@
 
 namespace lockstep::io {
 
-// With IMMEDIATE, there is a queue to write to only while a connection stands.
+// With ZMQ_IMMEDIATE, messages can be queued only while there is a connection.
 bool is_connected(const ClientSocket& socket) {
   int events = 0;
   std::size_t size = sizeof events;

@@ -22,24 +22,25 @@
 namespace lockstep::io {
 namespace {
 
-// Empty: somebody else has the name, of whatever user.
+// Empty: another process has the name, of whatever user.
 Fd take_name(std::uint16_t port) {
   Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!fd) return fd;
-  // Nobody shall fill a buffer that we never read.
+  // Shut down, so that nobody can fill a buffer that is never read.
   ::shutdown(fd.get(), SHUT_RDWR);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string name = fmt::format("lockstep-port-{}", port);
-  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);  // the leading zero: abstract
+  // A name that begins with NUL is abstract.
+  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) fd.reset();
   return fd;
 }
 
-// Binds every address of the family, without listening. Fails where somebody listens, or holds the
-// port without SO_REUSEADDR; other leases and their probes do not stand in the way. `alone`: it
-// fails where anybody has bound the port.
+// Binds every address of the family, without listening. Fails if a program listens there, or holds
+// the port without SO_REUSEADDR; other leases and their probes do not matter. `alone`: fails if any
+// program has bound the port.
 Fd bind_without_listening(int family, std::uint16_t port, bool alone = false) {
   Fd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return fd;
@@ -62,7 +63,7 @@ Fd bind_without_listening(int family, std::uint16_t port, bool alone = false) {
   return fd;
 }
 
-// Two binds instead of a search in /proc/net/tcp, which takes milliseconds.
+// Two binds, because searching /proc/net/tcp takes milliseconds.
 bool somebody_listens(std::uint16_t port) {
   for (const int family : {AF_INET, AF_INET6}) {
     if (!bind_without_listening(family, port) && errno == EADDRINUSE) return true;
@@ -70,7 +71,7 @@ bool somebody_listens(std::uint16_t port) {
   return false;
 }
 
-// For a port whose name is taken: whether no lease has bound it.
+// For a port whose name is taken: whether no lease has bound the port.
 bool nobody_has(std::uint16_t port) {
   return static_cast<bool>(bind_without_listening(AF_INET, port, true));
 }
@@ -85,9 +86,9 @@ PortRange kernel_range() {
   return range;
 }
 
-// By uid, the ports of the range on which its programs listen: /proc/net/tcp (proc(5)) has a line
-// of each socket, with the port in hexadecimal, the state (0A: it listens) and the uid. Ports that
-// are bound and not listened on have none.
+// The ports of the range on which programs listen, by uid. /proc/net/tcp (proc(5)) has a line for
+// each socket with the port in hexadecimal, the state (0A: listening) and the uid. It has no line
+// for ports that are only bound.
 std::map<unsigned, std::set<unsigned>> listeners_in(PortRange range) {
   std::map<unsigned, std::set<unsigned>> found;
   for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
@@ -104,7 +105,7 @@ std::map<unsigned, std::set<unsigned>> listeners_in(PortRange range) {
   return found;
 }
 
-// Those who have most of them first; "" where nobody listens.
+// The users with most listening ports come first; "": no program listens.
 std::string who_listens_in(PortRange range) {
   constexpr std::size_t kMostNamed = 3;
   std::vector<std::pair<std::size_t, unsigned>> holders;
@@ -149,8 +150,8 @@ Result<PortLease> PortLease::acquire(PortRange range) {
                   range.first, range.last, ephemeral.first, ephemeral.last, who_listens_in(range)));
 }
 
-// The kernel chooses no port that another lease has bound, so the name is not needed to keep two
-// leases apart: it only shows in `ss`.
+// The kernel never chooses a port that another lease has bound, so the name is not needed to
+// separate leases; it only shows in `ss`.
 Result<PortLease> PortLease::acquire_or_any(PortRange preferred) {
   auto in_range = acquire(preferred);
   if (in_range) return in_range;

@@ -20,9 +20,9 @@ namespace lockstep::io {
 namespace {
 
 constexpr const char* kDropped = "nothing comes back, so a firewall may drop it";
-constexpr unsigned char kGreeting = 0xff;  // how ZMTP begins
+constexpr unsigned char kGreeting = 0xff;  // the first byte of ZMTP
 
-// False: not within the time.
+// False: not ready in time.
 bool is_ready(int fd, short events, Instant end) {
   SystemClock clock;
   const Duration left = std::max<Duration>(end - clock.now(), Duration::zero());

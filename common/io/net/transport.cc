@@ -15,17 +15,20 @@
 namespace lockstep::io {
 namespace {
 
-constexpr int kServerLingerMs = 1000;  // the last replies still leave when a server closes
-constexpr int kListenBacklog = 4096;   // the default of net.core.somaxconn
-// Messages of one peer that wait for the loop, which takes fewer in a turn: a peer that sends
-// faster waits in its own queue.
+// How long last replies may still be sent after a server closes.
+constexpr int kServerLingerMs = 1000;
+constexpr int kListenBacklog = 4096;  // the default of net.core.somaxconn
+// The most messages of one peer that wait for the loop, which takes fewer per turn. A peer that
+// sends faster waits in its own queue.
 constexpr int kMostReceived = 512;
 // What CURVE and ZMTP add to a message, at least and at most (RFC 23 and 26).
 constexpr std::int64_t kLeastFraming = 33 + 2, kMostFraming = 33 + 9;
-constexpr std::size_t kMostConnections = 4'096;  // remembered before those that ended are forgotten
-constexpr std::size_t kZapFrames = 7;            // RFC 27, CURVE: version … credentials
+// Above this number, ended connections are forgotten.
+constexpr std::size_t kMostConnections = 4'096;
+// Frames of a ZAP request (RFC 27), CURVE: version … credentials.
+constexpr std::size_t kZapFrames = 7;
 
-// nullopt: not over TCP.
+// nullopt: the endpoint is not TCP.
 std::optional<std::uint16_t> tcp_port(const std::string& endpoint) {
   std::uint16_t port = 0;
   if (!endpoint.starts_with("tcp://")) return std::nullopt;
@@ -38,7 +41,7 @@ std::optional<std::uint16_t> tcp_port(const std::string& endpoint) {
 
 // ---- context and ZAP ---------------------------------------------------------------------------
 
-// RFC 27. Each request is one whole message; an ill-formed one is refused, never left unanswered.
+// RFC 27. Each request is one whole message. A malformed one is refused, and always answered.
 void Transport::Impl::answer_zap() {
   for (;;) {
     std::vector<std::string> frames;
@@ -95,7 +98,7 @@ struct ServerSocket::Impl {
   bool open_to_all = false;
   std::function<bool(const PublicKey&)> trusts;
 
-  // The connection of each peer that was heard, to count what is sent to it.
+  // The connection of each peer that has sent something, to count what is sent to it.
   struct Connection {
     int fd = -1;
     std::uint64_t life = 0;
@@ -170,7 +173,7 @@ std::optional<ServerSocket::Incoming> ServerSocket::receive() {
     }
     Frame body;
     if (!peer.more() || !receive_frame(raw, body)) continue;
-    if (body.more()) {  // none of our programs sends two frames
+    if (body.more()) {  // our programs send one frame only
       drop_rest(raw, body);
       continue;
     }
@@ -202,8 +205,8 @@ Status ServerSocket::send(const std::string& peer, std::string_view bytes) {
                       "send to a peer of " + impl_->endpoint + ": it is gone");
   }
   if (to != nullptr) process_backlog().gave(to->fd, size);
-  // The queue took the first frame, so it takes the second; a peer that left meanwhile costs
-  // nothing.
+  // The queue took the first frame, so it takes the second. If the peer has left meanwhile, nothing
+  // happens.
   send_frame(raw, bytes, ZMQ_DONTWAIT);
   return {};
 }

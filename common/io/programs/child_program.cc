@@ -30,19 +30,19 @@ Result<Pipe> make_output_pipe() {
   return pipe;
 }
 
-// All that the child needs, put together before the fork.
+// Everything that the child needs, prepared before the fork.
 struct ChildPlan {
   std::vector<char*> words;  // ends with a null
-  std::string refusal;       // what it says if it cannot be executed; strerror follows
+  std::string refusal;       // the error if the program cannot be executed, before strerror's text
   int input, output, errors;
   int parent;
 };
 
-// Only async-signal-safe calls: other threads may have held any lock at the fork.
+// Makes async-signal-safe calls only: other threads may have held any lock at the fork.
 [[noreturn]] void become_program(const ChildPlan& plan) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != plan.parent) ::_exit(127);  // it ended before the line above
+  if (::getppid() != plan.parent) ::_exit(127);  // the parent ended before the line above
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &action, nullptr);
@@ -77,7 +77,7 @@ Result<ChildProgram> ChildProgram::start(const std::vector<std::string>& words, 
   const pid_t child = ::fork();
   if (child < 0) return errno_error(errno, "start " + words[0]);
   if (child == 0) become_program(plan);
-  ::setpgid(child, child);  // whichever of us is first: its group is there when we go on
+  ::setpgid(child, child);  // set in both processes, so that the group exists whichever runs first
   Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
   ChildProgram program(child, std::move(pidfd), std::move(output.read), std::move(errors.read));
   if (!program.pidfd_) return errno_error(errno, "watch " + words[0]);
@@ -108,7 +108,7 @@ std::optional<ChildProgram::End> ChildProgram::reap() {
       ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
       info.si_pid == 0)
     return std::nullopt;
-  signal(SIGKILL);  // before the pid is given back
+  signal(SIGKILL);  // the pid is still reserved here
   int status = 0;
   ::waitpid(pid_, &status, WNOHANG);
   pid_ = 0;

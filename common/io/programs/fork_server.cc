@@ -19,10 +19,10 @@ namespace lockstep::io {
 namespace {
 
 constexpr std::size_t kMaxOrder = 16 << 10;
-constexpr int kChannelFd = 3;  // in a new process
+constexpr int kChannelFd = 3;  // number of the channel's descriptor in a new process
 constexpr int kForkAfterMs = 20;
 
-// The first byte of what a new process says; a pid or words follow.
+// The first byte that a new process sends; a pid or an error follows.
 constexpr char kHello = 'h';
 constexpr char kFailed = 'f';
 
@@ -46,7 +46,7 @@ Status send_to(int socket, std::string_view bytes, int attached = -1) {
   return {};
 }
 
-// "" at the end. `attached`: the one descriptor that came along.
+// "" at the end. `attached`: the descriptor that came with it.
 std::string receive_from(int socket, Fd* attached = nullptr) {
   char bytes[kMaxOrder];
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
@@ -81,7 +81,7 @@ Error gone(const std::string& why) {
   return make_error(ErrorCode::unavailable, "the template process " + why);
 }
 
-// What the new process says next; `unavailable` when it says nothing in time.
+// The next message of the new process; `unavailable` if none comes in time.
 Result<std::string> hear(const Fd& channel, Duration timeout) {
   pollfd polled{channel.get(), POLLIN, 0};
   int ready = 0;
@@ -94,7 +94,7 @@ Result<std::string> hear(const Fd& channel, Duration timeout) {
 
 Error failure(const std::string& said) { return make_error(ErrorCode::io, said.substr(1)); }
 
-// The pid in a new process's first words.
+// The pid in the first message of a new process.
 Result<int> pid_from(const std::string& hello) {
   if (hello.starts_with(kFailed)) return failure(hello);
   if (!hello.starts_with(kHello)) return gone("is gone");
@@ -113,7 +113,8 @@ Result<std::unique_ptr<ForkServer>> ForkServer::start(DetachedStart start, std::
   Fd ours(ends[0]);
   const Fd theirs(ends[1]);
   start.input = theirs.get();
-  start.arguments.emplace_back(longest, ' ');  // replaced in the processes that are forked
+  // Room for the arguments, which forked processes replace.
+  start.arguments.emplace_back(longest, ' ');
   TRY_ASSIGN(const ProcessIdentity identity, start_detached(start));
   return std::unique_ptr<ForkServer>(new ForkServer(std::move(ours), identity, timeout));
 }
@@ -132,10 +133,10 @@ Result<ProcessIdentity> ForkServer::fork(const ForkOrder& order) const {
   theirs.reset();
   TRY_ASSIGN(const std::string hello, hear(channel, timeout_));
   TRY_ASSIGN(const int pid, pid_from(hello));
-  // It waits for us, so the pid is still its own.
+  // The process waits for our answer, so the pid is still its own.
   const auto identity = identify(pid);
   if (!identity || !send_to(channel.get(), "g")) return gone("is gone");
-  // From here on it runs, or says why not.
+  // From here on the process runs, or reports an error.
   const std::string last = receive_from(channel.get());
   if (!last.empty()) return failure(last);
   return *identity;
@@ -165,7 +166,7 @@ std::optional<ForkOrder> decode(const std::string& bytes) {
   ::_exit(125);
 }
 
-// Over our own arguments, which are one piece of memory.
+// Overwrites our own arguments, which are contiguous in memory.
 Status show_words(char** argv, const std::vector<std::string>& words) {
   char* end = argv[0];
   for (char** word = argv; *word != nullptr; ++word) end = *word + std::strlen(*word) + 1;
@@ -179,7 +180,7 @@ Status show_words(char** argv, const std::vector<std::string>& words) {
   return {};
 }
 
-// Nothing of the server's may stay: its socket would keep it from noticing its end.
+// Closes the server's descriptors: with its socket open, others would not notice its end.
 void leave_the_server(int channel) {
   ::setsid();
   ::signal(SIGCHLD, SIG_DFL);
@@ -211,12 +212,13 @@ void become(const ForkOrder& order, Fd channel, char** argv, const ForkHooks& ho
   ::close(kChannelFd);
 }
 
-// The next order's process, which waits for it.
+// The process for the next order; it waits until the order comes.
 class Spare {
  public:
-  // In the server: whether there is one. In the new process: returns its order, or ends it.
+  // In the server: returns whether the fork worked. In the new process: returns its order, or ends
+  // the process.
   std::optional<ForkOrder> fork(char** argv, const ForkHooks& hooks);
-  // False: it has ended.
+  // False: the process has ended.
   bool take(const std::string& order, const Fd& channel) const {
     return socket_ && send_to(socket_.get(), order, channel.get()).has_value();
   }
@@ -243,8 +245,8 @@ std::optional<ForkOrder> Spare::fork(char** argv, const ForkHooks& hooks) {
     process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, child, 0U)));
     return std::nullopt;
   }
-  // Nothing of the server's may stay: its socket, or that of an order, would keep others from
-  // noticing an end.
+  // Closes the server's descriptors: with its socket or that of an order open, others would not
+  // notice an end.
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (null < 0 || ::dup2(null, STDIN_FILENO) < 0) no_order();
   if (ours.get() != kChannelFd && ::dup3(ours.get(), kChannelFd, O_CLOEXEC) < 0) no_order();
@@ -260,7 +262,7 @@ std::optional<ForkOrder> Spare::fork(char** argv, const ForkHooks& hooks) {
   return order;
 }
 
-// It ends by itself when our end closes; it may be on its way into a cgroup.
+// The process ends by itself when our end closes; it may be joining a cgroup.
 void Spare::end() {
   socket_.reset();
   pollfd ended{process_.get(), POLLIN, 0};
@@ -271,7 +273,7 @@ void Spare::end() {
 
 std::optional<std::vector<std::string>> serve_forks(int socket, char** argv,
                                                     const ForkHooks& hooks) {
-  ::signal(SIGCHLD, SIG_IGN);  // the kernel reaps what we forked
+  ::signal(SIGCHLD, SIG_IGN);  // the kernel reaps our children
   Spare spare;
   if (const auto order = spare.fork(argv, hooks)) return order->words;
   while (true) {
@@ -280,13 +282,13 @@ std::optional<std::vector<std::string>> serve_forks(int socket, char** argv,
     if (bytes.empty()) break;
     if (!decode(bytes) || !channel) continue;
     bool is_taken = spare.take(bytes, channel);
-    if (!is_taken) {  // somebody killed it
+    if (!is_taken) {  // it was killed by someone else
       if (const auto order = spare.fork(argv, hooks)) return order->words;
       is_taken = spare.take(bytes, channel);
     }
     if (!is_taken) (void)send_to(channel.get(), kFailed + std::string("cannot fork a process"));
     channel.reset();
-    // The one that was ordered is to start first; but for the next order, nobody waits.
+    // The ordered process should start first. Nobody waits for the spare one yet.
     pollfd next{socket, POLLIN, 0};
     ::poll(&next, 1, kForkAfterMs);
     if (const auto order = spare.fork(argv, hooks)) return order->words;

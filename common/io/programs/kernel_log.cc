@@ -16,12 +16,12 @@
 namespace lockstep::io {
 namespace {
 
-constexpr std::size_t kKernelRecord = 8'192;  // the kernel writes none that is longer
-constexpr int kMostRecords = 20'000;          // more than its buffer has by default
+constexpr std::size_t kKernelRecord = 8'192;  // the kernel writes no longer record
+constexpr int kMostRecords = 20'000;          // more records than its buffer holds by default
 constexpr Duration kNewsFor = minutes(1);
 constexpr std::string_view kKilled = "Killed process ";
 
-// The clock of the kernel's log.
+// The time by the clock of the kernel's log.
 Duration up_time() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -58,7 +58,7 @@ std::string kernel_on_killed(int pid) {
   std::string newest;
   for (int count = 0; count < kMostRecords; ++count) {
     const ssize_t got = ::read(log.get(), record.data(), record.size());
-    if (got < 0 && (errno == EPIPE || errno == EINTR)) continue;  // older ones were overwritten
+    if (got < 0 && (errno == EPIPE || errno == EINTR)) continue;  // some records were overwritten
     if (got <= 0) break;
     const std::string_view all(record.data(), static_cast<std::size_t>(got));
     if (std::string found = killed_in_record(all, pid, since); !found.empty())

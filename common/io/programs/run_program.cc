@@ -29,12 +29,12 @@ std::string look_up(const std::string& name, const std::string& path) {
   return "";
 }
 
-// Only async-signal-safe calls. `dies_with`: 0, or the process whose end kills it.
+// Makes async-signal-safe calls only. `dies_with`: 0, or the process whose end kills this one.
 [[noreturn]] void run_child(const std::string& program, char* const* words,
                             char* const* environment, int in, int out, int err, int dies_with) {
   if (dies_with != 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != dies_with) ::_exit(127);  // it ended before the line above
+    if (::getppid() != dies_with) ::_exit(127);  // that process ended before the line above
   }
   ::dup2(in >= 0 ? in : ::open("/dev/null", O_RDONLY), 0);
   ::dup2(out, 1);
@@ -52,7 +52,7 @@ struct Stream {
   std::string* into;
 };
 
-// False: the time is over.
+// False: the time is up.
 bool read_all(std::vector<Stream>& streams, Duration timeout, std::size_t max_output) {
   SystemClock clock;
   const Instant end = clock.now() + timeout;
@@ -76,7 +76,7 @@ bool read_all(std::vector<Stream>& streams, Duration timeout, std::size_t max_ou
   return true;
 }
 
-// Ours without those that `added` names, and `added`; ends with a null.
+// Our environment with `added`, which replaces variables of the same names; ends with a null.
 std::vector<char*> environment_with(const std::vector<std::string>& added) {
   const auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=') + 1); };
   std::vector<char*> all;

@@ -15,7 +15,7 @@ const date::time_zone* find(const std::string& name) {
   const std::string_view iana = iana_zone(name);
   try {
     return date::locate_zone(iana.empty() ? std::string_view(name) : iana);
-  } catch (const std::exception&) {  // the library's only way to say so
+  } catch (const std::exception&) {  // the library throws if there is no such zone
     return nullptr;
   }
 }
@@ -39,7 +39,7 @@ class SystemTimeZones final : public TimeZones {
   Instant instant(const std::string& zone, LocalTime time) const override {
     const date::local_seconds second{std::chrono::seconds(time.seconds)};
     const date::local_info info = zone_called(zone).get_info(second);
-    // The end of the rule before the gap.
+    // The time does not exist: the result is the end of the rule before the gap.
     if (info.result == date::local_info::nonexistent)
       return Instant{} + info.first.end.time_since_epoch();
     return Instant{} + (second.time_since_epoch() - info.first.offset);

@@ -48,7 +48,7 @@ std::int64_t wall_clock_ns() {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-// The folder of `tree` that has this path ("" or "a/b/"); null when there is none.
+// The folder of `tree` with this path ("" or "a/b/"); null if there is none.
 const Directory* folder_of(const LowerTree& tree, const std::string& path) {
   const auto root = tree.directories.find(tree.root);
   const Directory* at = root == tree.directories.end() ? nullptr : &root->second;
@@ -66,7 +66,7 @@ const Directory* folder_of(const LowerTree& tree, const std::string& path) {
   return at;
 }
 
-// Files that never rested, as `previous` has them.
+// Adds files that were never at rest, as `previous` has them.
 void add_previous(const ScannedFolder& folder, const LowerTree& previous, Directory& directory,
                   Snapshot& out) {
   const Directory* before = folder.restless.empty() ? nullptr : folder_of(previous, folder.path);
@@ -85,7 +85,7 @@ void add_previous(const ScannedFolder& folder, const LowerTree& previous, Direct
   }
 }
 
-// Directory objects, bottom up: a folder's children have larger indexes than itself.
+// Builds directory objects bottom up: a folder's children have larger indexes than the folder.
 void build_directories(const Scan& scan, const FileDigests& digests, const LowerTree* lower,
                        const LowerTree* previous, Snapshot& out) {
   LowerFolders below(scan, lower);
@@ -128,7 +128,7 @@ void build_directories(const Scan& scan, const FileDigests& digests, const Lower
   }
 }
 
-// One file at the top.
+// Selects one file at the top.
 class OneFile final : public Selection {
  public:
   explicit OneFile(const std::string& name) : name_(name) {}
@@ -152,7 +152,7 @@ Status refuse_too_large(const Snapshot& snapshot) {
   return {};
 }
 
-// A cache that cannot be written costs time at the next capture, nothing else.
+// If the cache cannot be written, only the next capture takes longer.
 void save_cache(const CaptureOptions& options, const Scan& scan, const FileDigests& digests,
                 std::int64_t scanned_at_ns) {
   std::vector<StatCache::Row> rows;
@@ -166,7 +166,7 @@ void save_cache(const CaptureOptions& options, const Scan& scan, const FileDiges
   static_cast<void>(StatCache::save(options.stat_cache, std::move(rows), scanned_at_ns));
 }
 
-// Hashes what `cache` does not know, and fills all of `snapshot` but its name.
+// Hashes files that `cache` does not know, and fills all of `snapshot` but its name.
 Result<FileDigests> digest_all(Scan& found, const StatCache& cache, const CaptureOptions& options,
                                Snapshot& snapshot) {
   FileDigests digests(found.folders.size());
@@ -208,8 +208,8 @@ void list_files(const Scan& found, const FileDigests& digests, std::int64_t sett
 
 namespace {
 
-// What each followed link adds, and a note on a source of which ignore files above it leave
-// nothing.
+// Fills in what each followed link adds, and a note if ignore files above the source exclude all of
+// it.
 void complete_report(Scan& found) {
   std::vector<FollowedLink>& links = found.report.followed;
   for (const ScannedFolder& folder : found.folders) {
@@ -233,7 +233,7 @@ void complete_report(Scan& found) {
                     quoted_name(from_above->pattern), quoted_name(from_above->path)));
 }
 
-// The file that a symlink leads to; any other path as it is.
+// The target if the path is a symlink; any other path unchanged.
 Result<std::string> followed(const std::string& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return path;

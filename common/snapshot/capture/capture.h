@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,64 +15,10 @@
 #include "common/base/digest.h"
 #include "common/base/result.h"
 #include "common/io/file_system.h"
-#include "common/snapshot/capture/content_taker.h"
-#include "common/snapshot/manifest.h"
+#include "common/snapshot/capture/capture_options.h"
 #include "common/snapshot/stat_cache.h"
 
 namespace lockstep::snapshot {
-
-// What becomes of symlinks that lead out of the tree: they stay as they are, or what they lead to
-// is captured in their place. Only the client follows, with its user's rights: whoever writes a
-// link into a tree would otherwise choose what a daemon reads.
-enum class Links { keep, follow };
-
-// A symlink that was followed.
-struct FollowedLink {
-  std::string path;    // relative; a folder's ends with '/'
-  std::string target;  // absolute
-  // false: it lies in another followed folder, which counts its files.
-  bool is_outermost = true;
-  std::uint64_t files = 0;
-  Bytes total;
-};
-// A symlink that leads out of the tree and stayed, though links are followed.
-struct KeptLink {
-  std::string path;
-  std::string target;  // as read
-  std::string why;
-};
-// What a capture found out before it read a file, for people.
-struct CaptureReport {
-  std::vector<FollowedLink> followed;  // sorted by path
-  std::vector<KeptLink> kept;
-  std::vector<std::string> notes;  // of ignore files that do not count
-};
-
-struct CaptureOptions {
-  std::string stat_cache;           // file; "" = none. See stat_cache_path
-  bool allow_home_or_root = false;  // false: $HOME and / are refused
-  std::string own_files = {};       // Lockstep's home, which holds keys: never captured
-  // false: ignore rules do not apply, .git is captured too, and unreadable entries are skipped and
-  // listed. true: ignore rules count up to the root of the git repository that the folder lies in.
-  bool is_source = true;
-  Links links = Links::keep;
-  // Name of the one file to capture, which a symlink may lead to; the snapshot has it by this name.
-  // "": everything. Not for a source.
-  std::string only = {};
-  int hash_threads = 2;
-  bool is_growing = false;       // files may grow: each is captured up to its size at the start
-  bool skip_restless = false;    // leave out files that change during every read; false: an error
-  bool skip_unreadable = false;  // leave out files that cannot be read; false: an error
-  // How many bytes of all files together may be holes, which use no disk but take time to read.
-  // Files beyond that are skipped and listed.
-  std::uint64_t most_holes = UINT64_MAX;
-  // Called once, before a file is read, on the capturing thread.
-  std::function<void(const CaptureReport& report)> on_scanned;
-  // Called after each reading of a file, with its path relative to the root, on the thread that
-  // read it.
-  std::function<void(const std::string& path)> on_read;
-  ContentTaker* taker = nullptr;  // receives the contents; null: files are only hashed
-};
 
 struct FileRecord {
   std::string path;  // relative to the root
@@ -88,15 +33,6 @@ struct DirectoryObject {
   Digest digest;
   std::string bytes;
 };
-
-struct SkippedPath {
-  std::string path;  // relative; a directory's ends with '/', and nothing below it is listed
-  // ".gitignore", "sub/.gitignore", "../.gitignore", ".amlignore"; "" = no pattern
-  std::string source;
-  int line = 0;
-  std::string pattern;  // as written; without a pattern, the reason ("a socket")
-};
-inline constexpr char kSocket[] = "a socket";
 
 struct Snapshot {
   Digest root;
@@ -117,15 +53,7 @@ struct Snapshot {
   Bytes lower_total;
 };
 
-// The lower tree of an overlay: its root and all directory objects below it.
-struct LowerTree {
-  Digest root;
-  std::map<Digest, Directory> directories;
-};
-
-class Selection;  // scan.h
-
-inline constexpr Bytes kMostHoles = gibibytes(64);  // of a tree
+class Selection;  // scanned.h
 
 struct TreeOptions {
   bool is_upper = false;           // the upper directory of an overlay: whiteouts take effect
@@ -149,7 +77,7 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
 Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
                               const TreeOptions& options);
 
-struct Scan;  // scan.h
+struct Scan;  // scanned.h
 // Builds the directory objects of scanned files with known digests ([folder][file], as in the
 // scan), over `lower`. It reads no files and lists none.
 Result<Snapshot> assemble(const Scan& scan, const std::vector<std::vector<Digest>>& digests,

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "common/io/beneath.h"
-#include "common/snapshot/capture/capture.h"
+#include "common/snapshot/capture/capture_options.h"
 
 namespace lockstep::snapshot {
 

@@ -13,7 +13,7 @@ namespace lockstep::snapshot {
 // returned Fd is empty and errno says why.
 io::Fd open_entry(int root, const std::string& path, int flags);
 
-struct FollowedLink;  // capture.h
+struct FollowedLink;  // capture_options.h
 // The same for a file that was captured, also below `followed` links (sorted by path): where the
 // link led then, through no other symlink.
 io::Fd open_captured(int root, const std::vector<FollowedLink>& followed, const std::string& path,

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/snapshot/capture/file_stat.h"
+
 namespace lockstep::snapshot {
 namespace {
 
-constexpr std::size_t kWorthThreads = 1'000;  // names; fewer are done before a thread has begun
-constexpr std::size_t kMaxWaiting = 32;       // each holds a descriptor
-constexpr unsigned kMaxThreads = 3;           // beside the walk's own
+// With fewer names, the work is done before a thread has started.
+constexpr std::size_t kWorthThreads = 1'000;
+constexpr std::size_t kMaxWaiting = 32;  // each waiting folder holds a descriptor
+constexpr unsigned kMaxThreads = 3;      // in addition to the walk's own thread
 
 void stat_all(FolderToStat& folder) {
   folder.files.reserve(folder.names.size());
@@ -66,7 +69,7 @@ void FolderStats::serve() {
   while (FolderToStat* const folder = next(true)) stat_all(*folder);
 }
 
-// Null: there is none now, or, after waiting, there will be none.
+// Null: no folder is waiting; with `wait`, none will come.
 FolderToStat* FolderStats::next(bool wait) {
   std::unique_lock lock(mutex_);
   if (wait) changed_.wait(lock, [this] { return leaving_ || !waiting_.empty(); });

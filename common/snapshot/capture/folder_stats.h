@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/io/file_system.h"
-#include "common/snapshot/capture/scan.h"
+#include "common/snapshot/capture/scanned.h"
 
 namespace lockstep::snapshot {
 

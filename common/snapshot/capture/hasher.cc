@@ -12,6 +12,7 @@
 
 #include "common/base/quoted_name.h"
 #include "common/snapshot/capture/entry_io.h"
+#include "common/snapshot/capture/file_stat.h"
 
 namespace lockstep::snapshot {
 namespace {
@@ -20,7 +21,7 @@ constexpr int kMaxReadsOfAChangingFile = 5;
 constexpr std::uint64_t kBytesPerThread = 16u << 20;
 constexpr std::size_t kReadBytes = 256u << 10;
 
-// As much as one call gives, up to `size`; -1 and errno, 0 at the end.
+// Reads as much as one call returns, up to `size`; -1 and errno on failure, 0 at the end.
 ssize_t read_some(int fd, char* to, std::size_t size, std::uint64_t offset) {
   for (;;) {
     const ssize_t got = ::pread(fd, to, size, static_cast<off_t>(offset));
@@ -28,8 +29,8 @@ ssize_t read_some(int fd, char* to, std::size_t size, std::uint64_t offset) {
   }
 }
 
-// What is read of a file of that size: one byte more shows that it grew, and whoever makes it grow
-// all the time is not read for ever.
+// How much to read of a file of that size. One byte more shows that it grew; a file that grows all
+// the time is not read for ever.
 std::uint64_t beyond(std::uint64_t size) { return size == UINT64_MAX ? size : size + 1; }
 
 }  // namespace
@@ -161,7 +162,7 @@ int Hasher::read(int fd, std::string& buffer, std::uint64_t size, Reading& readi
   return failed;
 }
 
-// Up to `size`: what a file has beyond it shows in its size afterwards.
+// Reads up to `size`: bytes beyond it show in the file's size afterwards.
 int Hasher::read_and_keep(int fd, std::uint64_t size, Reading& reading) {
   reading.content = {std::unique_ptr<char[]>(new char[size]), size};
   Sha256 hash;

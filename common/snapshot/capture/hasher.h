@@ -11,9 +11,9 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
-#include "common/snapshot/capture/capture.h"
+#include "common/snapshot/capture/capture_options.h"
 #include "common/snapshot/capture/content_taker.h"
-#include "common/snapshot/capture/scan.h"
+#include "common/snapshot/capture/scanned.h"
 
 namespace lockstep::snapshot {
 

@@ -22,8 +22,8 @@ Status IgnoreStack::push(int fd, const std::string& folder, const std::string& n
   return {};
 }
 
-// Whoever names a folder wants what is in it, also where the repository ignores it (build/), or
-// where a repository of settings ignores all of a home directory.
+// A person who names a folder wants its contents, even if the repository ignores the folder
+// (build/), or ignores a whole home directory as repositories of settings do.
 void IgnoreStack::read_repository(std::vector<std::string>& notes) {
   auto repository = find_repository(directory_);
   if (!repository) return;
@@ -40,7 +40,7 @@ void IgnoreStack::read_repository(std::vector<std::string>& notes) {
   files_ = std::move(repository->files);
 }
 
-// The innermost file that says anything decides.
+// Of the ignore files with a matching pattern, the innermost decides.
 std::optional<SkippedPath> IgnoreStack::matching(const std::string& path, bool is_directory) const {
   std::string whole;
   if (!below_.empty()) whole = below_ + path;
@@ -54,7 +54,7 @@ std::optional<SkippedPath> IgnoreStack::matching(const std::string& path, bool i
   return std::nullopt;
 }
 
-// As in git, a tracked file is never ignored, and in an ignored folder every untracked file is,
+// As in git: a tracked file is never ignored. In an ignored folder every untracked file is ignored,
 // whatever other patterns match it.
 bool IgnoreStack::leaves_out(const std::string& path, bool is_directory,
                              std::vector<SkippedPath>& skipped, std::vector<std::string>& notes) {
@@ -62,7 +62,7 @@ bool IgnoreStack::leaves_out(const std::string& path, bool is_directory,
   std::optional<SkippedPath> match;
   if (!is_inside) match = matching(path, is_directory);
   if (!is_inside && !match) return false;
-  if (tracked_.has(path, notes)) return false;  // also a submodule
+  if (tracked_.has(path, notes)) return false;  // a submodule counts as tracked, too
   if (is_directory && tracked_.has_below(path, notes)) {
     if (is_inside) return false;
     SkippedPath others = *std::move(match);

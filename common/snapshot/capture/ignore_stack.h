@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/snapshot/capture/capture.h"
+#include "common/snapshot/capture/capture_options.h"
 #include "common/snapshot/ignore/git_index.h"
 #include "common/snapshot/ignore/ignore.h"
 

@@ -27,7 +27,7 @@ std::vector<std::string_view> components(std::string_view path) {
   return all;
 }
 
-// "" when it cannot be resolved; then errno says why.
+// "" if it cannot be resolved; errno holds the reason.
 std::string real_path(const std::string& path) {
   char resolved[PATH_MAX];
   return ::realpath(path.c_str(), resolved) == nullptr ? "" : resolved;
@@ -39,10 +39,10 @@ bool is_or_is_below(const std::string& path, const std::string& folder) {
   return path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
 }
 
-// A target as its text says, from a folder below a top.
+// A target read as text, from a folder below a top.
 struct Text {
-  std::string path;         // below the top; meaningless when it escapes
-  bool escapes = false;     // it is absolute, or leaves the top
+  std::string path;         // path below the top; meaningless if `escapes`
+  bool escapes = false;     // the target is absolute, or leads out of the top
   bool turns_back = false;  // a ".." after a name, which may be a symlink
 };
 
@@ -68,7 +68,7 @@ Text read_target(const std::string& below, const std::string& target) {
   return text;
 }
 
-// From the folder `from` of the tree to the entry `to` of it.
+// The relative path from the folder `from` of the tree to the entry `to`.
 std::string relative(const std::string& from, const std::string& to) {
   const auto folders = components(from), names = components(to);
   std::size_t common = 0;
@@ -83,7 +83,7 @@ std::string joined(const std::string& folder, const std::string& below) {
   return folder + (folder.ends_with('/') ? "" : "/") + below;
 }
 
-// The first name of the path after `folder`; "" if the path does not lie below `folder`.
+// The first name of the path after `folder`; "" if the path is not below `folder`.
 std::string first_below(const std::string& path, const std::string& folder) {
   if (path == folder || !is_or_is_below(path, folder)) return "";
   const std::size_t begin = folder == "/" ? 1 : folder.size() + 1;
@@ -104,7 +104,8 @@ LinkRules::LinkRules(const std::string& root, const std::string& own_files, cons
   tops_.push_back({"", root});
 }
 
-// A link to what would take along too much, or what nobody means to send to a cluster.
+// Why a link is not followed: its target is too much, or is something that people do not mean to
+// send to a cluster.
 std::string LinkRules::why_not(const std::string& real) const {
   for (const Top& top : tops_)
     if (is_or_is_below(top.real, real))
@@ -113,7 +114,7 @@ std::string LinkRules::why_not(const std::string& real) const {
   if (is_or_is_below(real, own_files_)) return "Lockstep's own files and keys are there";
   const auto names = components(real);
   if (std::any_of(names.begin(), names.end(), holds_keys)) return "keys are kept there";
-  // Programs keep settings and keys in hidden folders. ~/.cache has data only.
+  // Programs keep settings and keys in hidden folders of the home. ~/.cache holds only data.
   const std::string hidden = first_below(real, home_);
   if (hidden.starts_with('.') && hidden != ".cache" &&
       hidden != first_below(tops_.front().real, home_))

@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "common/snapshot/capture/capture.h"
-
 namespace lockstep::snapshot {
 
 struct Top {

@@ -10,7 +10,7 @@ LowerFolders::LowerFolders(const Scan& upper, const LowerTree* lower)
     : upper_(upper), lower_(lower), below_(upper.folders.size(), nullptr) {
   if (lower == nullptr) return;
   if (!upper.folders[0].opaque) below_[0] = find(lower->root);
-  // A folder's children have larger indexes than itself: its own place is known before theirs.
+  // A folder's children have larger indexes, so its own match is known before theirs.
   for (std::size_t i = 0; i < upper.folders.size(); ++i) {
     if (below_[i] == nullptr) continue;
     for (const std::size_t child : upper.folders[i].folders) {

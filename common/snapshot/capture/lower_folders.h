@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/base/bytes.h"
-#include "common/snapshot/capture/capture.h"
-#include "common/snapshot/capture/scan.h"
+#include "common/snapshot/capture/capture_options.h"
+#include "common/snapshot/capture/scanned.h"
 
 namespace lockstep::snapshot {
 

@@ -14,27 +14,22 @@
 #include <memory>
 
 #include "common/base/quoted_name.h"
-#include "common/domain/data/outputs.h"
+#include "common/domain/data/output_name.h"
 #include "common/snapshot/capture/downloaded.h"
 #include "common/snapshot/capture/entry_io.h"
+#include "common/snapshot/capture/file_stat.h"
 #include "common/snapshot/capture/scanner.h"
 #include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {
 
-FileIdentity identity_of(const struct stat& info) {
-  const auto ns = [](const timespec& t) { return t.tv_sec * 1'000'000'000 + t.tv_nsec; };
-  return {info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size), ns(info.st_mtim),
-          ns(info.st_ctim)};
-}
-
 namespace {
 
-constexpr std::size_t kManyFiles = 8;  // in one folder; fewer are statted where they are found
+constexpr std::size_t kManyFiles = 8;  // folders with fewer files are examined in place
 
 using Name = Scanner::Name;
 
-// Returns 0, or the errno that stopped it.
+// Returns 0, or the errno of the failure.
 int names_in(int fd, std::vector<Name>& names) {
   const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
   std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(copy), ::closedir);
@@ -54,7 +49,7 @@ int names_in(int fd, std::vector<Name>& names) {
   return 0;
 }
 
-// As overlayfs marks it, mounted by root or in a user namespace.
+// The mark that overlayfs sets, mounted by root or in a user namespace.
 bool is_opaque(int folder) {
   char value = 0;
   for (const char* name : {"trusted.overlay.opaque", "user.overlay.opaque"})
@@ -106,8 +101,8 @@ Status Scanner::run() {
   return take_stats();
 }
 
-// Of a source, many at once are statted beside the walk. Other trees are read with rights that are
-// the calling thread's.
+// For a source, many files at once are examined beside the walk. Other trees are read with the
+// rights of the calling thread only.
 Status Scanner::add_files(std::size_t index, int fd, std::vector<Name> names) {
   io::Fd copy;
   if (options_.is_source && names.size() >= kManyFiles) copy.reset(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
@@ -149,8 +144,8 @@ Status Scanner::scan_folder(std::size_t index, int fd, int depth) {
   return add_files(index, fd, std::move(files));
 }
 
-// git's own files, what a pattern names, and the folder in which jobs keep their named outputs; of
-// what a link leads to, keys.
+// Leaves out git's own files, files that a pattern names, and the folder where jobs keep named
+// outputs; below a link, also keys.
 bool Scanner::is_kept_out(const std::string& path, const Name& name, bool is_directory) {
   const bool is_key = links_ && links_->is_in_followed() && holds_keys(name.text);
   if (!options_.is_source && !is_key) return false;
@@ -191,7 +186,7 @@ Status Scanner::enter_folder(std::size_t index, int fd, const Name& name, int de
   if (options_.selection != nullptr && !options_.selection->enters(path)) return {};
   const io::Fd folder(
       ::openat(fd, name.text.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder && errno == ENOENT) return {};  // gone since it was listed
+  if (!folder && errno == ENOENT) return {};  // removed since it was listed
   if (!folder && is_of_one_entry(errno) && !is_selected_folder(path)) return {};
   if (!folder) return unreadable("open", path + "/");
   return take_folder(index, folder, name.text, depth);
@@ -225,7 +220,7 @@ Status Scanner::take_folder(std::size_t index, const io::Fd& folder, const std::
   return {};
 }
 
-// Of a download that is the source itself, or that a link leads to, the folders are marked, too.
+// If a download is the source itself, or a link leads to it, its folders are marked, too.
 bool Scanner::is_left_download(const io::Fd& folder) const {
   const auto owner = downloaded_from(folder.get());
   return owner && owner != named_download_;
@@ -235,7 +230,7 @@ bool Scanner::is_selected(const std::string& path, const struct stat& info) {
   return options_.selection == nullptr || options_.selection->takes(path, info);
 }
 
-// Keeps errno.
+// Keeps errno unchanged.
 bool Scanner::is_selected_folder(const std::string& path) {
   const int errnum = errno;
   struct stat folder {};
@@ -245,8 +240,8 @@ bool Scanner::is_selected_folder(const std::string& path) {
   return selected;
 }
 
-// A folder on the way to what is taken is of no use by itself. It is the last one: what it held
-// was dropped before.
+// A folder that was only entered to find selected files, and has none, is dropped. It is the last
+// one, because what it held was dropped before.
 void Scanner::drop_if_empty(std::size_t index, std::size_t child, const struct stat& info) {
   const ScannedFolder& folder = out_.folders[child];
   const bool is_empty = folder.files.empty() && folder.links.empty() && folder.folders.empty();
@@ -308,14 +303,6 @@ Result<Scan> scan(io::Fd root, const std::string& directory, const ScanOptions& 
   result.root = std::move(root);
   TRY(Scanner(directory, options, result).run());
   return result;
-}
-
-Result<StatResult> stat_of(int fd, const std::string& path) {
-  struct stat info {};
-  if (::fstat(fd, &info) != 0) return errno_error(errno, "cannot stat " + path);
-  const auto size = static_cast<std::uint64_t>(info.st_size);
-  const auto on_disk = static_cast<std::uint64_t>(info.st_blocks) * 512;  // stat(2): in any case
-  return StatResult{identity_of(info), info.st_mode, size > on_disk ? size - on_disk : 0};
 }
 
 }  // namespace lockstep::snapshot

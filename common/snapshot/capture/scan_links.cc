@@ -7,12 +7,14 @@
 
 #include "common/base/quoted_name.h"
 #include "common/snapshot/capture/downloaded.h"
+#include "common/snapshot/capture/file_stat.h"
 #include "common/snapshot/capture/scanner.h"
 
 namespace lockstep::snapshot {
 namespace {
 
-// What links may add to a tree: two links in each folder to the next one would double it each time.
+// Limits on what links add to a tree: with two links in each folder to the next one, each level
+// would double it.
 constexpr std::uint64_t kMostFollowed = 1'000'000;
 constexpr int kMostFollowedFolders = 10'000;
 
@@ -42,7 +44,7 @@ Status Scanner::follow_to_file(std::size_t index, const std::string& name,
   const ScannedFolder& folder = out_.folders[index];
   struct stat info {};
   if (::lstat(real.c_str(), &info) != 0) return unreadable("stat", folder.path + name);
-  if (!S_ISREG(info.st_mode)) return {};  // it changed since the link was judged
+  if (!S_ISREG(info.st_mode)) return {};  // the target changed since the link was judged
   const FileIdentity identity = identity_of(info);
   const bool is_outermost = folder.followed < 0;
   out_.report.followed.push_back(
@@ -51,7 +53,8 @@ Status Scanner::follow_to_file(std::size_t index, const std::string& name,
   return {};
 }
 
-// A pattern for folders ("data/") does not fit the link, but what comes in its place.
+// A pattern for folders ("data/") does not match the link itself, but matches the folder that
+// replaces it.
 Status Scanner::follow_to_folder(std::size_t index, const std::string& name,
                                  const std::string& real, int depth) {
   const std::string path = out_.folders[index].path + name;

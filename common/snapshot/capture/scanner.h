@@ -17,7 +17,7 @@
 #include "common/snapshot/capture/folder_stats.h"
 #include "common/snapshot/capture/ignore_stack.h"
 #include "common/snapshot/capture/links.h"
-#include "common/snapshot/capture/scan.h"
+#include "common/snapshot/capture/scanned.h"
 
 namespace lockstep::snapshot {
 

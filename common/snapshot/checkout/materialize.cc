@@ -24,11 +24,11 @@ namespace {
 
 constexpr std::size_t kFilesPerTask = 256;
 
-// One folder to make, or (with `content`) a range of the files of a folder that is made.
+// A folder to make, or (with `content`) a range of the files of a folder that exists.
 struct Task {
-  std::shared_ptr<const io::Fd> folder;  // where to make it; with `content`: the folder itself
+  std::shared_ptr<const io::Fd> folder;  // the parent; with `content`: the folder itself
   std::string name;
-  std::string path;  // from the target, for messages; ends in '/', "" = the target
+  std::string path;  // path from the target, for errors; ends in '/', "": the target
   Digest digest;
   std::uint32_t mode = 0755;
   int depth = 0;
@@ -36,7 +36,7 @@ struct Task {
   std::size_t begin = 0, end = 0;
 };
 
-// Works through tasks with several threads, the newest task first: open folders stay few.
+// Works on tasks with several threads, the newest task first, so that few folders are open.
 class Writer {
  public:
   Writer(const BlobStore& blobs, const MaterializeOptions& options)
@@ -68,11 +68,11 @@ class Writer {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Task> open_;
-  std::size_t unfinished_ = 0;  // open_ and those in work
+  std::size_t unfinished_ = 0;  // tasks in open_ and those in progress
   std::uint64_t entries_ = 0;
   Status first_error_;
   std::vector<std::pair<std::string, std::uint32_t>>
-      late_modes_;  // folders their owner cannot enter
+      late_modes_;  // folders that their owner cannot enter get their mode at the end
 };
 
 Status Writer::run(std::shared_ptr<const io::Fd> target, const Digest& root, int threads) {
@@ -247,7 +247,8 @@ Status Writer::finish_folder(int folder, const std::string& path, std::uint32_t 
   return {};
 }
 
-// Children before parents. The top is closed to all but us: its owner to be has changed nothing.
+// Children before parents. Only we can enter the top folder, so its future owner has changed
+// nothing.
 Status Writer::apply_late_modes(int target) {
   std::sort(late_modes_.begin(), late_modes_.end(),
             [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
@@ -259,7 +260,7 @@ Status Writer::apply_late_modes(int target) {
   return {};
 }
 
-// One that was there may be another's, who has it open.
+// A folder that was there before may be another user's, who may have it open.
 Status close_to_others(int folder, const std::string& directory) {
   struct stat info {};
   if (::fstat(folder, &info) != 0) return errno_error(errno, "cannot stat " + directory);

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kBootFile = "boot";
 constexpr std::string_view kBuilding = "building-";
-constexpr std::string_view kForAll = ".all", kDamaged = ".damaged-";  // ends of names
+constexpr std::string_view kForAll = ".all", kDamaged = ".damaged-";  // suffixes of names
 
 std::string name_of(const Digest& root, const MaterializeOptions& options) {
   if (options.for_all) return root.hex() + std::string(kForAll);
@@ -31,7 +31,7 @@ std::string name_of(const Digest& root, const MaterializeOptions& options) {
   return is_ours ? root.hex() : fmt::format("{}.{}", root.hex(), owner.uid);
 }
 
-// The folder's time of change says when the tree was used last. False: it is not there.
+// The folder's modification time says when the tree was used last. False: there is no such tree.
 bool touch(const std::string& path) {
   return ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0;
 }
@@ -42,7 +42,7 @@ bool is_file(const std::filesystem::directory_entry& entry, const FileIdentity& 
          info.st_ino == file.inode;
 }
 
-// A tree that cannot be read may have it.
+// A tree that cannot be read may have the file.
 bool has_file(const std::string& tree, const FileIdentity& file) {
   namespace fs = std::filesystem;
   std::error_code failed;
@@ -60,7 +60,7 @@ struct TreeCache::Impl {
   std::condition_variable changed;
   std::set<std::string> building;
   std::uint64_t builds = 0;
-  std::vector<FileIdentity> damaged;  // all that set_aside() was called for
+  std::vector<FileIdentity> damaged;  // every file for which set_aside() was called
 
   Result<std::string> build(const BlobStore& blobs, const Digest& root, const std::string& path,
                             const MaterializeOptions& options);
@@ -73,7 +73,7 @@ TreeCache::~TreeCache() = default;
 Result<std::unique_ptr<TreeCache>> TreeCache::open(const std::string& folder) {
   auto impl = std::make_unique<Impl>();
   impl->folder = folder;
-  // Closed to others: trees of different users lie in it, and nobody may change one.
+  // Closed to other accounts: the folder has trees of several users, and nobody may change one.
   TRY(io::make_directories(folder, 0700));
   const std::string boot_path = fmt::format("{}/{}", folder, kBootFile);
   const std::string boot = io::current_boot().value;
@@ -100,7 +100,7 @@ Result<std::string> TreeCache::get(const BlobStore& blobs, const Digest& root,
   std::unique_lock lock(impl_->mutex);
   for (;;) {
     if (touch(path)) return path;
-    // When another's build failed, one of those who waited tries again.
+    // When a build by another thread failed, one of those that waited tries again.
     if (impl_->building.insert(path).second) break;
     impl_->changed.wait(lock, [&] { return impl_->building.count(path) == 0; });
   }
@@ -123,7 +123,7 @@ std::vector<std::string> TreeCache::set_aside(const FileIdentity& file) {
     if (!name.ends_with(kForAll) || !has_file(path, file)) continue;
     const std::string aside = fmt::format("{}{}{}-{}", path, kDamaged, ::getpid(), ++impl_->builds);
     if (io::disk::rename(path.c_str(), aside.c_str()) != 0) continue;
-    const timespec never[] = {{0, 0}, {0, 0}};  // the first one that is removed for space
+    const timespec never[] = {{0, 0}, {0, 0}};  // the oldest time, so that it is removed first
     (void)::utimensat(AT_FDCWD, aside.c_str(), never, AT_SYMLINK_NOFOLLOW);
     gone.push_back(path);
   }
@@ -145,7 +145,7 @@ Result<std::vector<TreeCache::Tree>> TreeCache::list() const {
   return trees;
 }
 
-// Out of the way first, under the lock under which it would be found.
+// Renamed first, under the lock that protects finding it.
 Result<bool> TreeCache::remove_unless_used(const Tree& tree, Duration in_use_for) {
   std::string beside;
   {
@@ -185,7 +185,7 @@ Result<std::string> TreeCache::Impl::build(const BlobStore& blobs, const Digest&
   return done.error();
 }
 
-// `first`: of the damaged files that the tree might have.
+// `first`: the first of the damaged files that the tree may have.
 Status TreeCache::Impl::put_there(const std::string& beside, const std::string& path,
                                   std::size_t first) {
   std::lock_guard guard(mutex);

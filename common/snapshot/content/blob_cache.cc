@@ -1,4 +1,4 @@
-// The whole files of a store that is a cache (BlobStore::Mode::cache).
+// The files of a store that is a cache: each blob is one whole file (BlobStore::Mode::cache).
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kVerifiedAtOnce = 1u << 20;
 
-// Without the time at which names or the mode changed, since links come and go.
+// Without the time of change of names and modes, since links are made and removed.
 FileIdentity identity_of(const struct stat& info) {
   FileIdentity file;
   file.device = info.st_dev;
@@ -41,7 +41,7 @@ Error not_here(const Digest& digest) {
 
 }  // namespace
 
-// A file that no sync had confirmed when the machine stopped may hold anything.
+// If the machine stopped before a file was synced, the file may hold anything.
 Status BlobStore::Impl::open_cache() {
   const std::string path = root + "/boot";
   const std::string boot = io::current_boot().value;
@@ -92,7 +92,7 @@ void BlobStore::on_damage(std::function<void(const FileIdentity&)> then) {
   impl_->on_damage = std::move(then);
 }
 
-// Returns the disk space that is free now: not that of a file which a tree has too.
+// Returns the disk space that is freed: none for a file that a tree has too.
 std::uint64_t BlobStore::Impl::remove_whole(const Digest& digest) {
   std::lock_guard guard(whole_mutex);
   const auto found = whole.find(digest);
@@ -119,7 +119,7 @@ Status BlobStore::Impl::sync_whole() {
 Status BlobStore::Impl::sync_whole(const Digest& digest) {
   const std::string path = whole_of(digest, false);
   const io::Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd) return {};  // it was removed
+  if (!fd) return {};  // the file was removed
   if (io::disk::fdatasync(fd.get()) != 0) {
     const int error = errno;
     forget(digest);
@@ -131,7 +131,7 @@ Status BlobStore::Impl::sync_whole(const Digest& digest) {
   }, named{};
   const bool is_that = found != whole.end() && ::fstat(fd.get(), &synced) == 0 &&
                        ::stat(path.c_str(), &named) == 0 && synced.st_ino == named.st_ino;
-  if (!is_that) return {};  // it was removed, and another may have come
+  if (!is_that) return {};  // the file was removed, and another one may have its name
   if (io::disk::rename(path.c_str(), whole_of(digest, true).c_str()) != 0)
     return errno_error(errno, "cannot rename " + path);
   found->second.is_synced = true;
@@ -144,7 +144,7 @@ Result<BlobFileReader> BlobStore::Impl::open_whole(const Digest& digest) {
   if (found == whole.end()) return not_here(digest);
   auto file = BlobFileReader::open(whole_of(digest, found->second.is_synced), BlobLayout::whole);
   if (file || file.error().code != ErrorCode::not_found) return file;
-  whole.erase(found);  // somebody removed it
+  whole.erase(found);  // another process removed it
   return not_here(digest);
 }
 
@@ -155,8 +155,8 @@ Result<BlobFileReader> BlobStore::Impl::open_file(const Digest& digest) {
   return file;
 }
 
-// An ordinary write changes the file's time, so what it damages is found here. Other damage is
-// found by whoever reads the blob through stream(), or by the next process.
+// An ordinary write changes the file's time, so its damage is found here. Other damage is found
+// when the blob is read through stream(), or by the next process.
 Status BlobStore::Impl::verify(const Digest& digest, const BlobFileReader& file) {
   const auto now = identity_of(file.fd());
   {

@@ -15,11 +15,11 @@
 namespace lockstep::snapshot {
 namespace {
 
-// As it lies in memory, like the packs.
+// Stored in the byte order of memory, like the packs.
 struct FileHeader {
   std::uint64_t magic = 0x314253504b534c4c;  // "LLSKPSB1": Lockstep blob, version 1
   std::uint64_t total_size = 0;
-  std::uint64_t table = 0;  // offset
+  std::uint64_t table = 0;  // offset of the table
   std::uint64_t check = 0;
 };
 static_assert(sizeof(FileHeader) == 32);
@@ -28,7 +28,7 @@ std::uint64_t check_of(const FileHeader& header) {
   return word_hash({reinterpret_cast<const char*>(&header), offsetof(FileHeader, check)});
 }
 
-// While the rest still comes, the disk writes what is here.
+// After this many bytes the disk begins to write, while the rest still arrives.
 constexpr std::uint64_t kSyncedAtOnce = 8u << 20;
 
 struct TableRow {
@@ -104,7 +104,7 @@ Status BlobFileWriter::store(const BlobPiece& piece, std::string_view raw) {
   return {};
 }
 
-// Pieces that came out of order are read back.
+// Pieces that arrived out of order are read back.
 Status BlobFileWriter::hash_the_rest() {
   while (hashed_ < total_size_) {
     const Stored& stored = pieces_.at(hashed_);
@@ -119,7 +119,7 @@ Status BlobFileWriter::hash_the_rest() {
 }
 
 Status BlobFileWriter::finish() {
-  // It may end in a hole.
+  // The file may end in a hole.
   if (layout_ == BlobLayout::whole &&
       io::disk::ftruncate(fd_.get(), static_cast<off_t>(total_size_)) != 0)
     return errno_error(errno, "cannot set the size of " + path_);

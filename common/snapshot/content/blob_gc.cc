@@ -67,7 +67,8 @@ bool BlobCollection::is_leased(std::optional<SteadyTime> touched, Duration lease
   return touched && std::chrono::steady_clock::now() - *touched < lease;
 }
 
-// Calls each(digest) for all below the trees; of directories that it returns false for, no more.
+// Calls each(digest) for everything below the trees. Below directories for which it returns false,
+// nothing is visited.
 template <typename Each>
 Status BlobCollection::walk(const std::vector<Digest>& trees, Each each) {
   std::vector<Digest> open = trees;
@@ -82,7 +83,7 @@ Status BlobCollection::walk(const std::vector<Digest>& trees, Each each) {
     if (missing) continue;
     if (!bytes) return bytes.error();
     const auto directory = decode_directory(*bytes);
-    if (!directory) continue;  // a file that somebody named as a tree
+    if (!directory) continue;  // a file that was named as a tree
     for (const Entry& entry : directory->entries) {
       if (entry.kind == EntryKind::directory) open.push_back(entry.digest);
       if (entry.kind == EntryKind::file) (void)each(entry.digest);
@@ -97,7 +98,7 @@ Status BlobCollection::mark(const std::vector<Digest>& trees) {
 
 void BlobCollection::release(std::vector<Released> trees) { released_ = std::move(trees); }
 
-// Which blobs belong to released trees, and whose they are. What is marked was walked before.
+// Finds which blobs belong to released trees, and to which job. Marked blobs were visited before.
 Status BlobCollection::walk_released() {
   for (const Released& one : released_) {
     TRY(walk({one.tree}, [&](const Digest& digest) {
@@ -115,7 +116,7 @@ bool BlobCollection::is_tree_leased(const LeasedTree& tree) const {
   return is_leased(tree.asked, leases_.brief) || is_leased(tree.reported, leases_.brief);
 }
 
-// What its job may be about to name again is kept for a moment.
+// The job may name the blob again soon, so it is kept for a moment.
 bool BlobCollection::is_kept_for_asker(const Digest& digest, const Touched& touched) const {
   const auto released = released_blobs_.find(digest);
   const bool is_released = released != released_blobs_.end() &&
@@ -125,55 +126,59 @@ bool BlobCollection::is_kept_for_asker(const Digest& digest, const Touched& touc
                    is_released ? std::min(leases_.released, leases_.lasting) : leases_.lasting);
 }
 
-Result<std::size_t> BlobCollection::condemn() {
+// A report that came before a tree's release does not keep it.
+std::vector<Digest> BlobCollection::leased_trees() {
   std::vector<Digest> leased;
-  {
-    std::lock_guard guard(store_.impl_->gc_mutex);
-    auto& trees = store_.impl_->leased_trees;
-    for (const Released& one : released_)
-      if (const auto found = trees.find(one.tree);
-          found != trees.end() && found->second.reported <= one.at)
-        found->second.reported.reset();
-    for (const auto& [tree, when] : trees)
-      if (is_tree_leased(when)) leased.push_back(tree);
+  std::lock_guard guard(store_.impl_->gc_mutex);
+  auto& trees = store_.impl_->leased_trees;
+  for (const Released& one : released_)
+    if (const auto found = trees.find(one.tree);
+        found != trees.end() && found->second.reported <= one.at)
+      found->second.reported.reset();
+  for (const auto& [tree, when] : trees)
+    if (is_tree_leased(when)) leased.push_back(tree);
+  return leased;
+}
+
+void BlobCollection::condemn_unleased(const std::vector<Digest>& all) {
+  BlobStore::Impl& impl = *store_.impl_;
+  std::lock_guard guard(impl.gc_mutex);
+  const auto is_touched = [&](const Touched& touched) {
+    return is_leased(touched.lasting, leases_.lasting) || is_leased(touched.brief, leases_.brief) ||
+           is_leased(touched.by_asker, leases_.lasting);
+  };
+  const bool fresh = since_opened_ == SinceOpened::yes && is_leased(impl.opened_at, leases_.opened);
+  for (const Digest& digest : all) {
+    const auto known = impl.touched.find(digest);
+    if (live_.count(digest) > 0) continue;
+    if (known == impl.touched.end()) {
+      if (!fresh) impl.condemned.insert(digest);
+      continue;
+    }
+    const Touched& touched = known->second;
+    const bool is_lasting = is_leased(touched.lasting, leases_.lasting);
+    const bool is_brief = is_leased(touched.brief, leases_.brief);
+    const bool is_askers = is_kept_for_asker(digest, touched);
+    const bool stays = is_lasting || is_brief || is_askers || (fresh && !touched.has_come);
+    if (!stays) impl.condemned.insert(digest);
+    const bool is_released = released_blobs_.count(digest) != 0;
+    more_soon_ = more_soon_ || (!is_lasting && (is_brief || (is_askers && is_released)));
   }
+  // While leases from the opening count, blobs that have come since then stay remembered.
+  std::erase_if(impl.touched, [&](const auto& item) {
+    return !is_touched(item.second) && !(fresh && item.second.has_come);
+  });
+  std::erase_if(impl.leased_trees, [&](const auto& item) { return !is_tree_leased(item.second); });
+}
+
+Result<std::size_t> BlobCollection::condemn() {
+  const std::vector<Digest> leased = leased_trees();
   more_soon_ = !leased.empty();
   TRY(mark(leased));
   TRY(walk_released());
   TRY_ASSIGN(const std::vector<Digest> all, store_.list());
   BlobStore::Impl& impl = *store_.impl_;
-  {
-    std::lock_guard guard(impl.gc_mutex);
-    const auto is_touched = [&](const Touched& touched) {
-      return is_leased(touched.lasting, leases_.lasting) ||
-             is_leased(touched.brief, leases_.brief) ||
-             is_leased(touched.by_asker, leases_.lasting);
-    };
-    const bool fresh =
-        since_opened_ == SinceOpened::yes && is_leased(impl.opened_at, leases_.opened);
-    for (const Digest& digest : all) {
-      const auto known = impl.touched.find(digest);
-      if (live_.count(digest) > 0) continue;
-      if (known == impl.touched.end()) {
-        if (!fresh) impl.condemned.insert(digest);
-        continue;
-      }
-      const Touched& touched = known->second;
-      const bool is_lasting = is_leased(touched.lasting, leases_.lasting);
-      const bool is_brief = is_leased(touched.brief, leases_.brief);
-      const bool is_askers = is_kept_for_asker(digest, touched);
-      const bool stays = is_lasting || is_brief || is_askers || (fresh && !touched.has_come);
-      if (!stays) impl.condemned.insert(digest);
-      const bool is_released = released_blobs_.count(digest) != 0;
-      more_soon_ = more_soon_ || (!is_lasting && (is_brief || (is_askers && is_released)));
-    }
-    // While that counts, that something has come since is kept in mind.
-    std::erase_if(impl.touched, [&](const auto& item) {
-      return !is_touched(item.second) && !(fresh && item.second.has_come);
-    });
-    std::erase_if(impl.leased_trees,
-                  [&](const auto& item) { return !is_tree_leased(item.second); });
-  }
+  condemn_unleased(all);
   impl.distrust();
   std::lock_guard guard(impl.gc_mutex);
   return impl.condemned.size();
@@ -185,7 +190,7 @@ Status BlobCollection::spare(const std::vector<Digest>& trees) {
     std::lock_guard guard(store_.impl_->gc_mutex);
     for (const auto& [tree, when] : store_.impl_->leased_trees) now.push_back(tree);
   }
-  // What is live was walked before, and is whole.
+  // Live trees were visited before, and are complete.
   return walk(now, [this](const Digest& digest) {
     if (!live_.insert(digest).second) return false;
     (void)store_.impl_->spare(digest);
@@ -202,7 +207,7 @@ Result<Collected> BlobCollection::sweep() {
   }
   Collected collected;
   for (const Digest& digest : doomed) {
-    // Whoever sends it now either finds it spared before, or gone after.
+    // A sender either finds the blob spared before this, or missing after it.
     std::lock_guard guard(impl.gc_mutex);
     if (stopped_) return make_error(ErrorCode::unavailable, "the collection was stopped");
     if (impl.condemned.count(digest) == 0) continue;

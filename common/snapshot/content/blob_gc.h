@@ -80,6 +80,8 @@ class BlobCollection {
   bool is_leased(std::optional<SteadyTime> touched, Duration lease) const;
   Status walk_released();
   bool is_tree_leased(const LeasedTree& tree) const;
+  std::vector<Digest> leased_trees();
+  void condemn_unleased(const std::vector<Digest>& all);
   bool is_kept_for_asker(const Digest& digest, const Touched& touched) const;
 
   BlobStore& store_;

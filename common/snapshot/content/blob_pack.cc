@@ -9,32 +9,18 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <set>
 
 #include "common/base/check.h"
 #include "common/io/disk.h"
-#include "common/snapshot/content/blob_store.h"
 #include "common/snapshot/content/compress.h"
+#include "common/snapshot/content/pack_record.h"
 #include "common/snapshot/raw_io.h"
 
 namespace lockstep::snapshot {
+
 namespace {
 
 constexpr std::uint64_t kMaxPackBytes = 256u << 20;
-constexpr std::uint64_t kLeastReclaimed = 16u << 10;  // commit marks alone are no reason
-
-// Written as it lies in memory: every node that Lockstep runs on is little-endian, and a store
-// never leaves its machine.
-struct RecordHeader {
-  std::uint32_t magic = 0;
-  std::uint32_t kind = 0;
-  std::uint64_t covered = 0;  // commit mark: all before this offset is durable
-  std::uint32_t raw_size = 0;
-  std::uint32_t stored_size = 0;
-  std::uint8_t digest[32] = {};
-  std::uint64_t check = 0;  // of all fields before it
-};
-static_assert(sizeof(RecordHeader) == 64);
 constexpr std::uint32_t kMagic = 0x3150534c;  // "LSP1"
 constexpr std::uint32_t kPlain = 0, kZstd = 1, kCommit = 2;
 
@@ -119,7 +105,7 @@ Status PackSet::load(const std::string& path, bool cut) {
   return {};
 }
 
-// A crash of the machine may leave any bytes behind the last commit mark.
+// After a crash of the machine, the bytes after the last commit mark may be anything.
 std::uint64_t PackSet::verified_end(int fd, const std::vector<std::pair<Digest, Location>>& records,
                                     std::uint64_t trusted, std::uint64_t end) const {
   std::string data;
@@ -194,7 +180,8 @@ Result<PackSet::Location> PackSet::write_record(const Digest& digest, std::uint3
                   compressed, offset};
 }
 
-// A full pack is made durable before the next one starts: synced_ is about the last one only.
+// A full pack is made durable before the next one starts, because synced_ covers the last pack
+// only.
 Status PackSet::start_pack() {
   if (!packs_.empty() && !sealed_ && io::disk::fdatasync(packs_.back().fd->get()) != 0)
     return cut_back(packs_.size() - 1, synced_, errno);
@@ -220,8 +207,8 @@ Status PackSet::start_pack() {
   return {};
 }
 
-// The caller holds append_mutex_. What is behind `from` was promised to nobody. The kernel may have
-// dropped it, and would say of a second sync that all is well.
+// The caller holds append_mutex_. Records after `from` were not reported as durable. The kernel may
+// have dropped them, and a second sync would still succeed.
 Status PackSet::cut_back(std::size_t number, std::uint64_t from, int error) {
   const Pack pack = packs_[number];
   const Status failed = errno_error(error, "cannot fdatasync " + pack.path);
@@ -246,7 +233,7 @@ Status PackSet::write_at_end(std::string_view record) {
   const Pack& pack = packs_.back();
   auto written = write_all_at(pack.fd->get(), end_, record, pack.path);
   if (!written) {
-    // Nothing half written stays: a later record must follow the last whole one.
+    // An incomplete record is removed: a later one must follow the last whole one.
     if (io::disk::ftruncate(pack.fd->get(), static_cast<off_t>(end_)) != 0) {
       return errno_error(errno, "cannot truncate the unfinished end of " + pack.path);
     }
@@ -278,9 +265,10 @@ Status PackSet::sync() {
   const int error = io::disk::fdatasync(file->get()) != 0 ? errno : 0;
   std::lock_guard lock(append_mutex_);
   if (error != 0) return cut_back(number, before, error);
-  if (cut_backs_ != cut_backs)  // the kernel told start_pack, and tells it once
+  // The kernel reported the error to start_pack, and reports it only once.
+  if (cut_backs_ != cut_backs)
     return make_error(ErrorCode::io, "cannot fdatasync " + packs_[number].path);
-  if (packs_.size() != number + 1) return {};  // start_pack has synced it
+  if (packs_.size() != number + 1) return {};  // start_pack has already synced it
   std::string mark;
   RecordHeader header;
   header.kind = kCommit;
@@ -298,115 +286,6 @@ std::vector<Digest> PackSet::digests() const {
   all.reserve(index_.size());
   for (const auto& [digest, location] : index_) all.push_back(digest);
   return all;
-}
-
-std::vector<PackSet::Sparse> PackSet::sparse_packs() const {
-  std::shared_lock lock(index_mutex_);
-  std::vector<std::uint64_t> of_use(packs_.size(), 0);
-  for (const auto& [digest, location] : index_)
-    of_use[location.pack] += sizeof(RecordHeader) + location.stored_size;
-  std::vector<Sparse> sparse;
-  for (std::size_t i = 0; i < packs_.size(); ++i) {
-    struct stat info {};
-    if (!packs_[i].fd || ::fstat(packs_[i].fd->get(), &info) != 0) continue;
-    const auto bytes = static_cast<std::uint64_t>(info.st_size);
-    const std::uint64_t useless = bytes - std::min(bytes, of_use[i]);
-    if (useless >= kLeastReclaimed && useless >= bytes / 4) sparse.push_back({i, bytes});
-  }
-  // Those that need least space first: on a full disk they make room for the others.
-  std::sort(sparse.begin(), sparse.end(),
-            [&](const Sparse& a, const Sparse& b) { return of_use[a.pack] < of_use[b.pack]; });
-  return sparse;
-}
-
-Result<std::uint64_t> PackSet::reclaim() {
-  std::uint64_t freed = 0;
-  for (const Sparse& sparse : sparse_packs()) {
-    const auto moved = rewrite(sparse.pack);
-    if (!moved && freed > 0) break;  // the rest is tried again at the next collection
-    if (!moved) return moved.error();
-    freed += sparse.bytes - std::min(sparse.bytes, *moved);
-  }
-  return freed;
-}
-
-Status PackSet::expel(const std::vector<Digest>& digests) {
-  std::set<std::size_t> packs;
-  {
-    std::shared_lock lock(index_mutex_);
-    for (const Digest& digest : digests)
-      if (const auto it = index_.find(digest); it != index_.end()) packs.insert(it->second.pack);
-  }
-  for (const Digest& digest : digests) drop(digest);
-  for (const std::size_t pack : packs) TRY(rewrite(pack));
-  return {};
-}
-
-Result<std::uint64_t> PackSet::rewrite(std::size_t number) {
-  {
-    std::lock_guard lock(append_mutex_);
-    if (number + 1 == packs_.size()) TRY(start_pack());
-  }
-  std::uint64_t cut_backs = 0;
-  {
-    std::lock_guard lock(append_mutex_);
-    cut_backs = cut_backs_;
-  }
-  Moved moved;
-  Status done = move_out(number, &moved);
-  if (done) done = sync();  // before the only other copy goes
-  {
-    std::lock_guard lock(append_mutex_);
-    if (done && cut_backs_ != cut_backs)
-      done = make_error(ErrorCode::io, "the blobs that were moved out of " + packs_[number].path +
-                                           " could not be made durable");
-  }
-  if (!done) {
-    put_back(moved);
-    return done.error();
-  }
-  std::uint64_t bytes = 0;
-  for (const auto& [digest, location] : moved) bytes += sizeof(RecordHeader) + location.stored_size;
-  std::unique_lock lock(index_mutex_);
-  Pack& pack = packs_[number];
-  if (io::disk::unlink(pack.path.c_str()) != 0)
-    return errno_error(errno, "cannot remove " + pack.path);
-  pack.fd.reset();
-  return bytes;
-}
-
-// A pack that stays where it is has them still, whatever became of their copies.
-void PackSet::put_back(const Moved& moved) {
-  std::unique_lock lock(index_mutex_);
-  for (const auto& [digest, location] : moved) index_[digest] = location;
-}
-
-Status PackSet::move_out(std::size_t pack, Moved* moved) {
-  Moved of_use;
-  {
-    std::shared_lock lock(index_mutex_);
-    for (const auto& [digest, location] : index_)
-      if (location.pack == pack) of_use.emplace_back(digest, location);
-  }
-  for (const auto& [digest, location] : of_use) {
-    const auto blob = read(digest);
-    if (!blob && blob.error().code == ErrorCode::not_found) continue;  // dropped meanwhile
-    if (!blob) return blob.error();
-    std::lock_guard lock(append_mutex_);
-    TRY_ASSIGN(const Location copy,
-               write_record(digest, blob->raw_size, blob->compressed, blob->data));
-    std::unique_lock index_lock(index_mutex_);
-    const auto found = index_.find(digest);
-    if (found == index_.end()) continue;
-    found->second = copy;
-    moved->emplace_back(digest, location);
-  }
-  return {};
-}
-
-void PackSet::drop(const Digest& digest) {
-  std::unique_lock lock(index_mutex_);
-  index_.erase(digest);
 }
 
 }  // namespace lockstep::snapshot

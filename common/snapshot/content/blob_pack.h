@@ -16,9 +16,12 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
+#include "common/domain/messages/bulk_protocol.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::snapshot {
+
+inline constexpr std::size_t kPackedBytes = kMaxPieceBytes;  // largest blob in a pack: one piece
 
 struct PackedBlob {
   std::uint32_t raw_size = 0;

@@ -20,8 +20,6 @@
 namespace lockstep::snapshot {
 namespace {
 
-constexpr std::size_t kMaxRememberedTrees = 1'000'000, kMaxRememberedIncomplete = 100'000;
-
 std::uint64_t pieces_of(std::uint64_t total_size) {
   return total_size == 0 ? 1 : (total_size + kMaxPieceBytes - 1) / kMaxPieceBytes;
 }
@@ -76,7 +74,7 @@ Result<std::vector<Digest>> BlobStore::list() const {
   std::vector<Digest> all = impl_->packs->digests();
   TRY_ASSIGN(const std::vector<std::string> folders, io::list_directory(impl_->root));
   for (const std::string& folder : folders) {
-    if (folder.size() != 2) continue;  // packs, tmp, lock
+    if (folder.size() != 2) continue;  // skips packs, tmp and lock
     TRY_ASSIGN(const std::vector<std::string> names,
                io::list_directory(impl_->root + "/" + folder));
     for (const std::string& name : names)
@@ -131,8 +129,8 @@ std::string_view remedy(std::string_view cause) {
 
 }  // namespace
 
-// A disk that does not take a piece is told by the store and the cause: a file that was given up
-// has another name at the next try, and who waits shall hear the same until it does.
+// Errors of the disk name the store and the cause, not the file: each try uses another file name,
+// and the message for those who wait should stay the same.
 Error BlobStore::Impl::named(Error error) const {
   const bool is_of_disk =
       error.code == ErrorCode::resource_exhausted || error.code == ErrorCode::io ||
@@ -170,8 +168,8 @@ Result<bool> BlobStore::Impl::add_to_upload(const BlobPiece& piece, std::string_
   auto found = uploads.find(key);
   if (found == uploads.end()) {
     if (uploads.size() >= kMaxOpenUploads) {
-      // The one that has been silent for longest; its client finds out at its last question and
-      // sends the blob again.
+      // Drops the upload that was silent for longest. Its client notices with its last question,
+      // and sends the blob again.
       uploads.erase(std::min_element(uploads.begin(), uploads.end(), [](auto& a, auto& b) {
         return a.second.touched < b.second.touched;
       }));
@@ -187,7 +185,7 @@ Result<bool> BlobStore::Impl::add_to_upload(const BlobPiece& piece, std::string_
   if (added && !file.complete()) return false;
   if (added) added = file.finish();
   if (added) added = move_into_place(piece.digest, file);
-  // After an error too: a broken upload starts over.
+  // Erased after an error, too: a failed upload starts over.
   uploads.erase(found);
   if (!added) return added.error();
   has_come(piece.digest);
@@ -243,11 +241,11 @@ Status BlobStore::sync() {
     const Error failed =
         folder ? errno_error(errno, "cannot fsync " + *at) : impl_->named(folder.error());
     std::lock_guard guard(impl_->write_mutex);
-    if (!folder) {  // nothing was tried
+    if (!folder) {  // nothing was written
       impl_->unsynced_folders.insert(at, folders.end());
       return failed;
     }
-    // Another try would be believed, and prove nothing.
+    // A second sync would succeed although data was lost, so none is tried.
     impl_->broken =
         make_error(failed.code, failed.message + "; repair the disk and start this program again");
     return *impl_->broken;
@@ -257,7 +255,8 @@ Status BlobStore::sync() {
 
 std::uint64_t BlobStore::losses() const { return impl_->packs->cut_backs(); }
 
-// A blob that is not what it claims to be counts as missing, and nothing that needs it as whole.
+// A blob whose bytes do not match its digest counts as missing, and trees that need it count as
+// incomplete.
 void BlobStore::Impl::forget(const Digest& digest) {
   const auto linked = linked_file(digest);
   (void)remove(digest);
@@ -339,121 +338,19 @@ Result<std::vector<Digest>> BlobStore::missing(const std::vector<Digest>& digest
     std::vector<Digest> lacking;
     for (const Digest& digest : digests) {
       impl_->touch(digest, lease,
-                   asker);  // before the look: what is said to be here stays for a while
+                   // Touched before the check, so that blobs that are reported as present stay for
+                   // a while.
+                   asker);
       if (!has(digest)) lacking.push_back(digest);
     }
     return lacking;
   };
-  // Where nothing is here, nothing need be durable: an upload asks while its pieces come in.
+  // If no blob is here, nothing has to be made durable. This is common: an upload asks while its
+  // pieces arrive.
   std::vector<Digest> lacking = look();
   if (lacking.size() == digests.size()) return lacking;
   TRY(sync());
   return look();
-}
-
-Result<std::vector<Digest>> BlobStore::missing_from(const Digest& root, const Walk& walk) {
-  TRY(sync());
-  TRY_ASSIGN(const std::vector<BlobWanted> wanted, missing_blobs_from(root, walk));
-  std::vector<Digest> digests;
-  digests.reserve(wanted.size());
-  for (const BlobWanted& blob : wanted) digests.push_back(blob.digest);
-  return digests;
-}
-
-Result<std::vector<BlobWanted>> BlobStore::missing_blobs_from(const Digest& root,
-                                                              const Walk& walk) {
-  std::vector<BlobWanted> missing;
-  std::vector<Digest> visited;
-  std::uint64_t times_forgot = 0;
-  {
-    std::lock_guard guard(impl_->complete_mutex);
-    times_forgot = impl_->times_forgot;
-  }
-  TRY(impl_->walk(*this, root, walk, missing, visited));
-  std::lock_guard guard(impl_->complete_mutex);
-  if (missing.empty() && times_forgot == impl_->times_forgot) {
-    if (impl_->complete.size() + visited.size() > kMaxRememberedTrees) impl_->complete.clear();
-    impl_->complete.insert(visited.begin(), visited.end());
-  }
-  return missing;
-}
-
-bool BlobStore::Impl::is_complete(const Digest& directory) {
-  std::lock_guard guard(complete_mutex);
-  return complete.count(directory) != 0;
-}
-
-std::optional<BlobWanted> BlobStore::Impl::known_missing(const BlobStore& store,
-                                                         const Digest& directory) {
-  BlobWanted missing;
-  {
-    std::lock_guard guard(complete_mutex);
-    const auto found = incomplete.find(directory);
-    if (found == incomplete.end()) return std::nullopt;
-    missing = found->second;
-  }
-  if (!store.has(missing.digest)) return missing;
-  std::lock_guard guard(complete_mutex);
-  incomplete.erase(directory);
-  return std::nullopt;
-}
-
-Status BlobStore::Impl::walk(const BlobStore& store, const Digest& tree, const Walk& how,
-                             std::vector<BlobWanted>& missing, std::vector<Digest>& visited) {
-  struct Open {
-    BlobWanted blob;
-    int depth = 0;
-  };
-  std::vector<Open> open{{{tree, 0, true}}};
-  std::unordered_set<Digest> seen_directories{tree}, seen_files;
-  WalkMeter meter(how);
-  const auto ends = [&] { return missing.size() >= how.most_missing; };
-  while (!open.empty() && !ends()) {
-    const BlobWanted next = open.back().blob;
-    const int depth = open.back().depth;
-    open.pop_back();
-    if (is_complete(next.digest)) continue;
-    if (is_condemned(next.digest)) {
-      missing.push_back(next);
-      continue;
-    }
-    if (how.most_missing == 1) {
-      if (const auto known = known_missing(store, next.digest)) {
-        missing.push_back(*known);
-        return {};
-      }
-    }
-    auto bytes = meter.read(store, next.digest, depth);
-    if (!bytes && bytes.error().code != ErrorCode::not_found &&
-        bytes.error().code != ErrorCode::corrupt) {
-      return bytes.error();
-    }
-    if (!bytes) {
-      missing.push_back(next);
-      continue;
-    }
-    Status counted;
-    const Status decoded = each_entry(*bytes, [&](const Entry& entry) {
-      counted = meter.entry();
-      if (!counted || ends()) return false;
-      if (entry.kind == EntryKind::symlink) return true;
-      const BlobWanted child{entry.digest, entry.size, entry.kind == EntryKind::directory};
-      if (child.directory && seen_directories.insert(entry.digest).second)
-        open.push_back({child, depth + 1});
-      if (child.directory || !seen_files.insert(entry.digest).second) return true;
-      if (store.has(entry.digest)) return true;
-      missing.push_back(child);
-      if (how.most_missing != 1) return true;
-      std::lock_guard guard(complete_mutex);
-      if (incomplete.size() >= kMaxRememberedIncomplete) incomplete.clear();
-      incomplete.try_emplace(next.digest, child);
-      return true;
-    });
-    TRY(std::move(counted));
-    if (!decoded) return decoded.error().within("blob " + next.digest.hex());
-    if (!ends()) visited.push_back(next.digest);
-  }
-  return {};
 }
 
 }  // namespace lockstep::snapshot

@@ -33,7 +33,6 @@
 
 namespace lockstep::snapshot {
 
-inline constexpr std::size_t kPackedBytes = kMaxPieceBytes;  // largest blob in a pack: one piece
 inline constexpr std::size_t kMaxOpenUploads =
     256;  // incomplete blobs of all uploaders together, each of them a file in tmp/
 

@@ -125,6 +125,12 @@ struct BlobStore::Impl {
   std::optional<BlobWanted> known_missing(const BlobStore& store, const Digest& directory);
   Status walk(const BlobStore& store, const Digest& tree, const Walk& how,
               std::vector<BlobWanted>& missing, std::vector<Digest>& visited);
+  struct MissingWalk;
+  struct OpenDirectory {
+    BlobWanted blob;
+    int depth = 0;  // 0: the root
+  };
+  Status read_entries(MissingWalk& walk, const OpenDirectory& directory, const std::string& bytes);
 };
 
 }  // namespace lockstep::snapshot

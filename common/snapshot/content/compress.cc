@@ -13,7 +13,7 @@ struct FreeContext {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-// A context costs far more than a small piece: one for each thread.
+// A context is expensive compared to a small piece, so each thread has one.
 ZSTD_CCtx* compressor() {
   thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
   return context.get();
@@ -23,7 +23,8 @@ ZSTD_DCtx* decompressor() {
   return context.get();
 }
 
-constexpr std::size_t kWorthwhileBytes = 128;  // below this a frame's header eats the gain
+// Below this size a frame's header is larger than the gain.
+constexpr std::size_t kWorthwhileBytes = 128;
 
 Status decompress_into(std::string& raw, std::string_view frame, std::size_t raw_size) {
   raw.resize(raw_size);
@@ -43,7 +44,7 @@ Status decompress_into(std::string& raw, std::string_view frame, std::size_t raw
 
 std::optional<std::string> compress_if_smaller(std::string_view raw) {
   if (raw.size() < kWorthwhileBytes) return std::nullopt;
-  // Half of what is tried cannot be compressed: that costs no new memory.
+  // Half of the pieces cannot be compressed, so the buffer is reused.
   thread_local std::string frame;
   const std::size_t bound = ZSTD_compressBound(raw.size());
   if (frame.size() < bound) frame.resize(bound);

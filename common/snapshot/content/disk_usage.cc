@@ -25,7 +25,7 @@ class Usage {
 
   io::FolderStack stack_;
   dev_t device_ = 0;
-  std::set<std::pair<dev_t, ino_t>> linked_;  // files with several names
+  std::set<std::pair<dev_t, ino_t>> linked_;  // files with several names that were counted
 };
 
 Status Usage::add(int parent, const char* name) {
@@ -55,7 +55,7 @@ Status Usage::walk() {
     if (entry != nullptr) {
       TRY(add(stack_.fd(), entry->d_name));
     } else if (!stack_.leave()) {
-      return {};  // it was moved or removed: the rest is passed over
+      return {};  // it was moved or removed, so the rest is skipped
     }
   }
   return {};

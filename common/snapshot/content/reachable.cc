@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "common/snapshot/content/walk_meter.h"
 #include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {
@@ -12,7 +13,8 @@ namespace {
 
 constexpr std::size_t kFirstTidy = 1'000'000;
 
-// A directory may name one blob a million times: what is gathered stays within twice what differs.
+// A directory may name one blob a million times, so the list never grows above twice the number of
+// different blobs.
 class Gathered {
  public:
   Status add(const Digest& digest) {
@@ -71,7 +73,7 @@ Result<Reachable> reachable_from(const BlobStore& store, const Digest& root, con
       is_whole = false;
       continue;
     }
-    // Only a valid object names others: what is no directory is one blob, whatever it looks like.
+    // Only a valid directory object names other blobs. Anything else counts as one blob.
     if (!each_entry(*bytes, [](const Entry&) { return true; })) continue;
     Status added;
     (void)each_entry(*bytes, [&](const Entry& entry) {
@@ -99,7 +101,7 @@ Result<ReachableTrees::Set> ReachableTrees::find(const Digest& root, const Walk&
   if (Set set = known(root)) return set;
   TRY_ASSIGN(Reachable walked, reachable_from(store_, root, walk));
   auto set = std::make_shared<const Reachable>(std::move(walked));
-  if (!set->is_whole()) return Set(set);  // more of it may come
+  if (!set->is_whole()) return Set(set);  // more of the set may arrive
   const std::lock_guard guard(mutex_);
   if (known_.count(root) != 0) return Set(set);
   by_use_.push_front(root);

@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "common/snapshot/content/blob_pack.h"
+#include "common/snapshot/content/walk_meter.h"
 #include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {
@@ -15,7 +17,7 @@ class Sizer {
   Sizer(const BlobStore& store, const Walk& walk, Count count)
       : store_(store), meter_(walk), count_(count) {}
 
-  // A directory is looked at once, however often it is named: a small object may name 2^n files.
+  // Each directory is read once, however often it is named: a small object can name 2^n files.
   Result<std::uint64_t> size_of(const Digest& directory, int depth) {
     if (const auto known = known_.find(directory); known != known_.end()) return known->second;
     if (depth > kMaxTreeDepth)

@@ -1,21 +1,16 @@
 #pragma once
 // Bounds for code that walks over a tree which somebody else made, and a place to pause. A walk
 // reads directory objects; a small upload may name millions of entries, and each costs time and
-// memory.
+// memory. WalkMeter counts them.
 
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <string>
 
-#include "common/base/bytes.h"
-#include "common/base/digest.h"
 #include "common/base/result.h"
 #include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {
-
-class BlobStore;
 
 // Called at least once for each few thousand entries and for each piece of an object. It may block,
 // and its error ends the walk. Empty: the walk never pauses.
@@ -35,23 +30,5 @@ inline Walk bounded_walk(Pause pause) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;
   return {std::move(pause), kMaxTreeEntries, kMostBytes, kMaxTreeDepth};
 }
-
-// Counts what one walk has seen against its bounds. A tree that exceeds one is an invalid_argument,
-// so that nobody takes it for a full disk and tries again.
-class WalkMeter {
- public:
-  explicit WalkMeter(const Walk& walk) : walk_(walk) {}
-
-  // invalid_argument: too many. Pauses now and then.
-  Status entry();
-  // Reads a directory object of this depth (0: the root). Pauses between its pieces.
-  // invalid_argument: too deep, or too many bytes.
-  Result<std::string> read(const BlobStore& store, const Digest& digest, int depth);
-  Status pause() const { return walk_.pause ? walk_.pause() : Status(); }
-
- private:
-  const Walk& walk_;
-  std::uint64_t entries_ = 0, bytes_ = 0;
-};
 
 }  // namespace lockstep::snapshot

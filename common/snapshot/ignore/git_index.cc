@@ -13,9 +13,10 @@
 namespace lockstep::snapshot {
 namespace {
 
-constexpr std::size_t kStatBytes = 40, kModeAt = 24;  // of an entry, before the object's id
-constexpr std::uint16_t kIsExtended = 0x4000;         // of the flags
-constexpr std::uint32_t kFolderMode = 0040000;        // of a sparse index: it has no path of a file
+constexpr std::size_t kStatBytes = 40, kModeAt = 24;  // bytes of an entry before the object's id
+constexpr std::uint16_t kIsExtended = 0x4000;         // bit of the flags
+// Mode of an entry in a sparse index; it has no file's path.
+constexpr std::uint32_t kFolderMode = 0040000;
 constexpr std::uint32_t kKindOfMode = 0170000;
 // Version 4 stores each path as its difference from the previous one, so a small file can expand to
 // a huge list.
@@ -23,7 +24,7 @@ constexpr std::size_t kMostPathBytes = 4'096, kMostBytes = 256u << 20;
 
 Error corrupt() { return make_error(ErrorCode::corrupt, "is not a git index, or is truncated"); }
 
-// Reads from the front; after it failed, all that it reads is zero.
+// Reads from the front; after a failure every value is zero.
 class Bits {
  public:
   explicit Bits(std::string_view text) : text_(text) {}
@@ -40,12 +41,12 @@ class Bits {
     text_.remove_prefix(size);
     return taken;
   }
-  std::uint32_t number(std::size_t size) {  // big endian
+  std::uint32_t number(std::size_t size) {  // in big-endian order
     std::uint32_t value = 0;
     for (const char c : take(size)) value = (value << 8) | static_cast<unsigned char>(c);
     return value;
   }
-  // As git writes offsets: seven bits a byte, and each further byte adds one.
+  // An offset in git's encoding: seven bits per byte, and each further byte adds one.
   std::size_t offset() {
     std::uint32_t byte = number(1);
     std::size_t value = byte & 127;
@@ -73,7 +74,7 @@ class Entries {
  public:
   Entries(std::uint32_t version, std::size_t id_bytes) : version_(version), id_bytes_(id_bytes) {}
 
-  // The path of the next entry; "": it has none.
+  // The path of the next entry; "": the entry has none.
   std::optional<std::string_view> next(Bits& bits) {
     const std::size_t before = bits.left();
     const std::string_view stat = bits.take(kStatBytes);
@@ -88,7 +89,7 @@ class Entries {
     } else {
       path_ = bits.until_zero();
       const std::size_t used = before - bits.left();
-      bits.take((8 - used % 8) % 8);  // one zero at least stands behind the path
+      bits.take((8 - used % 8) % 8);  // at least one zero follows the path
     }
     if (bits.failed() || path_.size() > kMostPathBytes) return std::nullopt;
     Bits mode(stat.substr(kModeAt));

@@ -19,7 +19,7 @@ bool is_cntrl(unsigned char c) { return c < 32 || c == 127; }
 bool is_graph(unsigned char c) { return between(c, 33, 126); }
 bool is_print(unsigned char c) { return between(c, 32, 126); }
 bool is_punct(unsigned char c) { return is_graph(c) && !is_alnum(c); }
-// git's own: without vertical tab and form feed.
+// git's definition: without vertical tab and form feed.
 bool is_space(unsigned char c) { return is_blank(c) || c == '\n' || c == '\r'; }
 bool is_xdigit(unsigned char c) {
   return is_digit(c) || between(c, 'a', 'f') || between(c, 'A', 'F');
@@ -56,8 +56,8 @@ std::optional<bool> match_class(std::string_view glob, std::size_t& at, char cha
   const bool negated = i < glob.size() && (glob[i] == '!' || glob[i] == '^');
   if (negated) ++i;
   bool matched = false;
-  std::optional<unsigned char> previous;  // where a range may start
-  // The first character is never the end: "[]a]" holds a ']'.
+  std::optional<unsigned char> previous;  // a possible start of a range
+  // The first character is never the end: "[]a]" contains ']'.
   for (bool first = true; first || i >= glob.size() || glob[i] != ']'; first = false) {
     if (i >= glob.size()) return std::nullopt;
     const bool is_range = glob[i] == '-' && previous && i + 1 < glob.size() && glob[i + 1] != ']';

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kSpecial = "*?[\\";
 
-// Trailing blanks go, unless a backslash stands before them. Tabs stay.
+// Removes trailing blanks, unless a backslash precedes them. Tabs stay.
 std::string_view without_trailing_blanks(std::string_view line) {
   std::size_t keep = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -50,7 +50,7 @@ bool base_name_matches(const IgnorePattern& pattern, std::string_view name) {
   return glob_matches(glob, name, false);
 }
 
-// The literal beginning is compared first and taken off both, as git does it: so "a**/b" is read as
+// The literal beginning is compared first and removed from both, as git does: "a**/b" is read as
 // "a", then "**/b".
 bool path_matches(const IgnorePattern& pattern, std::string_view path) {
   const std::string_view glob = pattern.glob;
@@ -58,8 +58,8 @@ bool path_matches(const IgnorePattern& pattern, std::string_view path) {
   return glob_matches(glob.substr(pattern.literal), path.substr(pattern.literal), true);
 }
 
-// One match of a glob against a text: a depth-first search that remembers where it failed, so that
-// many stars do not make it exponential.
+// Matches one glob against one text: a depth-first search that remembers failures, so that many
+// stars do not make it exponential.
 class Matcher {
  public:
   Matcher(std::string_view glob, std::string_view text, bool stars_stop_at_slash)
@@ -78,7 +78,7 @@ class Matcher {
   }
 
  private:
-  // Matches one character that is no star, and moves `g` behind it.
+  // Matches one character other than a star, and moves `g` past it.
   bool one(std::size_t& g, char c) {
     const bool blocked = stop_ && c == '/';
     switch (glob_[g]) {
@@ -108,7 +108,7 @@ class Matcher {
     const std::string_view rest = glob_.substr(after);
     const bool before_slash = rest.empty() || rest[0] == '/' || rest.starts_with("\\/");
     const bool is_deep = !stop_ || (after - g >= 2 && after_slash && before_slash);
-    // "**/" may also stand for nothing at all.
+    // "**/" may also match nothing.
     const bool is_named_deep = stop_ && is_deep;
     if (is_named_deep && rest.starts_with('/') && run(after + 1, t)) return true;
     for (;; ++t) {

@@ -15,8 +15,8 @@
 namespace lockstep::snapshot {
 namespace {
 
-constexpr std::string_view kGitFile = "gitdir:";  // of a worktree, or of a submodule
-constexpr Bytes kMostGitFile = kibibytes(8);      // a path
+constexpr std::string_view kGitFile = "gitdir:";  // the file of a worktree or a submodule
+constexpr Bytes kMostGitFile = kibibytes(8);      // the file holds a path
 
 std::string parent_of(const std::string& path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
@@ -31,7 +31,7 @@ bool is_file(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
-// The one line of a small file that names a folder, which may be relative to `from`.
+// Reads a small file with one line that names a folder; the name may be relative to `from`.
 std::string folder_named_in(const std::string& file, std::string_view lead,
                             const std::string& from) {
   const auto text = io::read_regular_file(file, kMostGitFile);
@@ -43,8 +43,8 @@ std::string folder_named_in(const std::string& file, std::string_view lead,
 }
 
 struct GitFolders {
-  std::string own;     // with the index; of a worktree it is not the common one
-  std::string common;  // with info/exclude and the configuration
+  std::string own;     // the folder with the index; for a worktree it is not the common one
+  std::string common;  // the folder with info/exclude and the configuration
 };
 
 // nullopt: `folder` is not the root of a repository.
@@ -57,7 +57,7 @@ std::optional<GitFolders> git_folders_of(const std::string& folder) {
   return GitFolders{elsewhere, common.empty() ? elsewhere : common};
 }
 
-// As `git init --object-format` writes it.
+// The length of ids, from the value that `git init --object-format` writes.
 std::size_t id_bytes_of(const std::string& git) {
   std::string text =
       io::read_regular_file(in(git, "config"), Bytes{kMaxIgnoreFileBytes}).value_or("");
@@ -69,8 +69,8 @@ std::size_t id_bytes_of(const std::string& git) {
   return line.find("sha256") == line.npos ? kSha1Bytes : kSha256Bytes;
 }
 
-// Whose rules may decide what is left out: ours, root's, and those of the folder's owner, who could
-// have written an ignore file into the folder itself.
+// Whether the owner's rules may exclude files: ours, root's, and those of the folder's owner, who
+// could also write an ignore file into the folder.
 bool is_trusted(const std::string& root, const struct stat& folder) {
   struct stat git {};
   if (::lstat(in(root, ".git").c_str(), &git) != 0) return false;

@@ -11,20 +11,20 @@
 #include <string_view>
 #include <utility>
 
-#include "common/snapshot/capture/scan.h"
+#include "common/snapshot/capture/file_stat.h"
 
 namespace lockstep::snapshot {
 namespace {
 
 constexpr std::size_t kReadBytes = 256u << 10;
-// So many neighbouring pieces between two of these sizes are made one piece: a file that grows for
-// days has few pieces, and each byte is sent a few times at most.
+// This many neighbouring pieces of a similar size become one. So a file that grows for days has few
+// pieces, and each byte is sent only a few times.
 constexpr std::size_t kMergedAtOnce = 16;
 constexpr std::array<std::uint64_t, 4> kSmallPieces = {1u << 10, 16u << 10, 256u << 10, 4u << 20};
 
 using Take = std::function<void(std::string_view)>;
 
-// False: it could not be read, or it is shorter.
+// False: the file cannot be read, or is shorter.
 bool read_range(int fd, std::uint64_t offset, std::uint64_t size, const Take& take) {
   std::string buffer(std::min<std::uint64_t>(kReadBytes, size), '\0');
   for (std::uint64_t done = 0; done < size;) {
@@ -58,7 +58,7 @@ bool has_pieces(int fd, const FileVersion& before) {
   });
 }
 
-// Whether the file begins with all that `before` had.
+// Whether the file begins with the contents of `before`.
 bool extends(int fd, const FileIdentity& now, const FileVersion& before, Rest rest) {
   const FileIdentity& was = before.identity;
   if (now.device != was.device || now.inode != was.inode || now.size < was.size) return false;
@@ -68,10 +68,10 @@ bool extends(int fd, const FileIdentity& now, const FileVersion& before, Rest re
 
 struct Wanted {
   Piece piece;
-  bool is_known = false;  // its digest
+  bool is_known = false;  // the digest is known
 };
 
-// Pieces at the end become one while there are many of about one size.
+// Merges pieces at the end while many have about the same size.
 void merge_small(std::vector<Wanted>& pieces) {
   std::uint64_t least = 0;
   for (const std::uint64_t small : kSmallPieces) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/digest.h"
+#include "common/base/time.h"
 #include "common/snapshot/capture/capture.h"
 #include "common/snapshot/live/pieces.h"
 #include "common/snapshot/stat_cache.h"
@@ -33,7 +34,8 @@ inline constexpr std::uint64_t kSmallFile = 64u << 10;
 // Largest new piece of a file that is being written.
 inline constexpr std::uint64_t kPieceOfGrowing = 16u << 20;
 
-enum class Rest { at_rest, written };  // whether a program is writing the file
+inline constexpr Duration kFileAtRest = seconds(1);  // unchanged for so long
+enum class Rest { at_rest, written };                // whether a program is writing the file
 
 struct ReadResult {
   Version version;

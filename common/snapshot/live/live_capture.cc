@@ -17,15 +17,15 @@ namespace {
 
 constexpr Duration kLeftOutFor = minutes(1);
 
-// The clock of a file system may be behind ours, and then a file that grows looks old: its age
-// counts only while no look has seen it change.
+// The file system's clock may be behind ours, which makes a growing file look old. So its age
+// counts only if no look has seen it change.
 bool is_at_rest(const FileIdentity& file, bool has_changed, Duration unchanged_for,
                 const LiveClock& now) {
   const std::int64_t age = now.wall_ns - file.ctime_ns;
   return unchanged_for >= kFileAtRest || (!has_changed && age >= kFileAtRest.count());
 }
 
-// What must be read of a file of which `before` is known.
+// How many bytes of the file must be read, given what `before` has.
 std::uint64_t cost_of(const FileIdentity& file, const FileVersion* before, Rest rest) {
   if (before == nullptr || before->identity.inode != file.inode ||
       before->identity.device != file.device || before->identity.size > file.size)
@@ -69,14 +69,14 @@ LiveCapture::Watched& LiveCapture::watch(const std::string& path, const FileIden
   if (watched.seen == identity) return watched;
   watched.seen = identity;
   watched.since = now.steady;
-  // A file that moved along with its folder is as it was.
+  // A file that moved with its folder is unchanged.
   const Version other = is_new && has_looked_ ? renamed(identity) : nullptr;
   const bool has_moved = other != nullptr && other->identity == identity;
   watched.has_changed = !is_new || (has_looked_ && !has_moved);
   return watched;
 }
 
-// What is to be read of the file now, if anything.
+// What must be read of the file now, if anything.
 std::optional<LiveCapture::Work> LiveCapture::judge(const std::string& path,
                                                     const FileIdentity& identity,
                                                     const LiveClock& now) {
@@ -107,7 +107,7 @@ std::optional<LiveCapture::Work> LiveCapture::judge(const std::string& path,
   return work;
 }
 
-// Also begins the next state with what is there and was sent.
+// Also begins the next state with the files that exist and were sent.
 std::vector<LiveCapture::Work> LiveCapture::look(const Scan& scan, const LiveClock& now) {
   std::vector<Work> work;
   std::map<std::string, Watched> before = std::exchange(watched_, {});
@@ -122,7 +122,7 @@ std::vector<LiveCapture::Work> LiveCapture::look(const Scan& scan, const LiveClo
       if (auto one = judge(path, file.identity, now)) work.push_back(*std::move(one));
       if (const auto kept = kept_.find(path); kept != kept_.end()) captured_.insert(*kept);
     }
-  // A new file that is still being written comes with others, so that the first list has it.
+  // A new file that is still being written is sent with the others, so that the first list has it.
   const auto is_due = [](const Work& one) { return one.is_due; };
   if (std::none_of(work.begin(), work.end(), is_due)) work.clear();
   std::stable_sort(work.begin(), work.end(),
@@ -130,7 +130,7 @@ std::vector<LiveCapture::Work> LiveCapture::look(const Scan& scan, const LiveClo
   return work;
 }
 
-// Folders and links, and which files are there.
+// A digest of folders and links, and of which files exist.
 Digest LiveCapture::shape_of(const Scan& scan) const {
   Sha256 hash;
   const auto add = [&](const std::string& text) { hash.update(text + '\0'); };
@@ -148,7 +148,7 @@ bool LiveCapture::may_read(const Work& work, std::uint64_t already) const {
   return work.cost <= kAlwaysRead || allowance_ > 0;
 }
 
-// False: none could be read.
+// False: no file could be read.
 bool LiveCapture::read(const Scan& scan, std::vector<Work> work, LiveTree& out) {
   std::uint64_t already = 0, held = 0;
   bool any = false;
@@ -156,13 +156,13 @@ bool LiveCapture::read(const Scan& scan, std::vector<Work> work, LiveTree& out) 
     if (!may_read(one, already)) break;
     const io::Fd fd =
         open_entry(scan.root.get(), one.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (!fd) continue;  // it is gone, or another kind of entry
+    if (!fd) continue;  // it was removed, or is another kind of entry now
     const std::uint64_t may_hold = one.rest == Rest::written ? kHeldBytes - held : 0;
     auto result = read_version(fd.get(), one.before.get(), one.rest, may_hold);
     already += one.cost;
     allowance_ -= static_cast<std::int64_t>(one.cost);
     if (!result) continue;
-    // It was written to since it was looked at: as it is now it has not rested.
+    // The file was written to since it was examined, so its current version is not at rest.
     const bool is_torn = one.rest == Rest::at_rest && result->version->identity != one.identity;
     if (is_torn) continue;
     any = true;
@@ -185,12 +185,12 @@ bool LiveCapture::read(const Scan& scan, std::vector<Work> work, LiveTree& out) 
 
 namespace {
 
-// Takes apart what was captured: into the entries of the tree, and the files in pieces.
+// Splits a capture into the entries of the tree and files in pieces.
 class Builder {
  public:
   explicit Builder(Scan& scan) : scan_(scan), digests_(scan.folders.size()) {}
 
-  // `is_new`: it was read just now.
+  // `is_new`: it was read in this capture.
   void add_file(std::size_t folder, ScannedFile file, const FileVersion* whole,
                 const FileVersion* partial, bool is_new);
   std::vector<ScannedFile> take_files(std::size_t folder) { return std::move(files_[folder]); }
@@ -199,7 +199,7 @@ class Builder {
   std::vector<FileRecord> records;
   std::vector<PiecedFile> pieced;
   std::uint64_t files = 0, partial = 0, bytes = 0;
-  bool has_empty = false;  // a piece without bytes
+  bool has_empty = false;  // whether there is a piece without bytes
   const std::vector<std::vector<Digest>>& digests() const { return digests_; }
 
  private:
@@ -211,7 +211,7 @@ class Builder {
   std::vector<std::vector<Digest>> digests_;
 };
 
-// What is there as it was read can be sent again if the receiver has lost it.
+// A file that is unchanged since it was read can be sent again if the receiver has lost it.
 void Builder::list(const std::string& path, const FileVersion& version) {
   if (version.pieces.empty()) records.push_back({path, sha256(""), 0, {}, 0});
   for (const Piece& piece : version.pieces)

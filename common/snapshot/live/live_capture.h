@@ -20,7 +20,6 @@
 
 namespace lockstep::snapshot {
 
-inline constexpr Duration kFileAtRest = seconds(1);        // unchanged for so long
 inline constexpr Duration kGrowingEvery = seconds(10);     // between captures of a growing file;
                                                            // the first comes after kFileAtRest
 inline constexpr Bytes kReadAtOnce = mebibytes(256);       // by one capture, and at least one file

@@ -69,15 +69,16 @@ Result<PiecedFile> file_of(const Directory& directory) {
   return file;
 }
 
-// Files that a folder gets, by their names, and folders in it that get some.
+// Files to add to a folder, by name, and folders in it that get some.
 struct Added {
   std::map<std::string, const PiecedFile*> files;
-  std::map<std::string, const PiecedFile*> beside;  // partial ones that never take a name
+  std::map<std::string, const PiecedFile*> beside;  // partial files, which never take the name
   std::map<std::string, Added> folders;
 };
 using Entries = std::map<std::string, Entry>;
 
-// Names that were cut to the same beginning are numbered on, not each from 1.
+// Numbers names that were cut to the same beginning, and goes on from the last number instead of
+// from 1.
 class FreeNames {
  public:
   explicit FreeNames(const Entries& taken) : taken_(taken) {}
@@ -162,7 +163,7 @@ std::vector<DirectoryObject> encode(const std::vector<PiecedFile>& files) {
     Directory directory;
     directory.entries.push_back(
         {std::string(file.partial ? kPartial : kWhole), EntryKind::symlink, 0, 0, {}, file.path});
-    // Without bytes, a piece has the mode.
+    // A file without bytes has one empty piece, which carries the mode.
     std::vector<Piece> pieces = file.pieces;
     if (pieces.empty()) pieces.push_back({0, 0, sha256("")});
     for (const Piece& piece : pieces)

@@ -5,14 +5,13 @@
 #include <optional>
 #include <utility>
 
-#include "common/snapshot/live/live_capture.h"
 #include "common/snapshot/live/pieces.h"
 #include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {
 namespace {
 
-// The times of files have ticks, and a rank's end is seen a little after it.
+// File times are rounded to ticks, and the end of a rank is noticed a little later.
 constexpr Duration kTicks = milliseconds(100);
 
 // Changes single files of a captured tree.
@@ -21,7 +20,7 @@ class TreeEdit {
   explicit TreeEdit(Snapshot& tree) : tree_(tree) {
     for (const DirectoryObject& object : tree.directories) known_[object.digest] = &object.bytes;
   }
-  // Returns the file's entry as it was; `whole` takes its place if it is one blob.
+  // Returns the file's former entry; `whole` replaces it if it is one blob.
   Result<Entry> replace(const std::string& path, const FileVersion& whole) {
     TRY_ASSIGN(tree_.root, in(tree_.root, path, whole));
     for (auto& [digest, bytes] : fresh_) tree_.directories.push_back({digest, bytes});

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "common/grammar/job_name.h"
 #include "common/wire/job/environment_codec.h"
 #include "common/wire/job/found_codec.h"
 #include "common/wire/job/job_codec.h"

@@ -1,12 +1,13 @@
 #include "common/wire/job/job_codec.h"
 
+#include "common/domain/environment/docker_args.h"
 #include "common/domain/job/pipeline.h"
 #include "common/domain/targets/node_labels.h"
 #include "common/domain/why/all/old_texts.h"
 #include "common/domain/why/why.h"
+#include "common/grammar/job_name.h"
 #include "common/wire/job/environment_codec.h"
 #include "common/wire/job/found_codec.h"
-#include "common/wire/job/pipeline_codec.h"
 #include "common/wire/why_codec.h"
 
 namespace lockstep::pb {
@@ -495,6 +496,10 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
 
 Status read_priority(int value, const char* field, lockstep::Priority* out) {
   return read_enum(value, lockstep::Priority::high, field, out);
+}
+
+Status read_job_status(int value, const char* field, lockstep::JobStatus* out) {
+  return read_enum(value, lockstep::JobStatus::canceled, field, out);
 }
 
 Status read_cause(int value, const char* field, lockstep::Cause* out) {

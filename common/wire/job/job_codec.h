@@ -1,6 +1,8 @@
 #pragma once
 // JobSpec and the exit reports, to and from proto/job.proto. See fields.h.
 
+#include "common/domain/data/outputs.h"
+#include "common/domain/job/job_status.h"
 #include "common/domain/job/spec.h"
 #include "common/domain/ranks/exit_report.h"
 #include "common/wire/fields.h"
@@ -33,6 +35,14 @@ void to_wire(const lockstep::ClockOffset& from, ClockOffset* to);
 Status from_wire(const ClockOffset& from, lockstep::ClockOffset* to);
 void to_wire(const lockstep::ExitReport& from, ExitReport* to);
 Status from_wire(const ExitReport& from, lockstep::ExitReport* to);
+// In pipeline_codec.cc: a pipeline, the task of an array, and what became of a step's outputs.
+void to_wire(const lockstep::PipelineSpec& from, PipelineSpec* to);
+Status from_wire(const PipelineSpec& from, lockstep::SharedPipeline* to);
+void to_wire(const lockstep::ArrayTask& from, ArrayTask* to);
+Status from_wire(const ArrayTask& from, lockstep::ArrayTask* to);
+void to_wire(const lockstep::MergedOutput& from, MergedOutput* to);
+Status from_wire(const MergedOutput& from, lockstep::MergedOutput* to);
+Status read_job_status(int value, const char* field, lockstep::JobStatus* out);
 Status read_priority(int value, const char* field, lockstep::Priority* out);
 Status read_cause(int value, const char* field, lockstep::Cause* out);
 

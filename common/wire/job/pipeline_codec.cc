@@ -1,5 +1,6 @@
-#include "common/wire/job/pipeline_codec.h"
+// Pipelines and the outputs of their steps: of job_codec.h.
 
+#include "common/domain/job/pipeline.h"
 #include "common/wire/job/job_codec.h"
 
 namespace lockstep::pb {

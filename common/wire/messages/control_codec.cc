@@ -1,5 +1,6 @@
 #include "common/wire/messages/control_codec.h"
 
+#include "common/grammar/job_name.h"
 #include "common/wire/job/assignment_codec.h"
 #include "common/wire/job/attach_codec.h"
 #include "common/wire/job/job_codec.h"

@@ -1,4 +1,5 @@
 #include "common/wire/targets/schedule_codec.h"
+#include "common/domain/targets/cron.h"
 #include "common/wire/why_codec.h"
 
 #include <climits>

@@ -1,7 +1,7 @@
 #include "common/wire/views/metrics_codec.h"
 
 #include "common/wire/job/assignment_codec.h"
-#include "common/wire/views/views_codec.h"
+#include "common/wire/job/job_codec.h"
 
 namespace lockstep::pb {
 

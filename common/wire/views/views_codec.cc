@@ -1,11 +1,12 @@
 #include "common/wire/views/views_codec.h"
 
+#include "common/domain/job/pipeline.h"
 #include "common/domain/why/all/old_texts.h"
+#include "common/grammar/job_name.h"
 #include "common/wire/job/assignment_codec.h"
 #include "common/wire/job/environment_codec.h"
 #include "common/wire/job/found_codec.h"
 #include "common/wire/job/job_codec.h"
-#include "common/wire/job/pipeline_codec.h"
 #include "common/wire/targets/fabric_codec.h"
 #include "common/wire/targets/node_codec.h"
 #include "common/wire/views/metrics_codec.h"
@@ -51,10 +52,6 @@ Status read_counts(const Counts& from, const char* field, std::map<std::string, 
 }
 
 }  // namespace
-
-Status read_job_status(int value, const char* field, lockstep::JobStatus* out) {
-  return read_enum(value, lockstep::JobStatus::canceled, field, out);
-}
 
 void to_wire(const lockstep::PartView& from, PartView* to) {
   to->set_node(from.node.value);

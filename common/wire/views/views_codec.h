@@ -23,6 +23,5 @@ void to_wire(const lockstep::JobEvent& from, JobEvent* to);
 Status from_wire(const JobEvent& from, lockstep::JobEvent* to);
 void to_wire(const lockstep::LauncherStatus& from, LauncherStatus* to);
 Status from_wire(const LauncherStatus& from, lockstep::LauncherStatus* to);
-Status read_job_status(int value, const char* field, lockstep::JobStatus* out);
 
 }  // namespace lockstep::pb

@@ -10,7 +10,7 @@
 namespace lockstep::launcher {
 namespace {
 
-constexpr std::size_t kMaxNames = 20;  // hosts or settings that are named
+constexpr std::size_t kMaxNames = 20;  // the most hosts or settings that one message names
 
 std::string listed(const std::vector<std::string>& names) {
   if (names.size() <= kMaxNames) return fmt::format("{}", fmt::join(names, ", "));
@@ -18,7 +18,7 @@ std::string listed(const std::vector<std::string>& names) {
                      names.size() - kMaxNames);
 }
 
-// Names of what is only in `after`, only in `before`, and different in both.
+// Names that only `after` has, that only `before` has, and whose values differ.
 struct Differences {
   std::vector<std::string> added, removed, changed;
 };
@@ -42,7 +42,7 @@ std::string hosts_text(const ComputeSpec& before, const ComputeSpec& after) {
   const auto by_name = [](const ComputeSpec& spec) {
     std::map<std::string, SshHost> hosts;
     for (SshHost host : spec.hosts) {
-      host.secret_owner.clear();  // the launcher fills it in
+      host.secret_owner.clear();  // only the launcher sets it
       hosts.emplace(host.name, std::move(host));
     }
     return hosts;

@@ -25,7 +25,7 @@ bool is_admin(const State& state, const Caller& caller) {
   return is_allowed(state.principals(), caller, Permission::manage_users, {});
 }
 
-// In any of the caller's projects.
+// Whether the caller may list it in one of their projects.
 bool may_list(const State& state, const Caller& caller, const DatastoreView& store) {
   if (is_admin(state, caller) || may_use(store, {owner_of(caller), ""})) return true;
   const User* user = state.principals().user(owner_of(caller));

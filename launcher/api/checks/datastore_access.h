@@ -8,26 +8,13 @@
 #include "common/base/result.h"
 #include "common/domain/data/data_reference.h"
 #include "common/domain/messages/client_protocol.h"
+#include "launcher/api/ports/datastores.h"
 #include "launcher/core/access/authority.h"
 #include "launcher/core/base/action.h"
 #include "launcher/files/data/datastores_file.h"
 #include "launcher/state/state.h"
 
 namespace lockstep::launcher {
-
-struct Datastores {
-  std::vector<spec::Datastore> stores;  // sorted by name
-  std::string file = "datastores.yml";  // the operator's, for people
-};
-
-// Files of a remote of rclone, for the one who fetches them.
-struct RemoteFiles {
-  std::string remote;  // "REMOTE:PATH", from the operator's file
-  std::string config;  // rclone's configuration file
-  std::string path;    // below `remote`; "": all of it
-  std::string shown;   // the address that the user wrote
-  friend bool operator==(const RemoteFiles&, const RemoteFiles&) = default;
-};
 
 // The job as it will be owned: its submitter and its project.
 struct DatastoreUser {

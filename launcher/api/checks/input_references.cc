@@ -7,7 +7,7 @@
 #include "common/domain/job/pipeline.h"
 #include "common/domain/messages/no_such_job.h"
 #include "launcher/core/access/users.h"
-#include "launcher/core/names/asset_requests.h"
+#include "launcher/core/names/objects.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -18,7 +18,7 @@ struct Wanted {
   std::string path;
 };
 
-// "outputs/a/b" -> (./outputs, "a/b").
+// Splits "outputs/a/b" into (./outputs, "a/b").
 Result<Wanted> artifact_of(const std::string& path) {
   const auto slash = std::min(path.find('/'), path.size());
   const std::string folder = path.substr(0, slash);
@@ -34,7 +34,7 @@ Result<Wanted> artifact_of(const std::string& path) {
   return wanted;
 }
 
-// Of a pipeline, whose outputs are merged when it ends.
+// For a pipeline, whose outputs are merged when it ends.
 Result<Wanted> wanted_of_pipeline(const Job& job, const JobOutputReference& reference) {
   std::string known;
   for (const PipelineOutput& output : job.spec.pipeline->outputs) {
@@ -48,7 +48,7 @@ Result<Wanted> wanted_of_pipeline(const Job& job, const JobOutputReference& refe
                   known.empty() ? "none; those of its steps are its steps' jobs'" : known));
 }
 
-// A file output is the file of the output's name, unless a folder is asked for.
+// A file output means the file with the output's name, unless a folder is requested.
 Result<Wanted> wanted_of(const Job& job, const JobOutputReference& reference, InputType type) {
   if (job.spec.pipeline) return wanted_of_pipeline(job, reference);
   if (reference.output == kArtifacts) return artifact_of(reference.path);
@@ -103,7 +103,7 @@ Error not_the_type(const RegisteredAsset& asset, InputType wanted) {
           to_string(asset.type)));
 }
 
-// Among data and models; among one kind only if both have the name.
+// Searches data and models. If both have the name, the one of the wanted kind.
 Result<FoundAsset> find_asset(const State& state, const Caller& caller, const std::string& name,
                               const DataInput& input) {
   std::vector<FoundAsset> found;

@@ -10,16 +10,11 @@
 #include "common/domain/data/inputs.h"
 #include "common/domain/data/outputs.h"
 #include "common/snapshot/subtree.h"
+#include "launcher/api/ports/tree_question.h"
 #include "launcher/core/access/authority.h"
 #include "launcher/state/state.h"
 
 namespace lockstep::launcher {
-
-// The trees of an output's nodes, which make one, and what of it is asked for.
-struct TreeQuestion {
-  std::vector<NodeTree> trees;
-  std::string path;  // "": all of it
-};
 
 // An input of a submission: of the job, or of a pipeline's step.
 struct NamedInput {

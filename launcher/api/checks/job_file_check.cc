@@ -15,7 +15,7 @@
 namespace lockstep::launcher {
 namespace {
 
-// The files that came with the request, each read as often as the bounds allow.
+// The files that came with the request. Each may be read as often as the bounds allow.
 class SentFiles {
  public:
   explicit SentFiles(const std::map<std::string, std::string>& files) : files_(files) {}
@@ -40,12 +40,12 @@ class SentFiles {
   std::size_t reads_ = 0, bytes_ = 0;
 };
 
-// A job without a file has a place only for what a flag set.
+// In a job without a file, only values that a flag sets have a place.
 Error at(const std::string& where, const Error& error) {
   return where.empty() ? error : error.within(where);
 }
 
-// The name becomes what it stands for.
+// Replaces the name of an environment by its definition.
 Status resolve(const JobFileLookups& lookups, const spec::EnvironmentReference& reference,
                JobSpec& spec, spec::Notes& notes) {
   ClientReply reply = lookups.show_environment(reference.text);
@@ -67,9 +67,9 @@ Status check_stored(const JobFileLookups& lookups, const JobSpec& spec, DataInpu
   return good ? Status() : Status(about(input, good.error()));
 }
 
-using Places = std::map<std::string, std::string>;  // spec::JobFile::where
+using Places = std::map<std::string, std::string>;  // see spec::JobFile::where
 
-// What a job, or a pipeline's step, names that only the launcher knows.
+// Checks the names in a job or a pipeline's step that only the launcher knows.
 class NamesOfJobs {
  public:
   NamesOfJobs(const Core& core, const Caller& caller, const JobFileLookups& lookups,
@@ -94,7 +94,7 @@ class NamesOfJobs {
       if (!known) add(at(place_of("environment_variables", variable.first), known.error()));
     }
     for (const OutputSpec& output : spec.outputs) {
-      JobSpec one;  // the submission looks again
+      JobSpec one;  // a copy: the submission resolves them again
       one.project = spec.project;
       one.outputs = {output};
       if (const Status found = lookups_.place_outputs(one); !found)
@@ -115,7 +115,7 @@ class NamesOfJobs {
     }
   }
 
-  // What an array's tasks, or steps with the same names, have in common is said once.
+  // An error that all tasks of an array share, or several steps of one name, is listed once.
   void add(const Error& error) {
     if (std::find(checked_.errors.begin(), checked_.errors.end(), error.message) ==
         checked_.errors.end())
@@ -129,7 +129,7 @@ class NamesOfJobs {
   JobFileChecked& checked_;
 };
 
-// For an array's task: the key in the job that all tasks share.
+// For a task of an array, the key in the job that all tasks share.
 std::string place_of_step(const spec::JobFile& file, std::size_t index, const std::string& name) {
   if (!file.spec.pipeline->array.empty()) return name;
   const Places& places = file.steps[index].where;
@@ -139,7 +139,7 @@ std::string place_of_step(const spec::JobFile& file, std::size_t index, const st
   return place.empty() ? step : place + ": " + step;
 }
 
-// The place of the refused value, else of its step, else of the file.
+// The place of the refused value. If it has none, the place of its step, or of the file.
 std::string place_of(const Refusal& refusal, const spec::JobFile& file, const std::string& name) {
   const auto of_key = [&](const Places& places, const std::string& compute) {
     const auto found = places.find(refusal.key);
@@ -157,13 +157,13 @@ std::string place_of(const Refusal& refusal, const spec::JobFile& file, const st
   return name;
 }
 
-// If the file has faults, a value that could not be read causes no refusal.
+// If the file has faults, a value that could not be read is not refused as well.
 std::vector<Refusal> refusals_of(const Core& core, const Caller& caller, const JobFileToCheck& what,
                                  const spec::JobFileReading& parsed) {
   Judging how{Judging::What::all, what.wait_anyway};
   if (parsed.faults) return core.refusals(parsed.file->spec, caller, how);
   JobSpec spec = parsed.file->spec;
-  if (!spec.is_pipeline()) spec.command = Argv{{"true"}};  // which may be one of the faults
+  if (!spec.is_pipeline()) spec.command = Argv{{"true"}};  // the command may be one of the faults
   if (!validate(spec) || parsed.unread.contains("compute")) how.what = Judging::What::names;
   std::vector<Refusal> found = core.refusals(spec, caller, how);
   std::erase_if(found, [&](const Refusal& one) { return parsed.unread.contains(one.key); });
@@ -174,7 +174,7 @@ void check_steps(NamesOfJobs& names, const std::string& name, spec::JobFile& fil
   PipelineSpec pipeline = *file.spec.pipeline;
   for (std::size_t i = 0; i < pipeline.steps.size() && i < file.steps.size(); ++i) {
     PipelineStep& step = pipeline.steps[i];
-    step.spec.project = file.spec.project;  // as its job will have it
+    step.spec.project = file.spec.project;  // as the step's job will have it
     const std::string where = place_of_step(file, i, name);
     names.check(where, step.spec, file.steps[i].environment, file.steps[i].where, step.bindings);
     step.spec.project.clear();
@@ -182,7 +182,7 @@ void check_steps(NamesOfJobs& names, const std::string& name, spec::JobFile& fil
   file.spec.pipeline = std::move(pipeline);
 }
 
-// A job that a command line describes.
+// Reads a job that only a command line describes.
 spec::JobFileReading without_file(const CheckJobFile& request) {
   const auto place_of = [&](const char* key) {
     const auto found = request.places.find(key);
@@ -196,7 +196,7 @@ spec::JobFileReading without_file(const CheckJobFile& request) {
     file.environment = spec::EnvironmentReference{request.environment, place_of("environment")};
   if (file.spec.pipeline) file.steps.resize(file.spec.pipeline->steps.size());
   if (file.spec.pipeline && !file.spec.pipeline->array.empty())
-    for (spec::StepFiles& task : file.steps) {  // the command line's values apply to each task
+    for (spec::StepFiles& task : file.steps) {  // values of the command line apply to each task
       task.environment = file.environment;
       task.compute_where = file.compute_where;
       task.where = file.where;

@@ -8,7 +8,7 @@
 namespace lockstep::launcher {
 namespace {
 
-// nullptr: it has no environment with an image that has a name.
+// nullptr: the job has no environment with a named image.
 const DockerEnvironment* named_image(const JobSpec& spec) {
   if (!spec.environment) return nullptr;
   const auto* docker = std::get_if<DockerEnvironment>(&spec.environment->definition);
@@ -20,7 +20,7 @@ void add_image(const JobSpec& spec, std::set<std::string>& images) {
   if (const DockerEnvironment* docker = named_image(spec)) images.insert(docker->image);
 }
 
-// What to do about conda packages on an image that is mapped to `target`.
+// Decides what to do with conda packages on an image that is mapped to `target`.
 Status take_packages(const DockerEnvironment& asked, std::optional<EnvironmentSpec>& target) {
   if (!asked.conda) return {};
   auto* image = target ? std::get_if<DockerEnvironment>(&target->definition) : nullptr;

@@ -1,8 +1,8 @@
 #include "launcher/api/json/found.h"
 
 #include "launcher/api/json/value.h"
-#include "launcher/words/found.h"
-#include "launcher/words/path.h"
+#include "launcher/words/found/say_found.h"
+#include "launcher/words/found/say_path.h"
 
 namespace lockstep::api {
 

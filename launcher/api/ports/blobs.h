@@ -11,8 +11,8 @@
 #include "common/base/result.h"
 #include "common/domain/messages/client_protocol.h"
 #include "common/snapshot/subtree.h"
-#include "launcher/api/checks/datastore_access.h"
-#include "launcher/api/checks/input_references.h"
+#include "launcher/api/ports/datastores.h"
+#include "launcher/api/ports/tree_question.h"
 #include "launcher/core/access/authority.h"
 
 namespace lockstep::launcher {

@@ -9,9 +9,9 @@
 #include "common/base/digest.h"
 #include "common/base/result.h"
 #include "common/domain/messages/client_protocol.h"
-#include "launcher/api/checks/job_file_check.h"
-#include "launcher/api/queries/queries.h"
+#include "launcher/api/ports/launcher_info.h"
 #include "launcher/core/access/authority.h"
+#include "launcher/files/job_file.h"
 
 namespace lockstep::launcher {
 

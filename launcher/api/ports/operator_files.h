@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "launcher/api/checks/datastore_access.h"
+#include "launcher/api/ports/datastores.h"
 #include "launcher/files/environment/environment_map.h"
 
 namespace lockstep::launcher {

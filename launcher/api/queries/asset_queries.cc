@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "launcher/api/queries/queries.h"
-#include "launcher/core/names/asset_requests.h"
+#include "launcher/core/names/objects.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -12,7 +11,7 @@ constexpr std::size_t kMaxJobsLookedAt = 2'000;
 
 Refused refused(const Error& error) { return {error.code, error.message}; }
 
-// The job of its path is named to who may see that job, as everywhere.
+// The job of its path is named only to those who may see that job.
 void set_origin(const State& state, const Viewer& viewer, AssetView& view) {
   view.made_by = maker_of(view.asset);
   const Job* job = view.made_by.value.empty() ? nullptr : state.job(view.made_by);
@@ -61,7 +60,7 @@ std::size_t rough_bytes(const AssetView& view) {
   return bytes;
 }
 
-// Counts what does not fit into the reply.
+// Counts the versions that do not fit into the reply.
 class Page {
  public:
   void add(AssetView view) {
@@ -88,7 +87,7 @@ ClientReply show_asset(const State& state, const Caller& caller, const ShowAsset
   if (version == nullptr) return refused(no_such_version(*known, question.version));
   const Viewer viewer(state, caller);
   AssetView view = view_of(state, viewer, *known, *version);
-  if (question.kind != AssetKind::component)  // a job's record has its steps, not their origin
+  if (question.kind != AssetKind::component)  // a job's record has its steps, but not their origin
     view.used_by = jobs_with(state, viewer, version->asset);
   return AssetReply{std::move(view)};
 }

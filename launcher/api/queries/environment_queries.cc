@@ -6,14 +6,13 @@
 #include <variant>
 
 #include "common/base/match.h"
-#include "launcher/api/queries/queries.h"
 
 namespace lockstep::launcher {
 namespace {
 
-constexpr std::size_t kMaxVersionsNamed = 10;  // in a refusal
+constexpr std::size_t kMaxVersionsNamed = 10;  // the most versions that a refusal names
 
-// "there is no environment …", with what there is instead.
+// "there is no environment …", and which versions exist instead.
 Refused no_such_environment(const State& state, const EnvironmentName& wanted) {
   const auto known = state.registered().find(wanted.name);
   if (known == state.registered().end())
@@ -54,7 +53,8 @@ void leave_out_content(EnvironmentView& view) {
              environment.spec.definition);
 }
 
-// Of those that are wanted: one by whom the owner lets, if there is one. Null: none is wanted.
+// The newest of the wanted versions, preferably one whose owner allows it. Null: no version is
+// wanted.
 template <typename IsWanted>
 const EnvironmentVersion* newest_of(const State& state, const std::string& name,
                                     const std::vector<EnvironmentVersion>& versions,
@@ -69,13 +69,13 @@ const EnvironmentVersion* newest_of(const State& state, const std::string& name,
   return any;
 }
 
-// "": the viewer may not see it, or it has been deleted.
+// "": the viewer may not see the job, or it was deleted.
 JobId visible(const State& state, const Viewer& viewer, const JobId& id) {
   const Job* job = state.job(id);
   return job != nullptr && viewer.sees(*job) ? id : JobId();
 }
 
-// As many as one definition has of one account: clients take no more.
+// At most as many as one account may have for one definition, because clients accept no more.
 void add_locks(const State& state, const Viewer& viewer, const Environment& known,
                std::vector<EnvironmentView::Lock>& locks) {
   for (const auto& [platform, lock] : known.locks) {

@@ -11,7 +11,7 @@
 #include "launcher/api/queries/environment_queries.h"
 #include "launcher/core/explain/reuse.h"
 #include "launcher/core/jobs/metadata.h"
-#include "launcher/core/nodes/nodes.h"
+#include "launcher/core/nodes/tokens.h"
 #include "launcher/state/state.h"
 
 namespace lockstep::launcher {
@@ -29,11 +29,11 @@ std::size_t rough_bytes(const std::map<std::string, std::string>& map) {
   return bytes;
 }
 
-// A reason takes about four times its text: its data stands beside it, with the names of its
-// fields.
+// A reason takes about four times the size of its text, since its data is sent as well, with the
+// names of the fields.
 std::size_t bytes_of_reason(const std::string& in_words) { return 4 * in_words.size() + 128; }
 
-// About what a view takes in a message; only the parts that can be large are counted exactly.
+// Roughly the size of a view in a message; only parts that can be large are counted exactly.
 std::size_t rough_bytes(const JobView& view) {
   const JobSpec& spec = view.spec;
   std::size_t bytes = 512 + spec.description.size() + bytes_of_reason(view.reason);
@@ -91,7 +91,7 @@ struct Answerer {
     if (filter.archived != ArchivedToo::yes &&
         is_archived(core.state(), job) != (filter.archived == ArchivedToo::only))
       return false;
-    // A child whose parent was deleted is one of the jobs without a parent.
+    // If the parent was deleted, a child counts as a job without a parent.
     if ((spec.is_child() ? job.child_of : spec.parent) != filter.parent) return false;
     if (filter.since.ns != 0 && job.submitted < filter.since) return false;
     if (filter.mine && spec.submitter != viewer.owner()) return false;
@@ -100,7 +100,7 @@ struct Answerer {
     if (!filter.statuses.empty() && std::find(filter.statuses.begin(), filter.statuses.end(),
                                               job.status()) == filter.statuses.end())
       return false;
-    // A job's tags are told to no more people by asking for them.
+    // Filtering by tags must not show them to people who may not read the job.
     return filter.tags.empty() || (viewer.reads(job) && has_tags(spec.tags, filter.tags));
   }
   static bool has_tags(const std::map<std::string, std::string>& tags,
@@ -110,7 +110,7 @@ struct Answerer {
       return found != tags.end() && (!tag.value || *tag.value == found->second);
     });
   }
-  // The smallest known set that has all jobs that can meet the question; null: all jobs.
+  // The smallest index that contains all jobs which may match; null: all jobs.
   const std::set<std::uint64_t>* possible(const ListJobs& question) const {
     const JobFilter& filter = question.filter;
     const JobIndex& index = core.state().index();
@@ -120,7 +120,8 @@ struct Answerer {
     if (unfinished == nullptr || mine == nullptr) return mine != nullptr ? mine : unfinished;
     return mine->size() < unfinished->size() ? mine : unfinished;
   }
-  // Those that are older than the last of the page. It looks at a part of many, and then says so.
+  // Counts jobs that are older than the last one of the page. Looks at a part if there are many,
+  // and reports that.
   template <typename Wanted>
   void count_older(JobsReply& reply, const std::set<std::uint64_t>* among,
                    const Wanted& wanted) const {
@@ -152,7 +153,7 @@ struct Answerer {
     auto view = core.explain(question.job);
     if (!view) return refused_job(question.job);
     const Job& job = *core.state().job(question.job);
-    if (viewer.reads(job)) {  // it names what the job file has
+    if (viewer.reads(job)) {  // the reason names values of the job file
       std::vector<ExplainLine> lines;
       for (std::string& line : image_replacement_lines(job.spec))
         lines.push_back({told(std::move(line)), {}});
@@ -169,7 +170,7 @@ struct Answerer {
   ClientReply operator()(const ListNodes&) const {
     NodesReply reply{core.node_views()};
     for (NodeView& node : reply.nodes) {
-      node.inventory.fabric.reset();  // of a thousand nodes it is megabytes
+      node.inventory.fabric.reset();  // left out: for a thousand nodes it would be megabytes
       node = viewer.cut(compared(std::move(node)));
     }
     return reply;
@@ -242,7 +243,7 @@ ClientReply answer(const Core& core, const LauncherInfo& info, const Viewer& vie
 }
 
 ViewDetail detail_for_watchers(const Job& job) {
-  const bool is_good = !job.finish || job.finish->status == JobStatus::completed;
+  const bool is_good = !job.finish() || job.finish()->status == JobStatus::completed;
   return is_good ? ViewDetail::outline : ViewDetail::whole;
 }
 

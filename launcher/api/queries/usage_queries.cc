@@ -10,7 +10,7 @@ namespace lockstep::launcher {
 namespace {
 
 const Attempt* running_attempt(const Job& job) {
-  return job.phase == Job::Phase::placed ? job.last_attempt() : nullptr;
+  return job.is_placed() ? job.last_attempt() : nullptr;
 }
 
 void add_gpus(const MeasuredNode& node, const std::vector<int>& held, UsageNow* use) {

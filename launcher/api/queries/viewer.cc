@@ -12,16 +12,16 @@
 #include "launcher/api/queries/compute_texts.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/jobs/children.h"
-#include "launcher/core/names/environment_requests.h"
+#include "launcher/core/names/objects.h"
 #include "launcher/state/found_state.h"
-#include "launcher/words/explain.h"
-#include "launcher/words/jobs.h"
+#include "launcher/words/job_text.h"
+#include "launcher/words/jobs/say_explain.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
 
-// Each text of a view that is made for people, with its class. Reasons: see Viewer::cut.
+// Receives each text of a view that is made for people, with its class. Reasons: see Viewer::cut.
 using TakeText = std::function<void(WordsOf, std::string&)>;
 void each_text(ExitReport& report, const TakeText& take) {
   take(WordsOf::output, report.stderr_tail);
@@ -41,7 +41,7 @@ void each_text(JobView& view, const TakeText& take) {
   }
 }
 
-// The texts of what nodes told, of which the core gives the reasons.
+// Writes the texts of what nodes reported; the core gives the reasons.
 void put_texts(PartView& part) {
   const auto texts_of = [](const std::vector<Why>& reasons) {
     std::vector<std::string> texts;
@@ -54,7 +54,7 @@ void put_texts(PartView& part) {
     part.environment->how = words::text_of(part.environment->why);
 }
 
-// Each reason of a view, with its class.
+// Receives each reason of a view, with its class.
 using TakeReason = std::function<void(WordsOf, Why&)>;
 void each_reason(PartView& part, const TakeReason& take) {
   for (Why& note : part.notes_why) take(WordsOf::job, note);
@@ -62,7 +62,7 @@ void each_reason(PartView& part, const TakeReason& take) {
   if (part.environment) take(WordsOf::job, part.environment->why);
 }
 
-// Each reason of a view with its text and its class.
+// Receives each reason of a view, with its text and its class.
 using TakeWhy = std::function<void(WordsOf, Why&, std::string&)>;
 void each_why(ExitReport& report, const TakeWhy& take) {
   take(WordsOf::job, report.why, report.message);
@@ -93,14 +93,14 @@ void outline(std::optional<ExitReport>& report) {
   if (report->lost_peer) report->lost_peer->address.clear();
 }
 
-// What the job sets itself is a value of its variables; a warning may quote it.
+// A value that the job sets is a value of its variables, and a warning may quote it.
 void hide_value(NetworkSetting& setting) {
   if (setting.source != SettingSource::user) return;
   setting.value = kHiddenValue;
   setting.warning.clear();
 }
 
-// Name, state, place and resources.
+// Reduces a view to name, state, place and resources.
 JobView outline_of(JobView view) {
   JobSpec& spec = view.spec;
   spec.description.clear();
@@ -144,7 +144,7 @@ JobView outline_of(JobView view) {
 
 }  // namespace
 
-// Of a job that was deleted meanwhile, what the view says.
+// If the job was deleted meanwhile, the object comes from the view.
 Object Viewer::object_of(const JobView& view) const {
   const JobId id(view.spec.name);
   const Job* job = state_.job(id);
@@ -186,8 +186,8 @@ bool Viewer::sees_locks_of(const std::string& account) const {
          (is_own || is_allowed(state_.principals(), caller_, Permission::choose_account, {}));
 }
 
-// A user sees all jobs of their projects; an attempt sees only its own and its children, so a job
-// that it may not see can be of any project.
+// A user sees all jobs of their projects. An attempt sees only its own job and its children, so a
+// hidden job may be of any project.
 HiddenJob Viewer::hidden_job() const {
   return std::holds_alternative<AttemptCaller>(caller_) ? HiddenJob::any
                                                         : HiddenJob::of_another_project;

@@ -6,6 +6,10 @@
 // each has a class (launcher/core/explain/words_of.h), and every answer about a job goes through
 // cut().
 
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include "common/domain/messages/views.h"
 #include "common/domain/why/all/redact.h"
 #include "launcher/core/access/authority.h"
@@ -57,6 +61,9 @@ class Viewer {
   const State& state_;
   const Caller& caller_;
 };
+
+// A reply with a list has about so many bytes; what is beyond is asked for, or has no content.
+inline constexpr std::size_t kMaxPageBytes = 8u << 20;
 
 // Shown in place of a value that the caller may not see.
 inline constexpr const char* kHiddenValue = "(hidden)";

@@ -9,13 +9,13 @@
 #include "launcher/api/json/value.h"
 #include "launcher/cli/text/found_lines.h"
 #include "launcher/cli/text/view_text.h"
-#include "launcher/words/path.h"
+#include "launcher/words/found/say_path.h"
 
 namespace lockstep::cli {
 
 namespace {
 
-constexpr std::size_t kMostNodes = 32;  // of the network, in text
+constexpr std::size_t kMostNodes = 32;  // the most nodes whose network the text shows
 
 const AttemptView& attempt_of(const Diagnosis& diagnosis) { return diagnosis.job.attempts.back(); }
 
@@ -130,7 +130,7 @@ Json to_json(const Diagnosis& diagnosis) {
 
 std::string diagnosis_file(Instant at) {
   std::string name = "diagnosis-";
-  for (const char c : to_string(at))  // 2026-01-31T12:00:00.000Z
+  for (const char c : to_string(at))  // a time such as 2026-01-31T12:00:00.000Z
     if (c != '-' && c != ':') name += c;
   return name.substr(0, name.find('.')) + "Z";
 }

@@ -26,7 +26,7 @@ void RankZeroTerminal::attach(const JobView& job) {
   options.open.rank = 0;
   options.open.order = AttachMain{terminal_size(STDIN_FILENO)};
   client_.emplace(connection_, terminal_, std::move(options));
-  // Without them, the terminal keeps its first size.
+  // If they cannot be watched, the terminal keeps its first size.
   [[maybe_unused]] const Status watched =
       connection_.loop().watch_signals({SIGWINCH, SIGCONT}, [this](int signal) {
         if (signal == SIGCONT)
@@ -52,11 +52,11 @@ void RankZeroTerminal::tick(Instant now) {
   say_refusal();
 }
 
-// The job goes on, and its log has what rank 0 writes.
+// The job continues, and its log has the output of rank 0.
 void RankZeroTerminal::say_refusal() {
   const auto& outcome = client_->outcome();
   if (!outcome || outcome->how != AttachOutcome::How::refused || is_refusal_said_) return;
-  if (!client_->is_opened()) return;  // rank 0 has ended, which is said otherwise
+  if (!client_->is_opened()) return;  // rank 0 has ended, which is reported elsewhere
   is_refusal_said_ = true;
   terminal_.print_line(
       fmt::format("no longer connected to rank 0: {}; `lockstep job logs` shows "
@@ -83,8 +83,8 @@ Beside::State RankZeroTerminal::state() const {
 
 namespace {
 
-// Of a rank 0 that ended before its terminal was attached. Over a connection of its own: the other
-// one's loop has the handlers of the follower before.
+// For a rank 0 that ended before its terminal was attached. Uses a connection of its own, because
+// the loop of the other one still has the follower's handlers.
 void show_log_of_rank_zero(Context& context, const JobId& job) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return context.terminal.print_line(connection.error().message);
@@ -101,7 +101,7 @@ void show_log_of_rank_zero(Context& context, const JobId& job) {
 
 }  // namespace
 
-// Whoever leaves a terminal leaves its job: nobody else would write to it.
+// A user who leaves the terminal leaves the job, since nobody else writes to it.
 void connect_rank_zero(Context& context, RankZeroTerminal& rank_zero, TerminalKind kind,
                        WatchOptions& watch) {
   if (kind == TerminalKind::none) return;

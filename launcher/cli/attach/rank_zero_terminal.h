@@ -8,8 +8,9 @@
 
 #include "common/domain/job/spec.h"
 #include "launcher/cli/attach/session.h"
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/base/verb_context.h"
 #include "launcher/cli/follow/beside.h"
+#include "launcher/cli/follow/watch.h"
 
 namespace lockstep::cli {
 

@@ -9,13 +9,13 @@
 #include "launcher/cli/base/step_choice.h"
 #include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/follow/log_selection.h"
-#include "launcher/cli/text/view_text.h"
+#include "launcher/cli/text/phrases.h"
 
 namespace lockstep::cli {
 
 namespace {
 
-constexpr std::size_t kMostNamed = 8;  // steps that run
+constexpr std::size_t kMostNamed = 8;  // the most running steps that a message names
 
 Error wrong(ErrorCode code, const std::string& verb, const std::string& what) {
   return make_error(code, verb + ": " + what);
@@ -32,7 +32,7 @@ std::string steps_that_run(const JobView& job) {
   return names.empty() ? "none runs now" : "those that run: " + names;
 }
 
-// "" if it may have ranks.
+// Why the job has no ranks; "": it may have some.
 std::string why_without_ranks(const JobView& job) {
   const std::string& name = job.spec.name;
   if (job.spec.is_pipeline())
@@ -47,7 +47,8 @@ std::string why_without_ranks(const JobView& job) {
   return "";
 }
 
-// Those that have not ended: of ranks that have not begun yet the node knows.
+// Ranks that have not ended. Those that have not begun are included, because only the node knows
+// them.
 std::vector<int> running_of(const PartView& part) {
   std::vector<int> ranks;
   for (const RankView& rank : ranks_of(part))

@@ -21,28 +21,28 @@ namespace lockstep::cli {
 
 namespace {
 
-// What a pipe takes without blocking when poll(2) says that it can be written (PIPE_BUF).
+// The most that a pipe takes without blocking after poll(2) (PIPE_BUF).
 constexpr std::size_t kPieceBytes = 4096;
 constexpr std::size_t kReadBytes = 64u << 10;
-constexpr std::size_t kMostOpenings = 64;  // whose refusals are known
+constexpr std::size_t kMostOpenings = 64;  // openings whose refusals are recognised
 constexpr const char* kEscapes =
     "~. at the start of a line leaves this session and ends what runs in it, ~~ types a ~";
 
-// A description of its own, so that it alone does not block: our shell shares the first one. A file
-// keeps the shared one, which has its position. Not open: the shared one is used.
+// Opens the file anew, so that only this descriptor does not block: our shell shares the first one.
+// Regular files keep the shared one, which has their position. Not open: the shared one is used.
 io::Fd own_description(int fd) {
   if (::isatty(fd) != 1) return {};
   return io::Fd(::open(fmt::format("/proc/self/fd/{}", fd).c_str(),
                        O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
-// Our standard output or error.
+// Our standard output or standard error.
 class Sink {
  public:
   Sink(io::EventLoop& loop, int fd) : loop_(loop), fd_(fd), own_(own_description(fd)) {}
   ~Sink() { wait_for_room(false, {}); }
 
-  // How many bytes could be written now; nullopt: none ever will be.
+  // How many bytes were written now; nullopt: writing fails for good.
   std::optional<std::size_t> write(std::string_view bytes) const {
     std::size_t done = 0;
     while (done < bytes.size()) {
@@ -105,13 +105,13 @@ struct AttachClient::Impl {
   Sink out, err;
   EscapeFilter escapes;
   std::optional<RawTerminal> raw;
-  std::set<std::uint64_t> openings;  // their numbers, the newest
+  std::set<std::uint64_t> openings;  // numbers of the newest openings
   std::optional<AttachOutcome> outcome;
   bool has_begun = false;
   bool reads = false;
   bool input_ended = false;
   bool error_closed = false;
-  bool at_line_start = true;  // of the terminal
+  bool at_line_start = true;  // whether the terminal is at the start of a line
 };
 
 // ---- frames ------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ void AttachClient::Impl::send() {
   }
 }
 
-// After each event: what follows from it.
+// Called after each event: does what follows from it.
 void AttachClient::Impl::progress(Instant now) {
   if (outcome) return;
   if (streams.opened() && !has_begun) begin();
@@ -181,7 +181,7 @@ void AttachClient::Impl::read_input(bool now_reads) {
 void AttachClient::Impl::on_input() {
   const Instant now = clock.now();
   std::array<char, kReadBytes> buffer;
-  // A "~" that was held back comes on top.
+  // A "~" that was held back is sent in addition.
   const std::size_t most = std::min(buffer.size(), streams.room());
   const ssize_t count = ::read(STDIN_FILENO, buffer.data(), most > 1 ? most - 1 : most);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -213,12 +213,12 @@ void AttachClient::Impl::write(AttachStream stream, Instant now) {
   sink.wait_for_room(!streams.waiting(stream).empty(), [this] { progress(clock.now()); });
 }
 
-// nullopt: standard output is closed. Without standard error, the program goes on.
+// nullopt: standard output is closed. If only standard error is closed, the program continues.
 std::optional<std::size_t> AttachClient::Impl::write_now(AttachStream stream,
                                                          std::string_view bytes) {
   const bool is_error = stream == AttachStream::error;
   if (!options.shows_output || (is_error && error_closed)) return bytes.size();
-  // A status line of ours has to go first.
+  // Our own status line is removed first.
   if (const LogStream ours = is_error ? LogStream::err : LogStream::out;
       terminal.has_status_line() && terminal.is_terminal(ours) && !raw) {
     if (terminal.write_raw(ours, bytes) || is_error) return bytes.size();

@@ -16,9 +16,11 @@ namespace lockstep::cli {
 namespace {
 
 constexpr Duration kTick = seconds(1);
-constexpr Duration kLostAfter = kAttachAskAfter + seconds(2);  // without a frame
-constexpr Duration kForTheClose = milliseconds(100);           // to leave this process
-constexpr Duration kForTheLastClose = milliseconds(5);         // nothing runs any more
+// The connection is lost after this time without a frame.
+constexpr Duration kLostAfter = kAttachAskAfter + seconds(2);
+// How long messages may take to leave this process.
+constexpr Duration kForTheClose = milliseconds(100);
+constexpr Duration kForTheLastClose = milliseconds(5);  // the same when nothing runs any more
 
 class AttachLoop {
  public:
@@ -83,7 +85,7 @@ class AttachLoop {
     }
   }
 
-  // ZeroMQ dials the same endpoint again by itself.
+  // ZeroMQ redials the same endpoint by itself; this looks for a launcher at another one.
   void look_for_launcher(Instant now) {
     if (!is_down_ && client_->silent_for(now) < kLostAfter) return say_what_it_waits_for();
     const auto endpoint = find_endpoint_();
@@ -94,7 +96,7 @@ class AttachLoop {
     client_->on_bulk_up();
   }
 
-  // A launcher of this machine may have ended for good: then nobody but the user starts another.
+  // A launcher on this machine may have ended for good: only the user can start another.
   void say_lost(bool is_there) {
     const std::string start =
         is_there || !options_.how_to_start ? "" : options_.how_to_start() + "; ";
@@ -116,7 +118,8 @@ class AttachLoop {
     is_lost_said_ = false;
   }
 
-  // This process ends without destructors, and a message that was sent may still be in its memory.
+  // This process ends without destructors, so a message may still be in its memory; this waits for
+  // it.
   void let_close_leave() {
     const bool runs = client_->outcome()->how != AttachOutcome::How::ended;
     const Instant end = clock_.now() + (runs ? kForTheClose : kForTheLastClose);

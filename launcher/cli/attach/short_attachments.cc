@@ -15,7 +15,8 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kForTheCloses = milliseconds(5);  // to leave this process
+// How long messages may take to leave this process.
+constexpr Duration kForTheCloses = milliseconds(5);
 
 class Calls {
  public:
@@ -53,9 +54,9 @@ class Calls {
     AttachId id = new_attach_id();
     AttachStreams streams;
     Instant end;
-    std::set<std::uint64_t> numbers = {};  // of its messages that open it
-    std::size_t fed = 0;                   // of the input
-    bool is_fed = false;                   // and its end
+    std::set<std::uint64_t> numbers = {};  // numbers of the messages that open it
+    std::size_t fed = 0;                   // bytes of the input that were sent
+    bool is_fed = false;                   // whether the input's end was sent
     bool is_over = false;
   };
 
@@ -70,7 +71,7 @@ class Calls {
     }
   }
 
-  // After each event: what follows from it for each call, and the next ones.
+  // Called after each event: continues each call, and starts the next ones.
   void progress() {
     const Instant now = clock_.now();
     while (calls_.size() < kMostCallsAtOnce && next_ < openings_.size()) {

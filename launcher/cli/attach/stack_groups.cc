@@ -7,15 +7,15 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/printable.h"
-#include "launcher/cli/text/view_text.h"
+#include "launcher/cli/text/phrases.h"
 
 namespace lockstep::cli {
 
 namespace {
 
 constexpr std::size_t kMostInSummary = 5;
-constexpr std::size_t kMostThreadsShown = 32;  // of a process
-constexpr std::size_t kMostFramesShown = 40;   // of a thread
+constexpr std::size_t kMostThreadsShown = 32;  // the most threads of a process that are shown
+constexpr std::size_t kMostFramesShown = 40;   // the most frames of a thread that are shown
 
 bool is_library(const StackFrame& frame) {
   constexpr std::string_view kPlaces[] = {"/site-packages/", "/dist-packages/", "/lib/python",
@@ -45,7 +45,7 @@ const StackThread* main_thread(const StackProcess& process) {
   return process.threads.empty() ? nullptr : &process.threads.front();
 }
 
-// What the rank is for: Python first, and no shell that waits for it.
+// Processes in Python first, and shells that only wait for them last.
 int order_of(const StackProcess& process) {
   if (process.threads.empty()) return 3;
   if (process.tool == "py-spy") return 0;
@@ -59,7 +59,7 @@ std::string key_of(const StackThread& thread) {
   return key;
 }
 
-// The same for processes whose threads were started in another order.
+// The key is the same for processes that started their threads in another order.
 std::string key_of(const std::vector<StackProcess>& processes) {
   std::string key;
   for (const StackProcess& process : processes) {

@@ -124,7 +124,7 @@ std::vector<ShownStanding> take_standings(const std::string& node_name,
     const auto end = left.find('\n');
     const std::string_view line = left.substr(0, end);
     left = end == std::string_view::npos ? std::string_view() : left.substr(end + 1);
-    // Stacks are many and long: only short lines can be standings.
+    // Lines with stacks are many and long. Only short lines can be standings.
     const auto json =
         line.size() <= 64u << 10 ? nlohmann::json::parse(line, nullptr, false) : nlohmann::json();
     const bool is_standing = json.is_object() && json.contains("rank") &&

@@ -8,12 +8,13 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kAskAgain = seconds(1);  // without an answer; each time twice as long
+constexpr Duration kAskAgain = seconds(1);  // after this time without an answer; doubles each time
 constexpr Duration kAskAgainAtMost = seconds(8);
 constexpr Duration kBetweenRepairs = milliseconds(50);
-constexpr Duration kRetry = milliseconds(250);           // after a refusal for now
-constexpr Duration kConfirmAfter = seconds(1);           // of silence behind the last byte
-constexpr std::size_t kMostWaiting = 2 * kAttachWindow;  // of a runner that keeps to its window
+constexpr Duration kRetry = milliseconds(250);  // after a refusal that may pass
+constexpr Duration kConfirmAfter = seconds(1);  // how long after the last byte, if nothing follows
+// More than a runner sends that keeps to its window.
+constexpr std::size_t kMostWaiting = 2 * kAttachWindow;
 
 Duration doubled(Duration wait) { return std::min(2 * wait, kAskAgainAtMost); }
 
@@ -43,7 +44,7 @@ void AttachStreams::open(Instant now) {
   alive_at_ = now + kAttachAliveEvery;
 }
 
-// One burst of frames behind a gap asks once.
+// A burst of frames after a gap causes only one request.
 void AttachStreams::repair(Instant now) {
   if (is_asked_ || is_over()) return;
   if (now - asked_at_ < kBetweenRepairs) {
@@ -176,7 +177,7 @@ void AttachStreams::on(const AttachData& data, Instant now) {
   if (in == nullptr) return;
   if (data.offset > in->have) return repair(now);
   used(now);
-  const std::uint64_t had = in->have - data.offset;  // of these bytes
+  const std::uint64_t had = in->have - data.offset;  // how many of these bytes are already here
   if (data.bytes.size() <= had) return acknowledge(data.stream, !data.bytes.empty(), now);
   if (in->waiting.size() >= kMostWaiting) return;
   in->waiting.append(data.bytes, had);
@@ -196,7 +197,7 @@ void AttachStreams::written(AttachStream stream, std::size_t bytes, Instant now)
   acknowledge(stream, false, now);
 }
 
-// `again`: the runner sends what we have, so an acknowledgement was lost.
+// `again`: the runner repeats bytes that are here, so an acknowledgement was lost.
 void AttachStreams::acknowledge(AttachStream stream, bool again, Instant now) {
   Incoming& in = *incoming(stream);
   const std::uint64_t new_bytes = in.written - in.acked;
@@ -242,11 +243,11 @@ void AttachStreams::on_frame(const AttachBody& body, Instant now) {
       body);
 }
 
-// The last frame of a burst may be lost, and no later one tells.
+// The last frame of a burst may be lost, and no later frame would show that.
 void AttachStreams::used(Instant now) { confirm_at_ = now + kConfirmAfter; }
 
-// An opening asks for all that may be lost. While bytes are on their way, it would only have them
-// sent twice, and the next one tells of a gap.
+// An opening requests everything that may be lost. While bytes arrive it is not sent: they would be
+// sent twice, and the next frame shows a gap anyway.
 void AttachStreams::keep_alive(Instant now) {
   alive_at_ = now + kAttachAliveEvery;
   if (confirm_at_ == Instant::never() && !writes()) return repair(now);

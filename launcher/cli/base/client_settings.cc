@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kSettings{kDefaultCompute, kDefaultExperiment,
                                                     kDefaultOutput};
-constexpr std::string_view kNoExperiment = "Default";  // what a job has that names none
-constexpr std::size_t kMostExperiment = 255;           // bytes, as of a job's
+constexpr std::string_view kNoExperiment = "Default";  // the experiment of jobs that name none
+constexpr std::size_t kMostExperiment = 255;           // bytes; the same limit as in a job
 
 std::string path_of(const LocalHome& home) { return home.path() + "/config.json"; }
 
-constexpr auto kReplaceBytes = Json::error_handler_t::replace;  // of what is not UTF-8
+constexpr auto kReplaceBytes = Json::error_handler_t::replace;  // for bytes that are not UTF-8
 
 Error wrong_setting(const std::string& why) { return make_error(ErrorCode::invalid_argument, why); }
 

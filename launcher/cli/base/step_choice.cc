@@ -33,7 +33,8 @@ Result<JobId> job_of_step(const std::string& verb, const JobView& job, const std
     const StepView& step = job.steps[i];
     if (i < kMostNamed) names += (names.empty() ? "" : ", ") + step.name;
     if (step.name != name) continue;
-    if (!step.job.value.empty()) return step.job;  // or the job that it is reused from
+    // The step's job, or the one whose results it reuses.
+    if (!step.job.value.empty()) return step.job;
     return wrong(verb, fmt::format("step '{}' of {} has no job{}", name, job.spec.name,
                                    step.reason.empty() ? "" : ": " + step.reason));
   }

@@ -26,7 +26,7 @@ void hold_interrupts(bool hold) {
 
 namespace {
 
-// On its machine the file lies in the launcher's home, and systemd or a person started it.
+// If the file is in a launcher's home on this machine, systemd or a person started that launcher.
 std::string operators_launcher_is_down(const std::string& endpoint_file) {
   if (endpoint_file.empty()) return "";
   return fmt::format(
@@ -58,17 +58,18 @@ Result<Connection*> Context::connect(Need need) const {
     TRY_ASSIGN(endpoint, read_endpoint(launcher));
   }
   TRY_ASSIGN(const io::KeyPair keys, user_keys(home));
-  // Whoever owns the launcher's home is its operator, also when `lockstepd` was started by hand.
+  // The owner of the launcher's home is its operator, even if `lockstepd` was started by hand.
   if (launcher.empty()) TRY(authorize(home, keys.public_key));
-  // ZeroMQ's threads inherit the mask: an interrupt shall reach this thread only.
+  // ZeroMQ's threads inherit the signal mask: interrupts must reach only this thread.
   hold_interrupts(true);
   auto connection = Connection::open(endpoint, keys, operators_launcher_is_down(launcher),
                                      io::read_file(home.key_of_attempt()).value_or(""));
   hold_interrupts(false);
-  // A job uploads its code: the second handshake goes on while the first request is answered.
+  // The job will upload its code, so the second connection is made while the first request is
+  // answered.
   if (!connection) return connection.error();
   (*connection)->on_slow_disk([&to = terminal, said = Duration::max()](Duration slow_for) mutable {
-    if (slow_for < said)  // another write
+    if (slow_for < said)  // a shorter time: it is another write
       to.print_line(fmt::format("the launcher's disk is slow: a write has taken {}; waiting for it",
                                 format_duration(slow_for)));
     said = slow_for;

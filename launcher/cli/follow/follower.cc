@@ -11,29 +11,27 @@
 #include "common/io/clock.h"
 #include "common/io/net/link_state.h"
 #include "common/io/net/reach.h"
-#include "common/transfer/refused.h"
-#include "launcher/cli/follow/state_lines.h"
+#include "launcher/cli/follow/follower_impl.h"
 #include "launcher/cli/link/listening.h"
 #include "launcher/cli/terminal/output.h"
-#include "launcher/cli/terminal/progress_bar.h"
 #include "launcher/cli/text/found_lines.h"
-#include "launcher/words/waits.h"
 
 namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kTick = seconds(1);
-constexpr Duration kLastAnswer = milliseconds(300);  // to a cancel, when a second Ctrl-C leaves
-constexpr Duration kBulkWithin = seconds(7);  // of the port for logs, while the other answers
-constexpr Duration kLiveEvery = milliseconds(100);
-constexpr Duration kStatesEvery = seconds(1);  // of a line that is redrawn, off a terminal
-constexpr Duration kHoldAtMost = seconds(2);   // lines that wait for older ones of other logs
-constexpr Duration kShowPartialOfOne = milliseconds(100);  // no other log's line can come between
-constexpr Duration kBesideAfterEnd = seconds(5);           // of the job
-constexpr std::uint32_t kCredit = 64;
-// The launcher drops a follow whose connection takes nothing more: then more chunks than these are
-// on their way.
+// How long a second Ctrl-C waits for the answer to a cancel.
+constexpr Duration kLastAnswer = milliseconds(300);
+constexpr Duration kBulkWithin = seconds(7);  // for the port for logs, while the other port answers
+// How often a redrawn line is written if the output is no terminal.
+constexpr Duration kStatesEvery = seconds(1);
+// The longest wait of a line for older lines of other logs.
+constexpr Duration kHoldAtMost = seconds(2);
+// Shorter: with one log no other line can come between.
+constexpr Duration kShowPartialOfOne = milliseconds(100);
+constexpr Duration kBesideAfterEnd = seconds(5);  // how long it may continue after the job's end
+// If a connection does not read, the launcher drops its follow; then more chunks than these are
+// under way.
 constexpr std::uint32_t kBurst = 8;
 
 }  // namespace
@@ -71,91 +69,6 @@ bool write_log(Terminal& terminal, const FollowOptions& options, LogStream strea
   return options.raw ? terminal.write_raw(to, bytes) : terminal.write(to, bytes);
 }
 
-struct Follower::Impl {
-  Impl(Connection& c, Terminal& t, FindEndpoint f, FollowOptions o)
-      : connection(c),
-        terminal(t),
-        find_endpoint(std::move(f)),
-        options(std::move(o)),
-        merge(merge_options(t, options, clock.now()),
-              [this](LogStream stream, std::string_view bytes) {
-                output_open = write_log(terminal, options, stream, bytes) && output_open;
-              }),
-        order(options.filter.tail_lines < 0 && !options.filter.since,
-              [this](const LogChunk& piece) { merge.add(piece, clock.now()); }) {}
-
-  Status listen();
-  FollowEnd end(FollowEnd::How how);
-  void subscribe();
-  void follow_logs();
-  void ask();
-  void tick(Instant now);
-  void reconnect();
-  bool must_resume_logs() const;
-  void on_control(const Envelope<ClientReply>& envelope);
-  void on_bulk(const BulkEnvelope& envelope);
-  void tell_bulk_trouble(Instant now);
-  void on_still_watching(const StillWatching& still);
-  void on_launcher(Instant started);
-  void on_job(const JobView& view);
-  void say_notes();
-  void say_found();
-  void on_chunk(const LogChunk& chunk);
-  void on_signal(int signal);
-  void on_interrupt();
-  void ask_to_cancel();
-  void await_answer(Instant until);
-  void show_state(Instant now);
-  void tell_of_lost();
-  void leave_in_vain();
-  void show_live(Instant now);
-  bool finished();
-  bool beside_goes_on() const;
-  FollowEnd left_end(FollowEnd::How how, Instant now);
-  Instant next_deadline() const;
-
-  Connection& connection;
-  Terminal& terminal;
-  FindEndpoint find_endpoint;
-  FollowOptions options;
-  io::SystemClock clock;
-  LogMerge merge;
-  LogOrder order;
-  bool output_open = true;
-
-  std::optional<JobView> job;
-  StateLines lines;
-  FoundLines found;
-  std::set<std::string> told;  // of output folders of which nothing can be kept
-  std::optional<Error> failure;
-  bool logs_refused = false;  // for now: they are asked for again
-  bool has_logs = false;
-  std::optional<std::string> log_end;  // the status word of LogEnd
-  bool is_over = false;                // the job is final
-  bool in_vain = false;
-  int interrupts = 0;
-  bool hung_up = false;
-  FollowEnd::Cancel cancel = FollowEnd::Cancel::not_asked;
-  std::uint64_t cancel_sequence = 0;
-
-  Listening listening{clock.now(), kTick};
-  WatchLease lease{options.watch};
-  Duration logged_at{};  // of what was listened, as the next two; also when logs were asked for
-  Duration heard_at{};   // when a chunk came
-  Duration ended_at{};
-  Instant next_tick;
-  std::uint32_t taken = 0;                  // chunks since credit was given back
-  std::uint32_t burst = 0;                  // chunks since the logs were asked for
-  std::optional<Instant> launcher_started;  // another value: another launcher process
-  bool lost_said = false;
-  std::set<std::string> said_notes;
-  bool is_control_down = false;
-  std::optional<Instant> without_bulk_since;  // while the launcher is there
-  bool is_bulk_told = false;
-  Instant live_due = Instant::never();  // of the lines that are redrawn
-  Instant live_drawn;
-};
-
 void Follower::Impl::follow_logs() {
   if (options.without_logs) return;
   LogFollow follow = options.filter;
@@ -177,8 +90,8 @@ void Follower::Impl::subscribe() {
   follow_logs();
 }
 
-// For the job and for the launcher itself: it tells us of the job from now on, and we learn whether
-// it is another process that knows nothing of our follow.
+// Asks for the job, from now on, and for the launcher's identity: a new process knows nothing of
+// our follow.
 void Follower::Impl::ask() {
   connection.send(WatchJob{options.job});
   connection.send(GetStatus{});
@@ -196,7 +109,7 @@ void Follower::Impl::tick(Instant now) {
   if (options.keep_nodes && !lost_said && !is_over) options.keep_nodes();
 }
 
-// A firewall may let the launcher's port pass, and not the next one.
+// A firewall may pass the launcher's port but not the next one.
 void Follower::Impl::tell_bulk_trouble(Instant now) {
   const auto bulk = connection.bulk();
   if (!bulk || io::is_connected(**bulk) || is_control_down) {
@@ -212,7 +125,7 @@ void Follower::Impl::tell_bulk_trouble(Instant now) {
       printable(endpoint), io::why_not_connected(endpoint, seconds(1))));
 }
 
-// While the job runs, silence is ordinary; after its end, LogEnd may be lost.
+// While the job runs, silence is normal. After its end, the LogEnd may be lost.
 bool Follower::Impl::must_resume_logs() const {
   if (log_end || options.without_logs) return false;
   if (listening.since(logged_at) <= options.logs_quiet) return false;
@@ -234,158 +147,6 @@ void Follower::Impl::reconnect() {
   if (options.beside != nullptr) options.beside->on_bulk_up();
 }
 
-void Follower::Impl::on_control(const Envelope<ClientReply>& envelope) {
-  lease.heard();
-  if (lost_said) terminal.print_line("the launcher is back");
-  lost_said = false;
-  if (const auto* reply = std::get_if<JobReply>(&envelope.body)) return on_job(reply->job);
-  if (const auto* update = std::get_if<JobUpdate>(&envelope.body)) return on_job(update->job);
-  if (const auto* still = std::get_if<StillWatching>(&envelope.body))
-    return on_still_watching(*still);
-  if (const auto* reply = std::get_if<StatusReply>(&envelope.body))
-    return on_launcher(reply->status.started);
-  if (std::holds_alternative<Done>(envelope.body)) {
-    cancel = FollowEnd::Cancel::agreed;  // nothing else is answered so
-    return;
-  }
-  const auto* refused = std::get_if<Refused>(&envelope.body);
-  if (refused == nullptr) return;
-  if (cancel == FollowEnd::Cancel::unanswered && envelope.reply_to == cancel_sequence) {
-    cancel = FollowEnd::Cancel::agreed;  // it ended meanwhile
-    return;
-  }
-  lease.renewed(listening.total());  // asked again no sooner than a watch that is taken
-  if (!job) failure = make_error(refused->code, refused->message);
-}
-
-void Follower::Impl::on_still_watching(const StillWatching& still) {
-  if (still.job != options.job) return;
-  lease.renewed(listening.total());
-  on_launcher(still.launcher_started);
-}
-
-void Follower::Impl::on_launcher(Instant started) {
-  if (launcher_started && *launcher_started != started && !log_end) follow_logs();
-  launcher_started = started;
-}
-
-// Once each, however many nodes say the same.
-void Follower::Impl::say_notes() {
-  if (job->attempts.empty()) return;
-  for (const PartView& part : job->attempts.back().parts)
-    for (const std::string& note : part.notes)
-      if (said_notes.insert(note).second)
-        terminal.print_line(fmt::format("note of {}: {}", part.node_name, in_one_line(note)));
-}
-
-void Follower::Impl::say_found() {
-  for (const std::string& line : found.on_job(*job)) terminal.print_line(line);
-}
-
-void Follower::Impl::on_job(const JobView& view) {
-  if (view.spec.name != options.job.value) return;
-  lease.renewed(listening.total());
-  if (job && is_final(job->status)) return;  // an answer that was on its way
-  job = view;
-  if (cancel == FollowEnd::Cancel::unanswered && view.status == JobStatus::cancel_requested)
-    cancel = FollowEnd::Cancel::agreed;
-  const Instant now = clock.now();
-  if (options.beside != nullptr) options.beside->on_job(view);
-  if (options.show_state) {
-    say_notes();
-    say_found();
-    lines.on_job(view, now);
-    tell_of_lost();
-    show_state(now);
-  }
-  const bool is_new = view.attempts.empty();  // of one that ran, somebody may replace the nodes
-  if (view.in_vain && is_new && options.leave_in_vain && !in_vain) leave_in_vain();
-  if (!is_final(view.status) || is_over) return;
-  is_over = true;
-  ended_at = listening.total();
-}
-
-// Said whole, also with --quiet: the reason ends with what would help.
-void Follower::Impl::leave_in_vain() {
-  in_vain = true;
-  terminal.clear_status();
-  terminal.print_line(state_text(*job));
-  terminal.print_line(fmt::format(
-      "{} is canceled, because it would wait in vain; --wait-anyway waits", options.job.value));
-  ask_to_cancel();
-}
-
-// While its ranks run, so that something can be done about it.
-void Follower::Impl::tell_of_lost() {
-  if (is_final(job->status) || job->attempts.empty()) return;
-  for (const PartView& part : job->attempts.back().parts)
-    for (const CollectedOutput& output : part.outputs) {
-      if (has_files(output) || output.problems.empty()) continue;
-      std::string line =
-          fmt::format("node {}: {}: {}", part.node_name, describe(output.kind, output.name),
-                      in_one_line(output.problems.front()));
-      if (told.insert(line).second) terminal.print_line(line);
-    }
-}
-
-// On a terminal always, in one line that is replaced, and whole in a line of its own when it is too
-// long for that: a reason ends with the remedy. Elsewhere only what is worth a line.
-void Follower::Impl::show_state(Instant now) {
-  const auto line = lines.take(now);
-  const bool is_cut = job->status == JobStatus::queued && terminal.has_status_line() &&
-                      !terminal.fits_status_line(state_text(*job));
-  if (line && !in_vain && (is_cut || !terminal.has_status_line())) terminal.print_line(*line);
-  if (!terminal.has_status_line()) return;
-  if (is_final(job->status)) return terminal.clear_status();
-  std::string text = state_text(*job);
-  if (!job->attempts.empty())
-    for (const auto& part : job->attempts.back().parts)
-      if (!part.progress.empty() && !words::shows_progress(job->why, part.node_name, part.progress))
-        text += fmt::format("; {}: {}", part.node_name, part.progress);
-  terminal.progress(with_bars(text));
-}
-
-// Not each time that they change: a reader sees no more than a few states a second.
-void Follower::Impl::show_live(Instant now) {
-  if (now < live_due) return;
-  live_due = Instant::never();
-  live_drawn = now;
-  terminal.live(merge.live());
-}
-
-void Follower::Impl::on_bulk(const BulkEnvelope& envelope) {
-  if (options.beside != nullptr && options.beside->on_bulk(envelope)) return;
-  if (const auto* chunk = std::get_if<LogChunk>(&envelope.body)) return on_chunk(*chunk);
-  if (const auto* end = std::get_if<LogEnd>(&envelope.body)) {
-    log_end = end->status;
-    order.release_all();
-    return;
-  }
-  const auto* refused = std::get_if<BulkRefused>(&envelope.body);
-  if (refused == nullptr) return;
-  logs_refused = refused->for_now;
-  if (!refused->for_now) failure = transfer::error_of(*refused);
-}
-
-void Follower::Impl::on_chunk(const LogChunk& chunk) {
-  if (chunk.key.attempt.job != options.job) return;
-  logged_at = heard_at = listening.total();
-  has_logs = has_logs || !chunk.data.empty();
-  ++burst;
-  switch (order.add(chunk)) {
-    case LogOrder::Outcome::gap: return follow_logs();
-    case LogOrder::Outcome::taken:
-      if (terminal.redraws()) live_due = std::min(live_due, live_drawn + kLiveEvery);
-      break;
-    case LogOrder::Outcome::seen_before: break;
-  }
-  if (++taken < kCredit / 2) return;
-  BulkEnvelope envelope;
-  envelope.body = LogCredit{taken};
-  taken = 0;
-  connection.send_bulk(std::move(envelope));
-}
-
 void Follower::Impl::on_signal(int signal) {
   if (signal == SIGHUP) {
     hung_up = true;
@@ -397,7 +158,7 @@ void Follower::Impl::on_signal(int signal) {
 void Follower::Impl::on_interrupt() {
   if (++interrupts > 1 || !options.cancel_on_interrupt) return;
   if (lost_said && !find_endpoint()) {
-    ++interrupts;  // nobody is there to cancel it, so the first Ctrl-C leaves
+    ++interrupts;  // without a launcher nobody can cancel the job, so the first Ctrl-C leaves
     terminal.print_line("cannot cancel " + options.job.value + ": no launcher is running");
     return;
   }
@@ -426,7 +187,7 @@ bool Follower::Impl::finished() {
   return true;
 }
 
-// The last bytes may be on their way; what comes late is in the log.
+// The last bytes may be under way. What comes too late is in the log.
 bool Follower::Impl::beside_goes_on() const {
   return options.beside != nullptr && options.beside->state() == Beside::State::goes_on &&
          listening.since(ended_at) < kBesideAfterEnd;
@@ -445,7 +206,7 @@ Follower::Follower(Connection& connection, Terminal& terminal, FindEndpoint find
 Follower::~Follower() { impl_->connection.stop_listening(); }
 
 Status Follower::Impl::listen() {
-  // A blocked signal is queued even when it is ignored: nohup's SIGHUP must not be asked for.
+  // A blocked signal is queued even if it is ignored, so with nohup SIGHUP is not watched.
   struct sigaction hangup {};
   std::vector<int> signals{SIGINT, SIGTERM};
   if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
@@ -469,7 +230,7 @@ Status Follower::Impl::listen() {
   return connection.listen(std::move(listener));
 }
 
-// The launcher's answer to the cancel may be under way: what is said last should be true.
+// Waits for the launcher's answer to the cancel, so that the last message is true.
 void Follower::Impl::await_answer(Instant until) {
   for (Instant now = clock.now(); cancel == FollowEnd::Cancel::unanswered && now < until;
        now = clock.now())
@@ -483,7 +244,7 @@ FollowEnd Follower::Impl::end(FollowEnd::How how) {
   return {how, job, interrupts > 0, cancel, in_vain, has_logs};
 }
 
-// Whoever has left a terminal does not come back to it.
+// A user who has left the terminal does not return to it.
 FollowEnd Follower::Impl::left_end(FollowEnd::How how, Instant now) {
   if (options.cancel_on_hang_up && !is_over) {
     ask_to_cancel();
@@ -495,7 +256,7 @@ FollowEnd Follower::Impl::left_end(FollowEnd::How how, Instant now) {
 Result<FollowEnd> Follower::run() {
   Impl& me = *impl_;
   TRY(me.listen());
-  me.next_tick = me.clock.now() + kTick;
+  me.next_tick = me.clock.now() + Impl::kTick;
   me.subscribe();
   while (true) {
     const Instant now = me.clock.now();

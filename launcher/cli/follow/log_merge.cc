@@ -14,14 +14,14 @@ namespace lockstep::cli {
 
 namespace {
 
-// Colours that are readable on dark and on light ground.
+// Colours that are readable on dark and light backgrounds.
 constexpr std::array<int, 6> kColors = {36, 32, 33, 35, 34, 31};
 
 std::string colored(std::size_t number, const std::string& text) {
   return fmt::format("\x1b[{}m{}\x1b[0m", kColors[number % kColors.size()], text);
 }
 
-// Text has no such control characters; what is not text is shown byte for byte.
+// Text has no such control characters. Other data is written unchanged.
 bool is_binary(std::string_view bytes) {
   return std::any_of(bytes.begin(), bytes.end(), [](char byte) {
     const auto value = static_cast<unsigned char>(byte);
@@ -29,7 +29,7 @@ bool is_binary(std::string_view bytes) {
   });
 }
 
-// Where the newest state of a line begins.
+// The position where the newest state of a line begins.
 std::size_t newest_state(std::string_view line) { return line.size() - last_state(line).size(); }
 
 }  // namespace
@@ -46,12 +46,11 @@ bool LogMerge::on_terminal(const LogKey& key) const {
   return options_.on_terminal && options_.on_terminal(key.stream);
 }
 
-// How many of the pending bytes can be shown before more comes: what is cut is cut between
-// characters.
+// How many pending bytes can be shown before more arrive. A cut is between characters.
 std::size_t LogMerge::showable(const LogKey& key, const Log& log) const {
   if (on_terminal(key)) return showable_log(log.pending);
   const std::size_t length = whole_characters(log.pending);
-  // It may restart the line, or be half of "\r\n".
+  // The '\r' may restart the line, or be the first half of "\r\n".
   const bool waits = length > 0 && log.pending[length - 1] == '\r' && thins(key, log);
   return waits ? length - 1 : length;
 }
@@ -127,10 +126,10 @@ bool LogMerge::still_exact(const LogKey& key, Log& log) const {
   return true;
 }
 
-// Takes the states that others replaced out of what is pending, and writes what stands before them.
+// Removes states that later ones replaced from the pending bytes, and writes the lines before them.
 void LogMerge::thin(const LogKey& key, Log& log, Instant now) {
   if (log.pending.find('\r') != std::string::npos) drop_replaced_states(key, log, now);
-  const auto end = log.pending.rfind('\n') + 1;  // 0: the line has not ended
+  const auto end = log.pending.rfind('\n') + 1;  // 0: the line has not ended yet
   if (end == 0) return;
   log.second.reset();
   if (log.pending.find('\r', end) == std::string::npos) log.exact_states = 0;
@@ -140,7 +139,8 @@ void LogMerge::thin(const LogKey& key, Log& log, Instant now) {
 void LogMerge::drop_replaced_states(const LogKey& key, Log& log, Instant now) {
   const std::string bytes = std::exchange(log.pending, {});
   const std::uint64_t first = log.begin;
-  std::size_t left = 0, state = 0;  // what is not written or dropped; the state of its last line
+  // Bytes that are not written or dropped; the state of the last line.
+  std::size_t left = 0, state = 0;
   for (std::size_t at = bytes.find_first_of("\r\n"); at != std::string::npos;
        at = bytes.find_first_of("\r\n", at + 1)) {
     if (bytes[at] == '\n') {
@@ -149,7 +149,7 @@ void LogMerge::drop_replaced_states(const LogKey& key, Log& log, Instant now) {
       state = at + 1;
       continue;
     }
-    // At the very end it may be half of "\r\n".
+    // at the end it may be the first half of "\r\n"
     if (at + 1 == bytes.size() || bytes[at + 1] == '\n') continue;
     if (still_exact(key, log)) {
       state = at + 1;
@@ -189,8 +189,8 @@ void LogMerge::write_piece(const LogKey& key, Log& log, std::string piece, std::
     pass_through(key, log, log.pending.size());
 }
 
-// So that a line that is redrawn for hours stays small. Where lines are chosen, any of its states
-// may be wanted.
+// Keeps a line small that is redrawn for hours. If lines are selected, all of its states stay,
+// since any may be selected.
 void LogMerge::drop_old_states(Log& log) const {
   if (options_.wanted || log.pending.empty()) return;
   const std::size_t begin = newest_state(log.pending);
@@ -215,9 +215,9 @@ std::vector<std::string> LogMerge::live() const {
   return lines;
 }
 
-// Of a line its newest state that is wanted, with the line's end; "": none is.
+// The newest selected state of a line, with the line's end; "": none is selected.
 std::string LogMerge::shown_of(std::string_view line) const {
-  const auto text_end = line.find_last_not_of("\r\n") + 1;  // 0: nothing but its end
+  const auto text_end = line.find_last_not_of("\r\n") + 1;  // 0: only the line's end is left
   const std::string_view end = line.substr(text_end);
   for (std::string_view text = line.substr(0, text_end);;) {
     const std::size_t begin = newest_state(text);
@@ -254,7 +254,7 @@ std::optional<Instant> LogMerge::time_of(const Log& log, std::uint64_t offset) {
   return std::prev(after)->at;
 }
 
-// What stands before a line, or before the rest of an interrupted one.
+// The text before a line, or before the rest of an interrupted one.
 std::string LogMerge::head_of(Log& log, std::uint64_t offset) {
   std::string head = std::exchange(log.interrupted, false) ? log.continued : log.prefix;
   if (!options_.timestamps) return head;
@@ -262,8 +262,8 @@ std::string LogMerge::head_of(Log& log, std::uint64_t offset) {
   return head + (known ? to_string(*known) : "-") + " ";
 }
 
-// The first `length` bytes of what is pending: whole lines, or the beginning or the rest of one.
-// One call of the sink, so that a line is one write.
+// Writes the first `length` pending bytes: whole lines, or the beginning or the rest of one. Calls
+// the sink once, so that a line is one write.
 void LogMerge::write_pending(const LogKey& key, Log& log, std::size_t length) {
   std::string_view piece = std::string_view(log.pending).substr(0, length);
   std::uint64_t offset = log.begin;
@@ -274,9 +274,9 @@ void LogMerge::write_pending(const LogKey& key, Log& log, std::size_t length) {
     const auto size = newline == std::string_view::npos ? piece.size() : newline + 1;
     std::string shown = shown_of(piece.substr(0, size));
     if (!shown.empty()) {
-      // What replaces a state that was shown already stands on a line of its own.
+      // A state that replaces one that was shown goes on a line of its own.
       if (log.redrawn || shown.size() != size) at_line_start = true;
-      // The rest of an open line may be one that was not chosen.
+      // The rest of an open line may be one that was not selected.
       const bool unended = out.empty() ? open_line_ == key : out.back() != '\n';
       if (at_line_start && unended) out += '\n';
       if (at_line_start) out += head_of(log, offset);
@@ -300,7 +300,7 @@ void LogMerge::write_pending(const LogKey& key, Log& log, std::size_t length) {
 }
 
 void LogMerge::show_partial(Instant now) {
-  if (options_.wanted) return;  // a line is judged as a whole
+  if (options_.wanted) return;  // selection needs the whole line
   for (auto& [key, log] : logs_) {
     if (deadline_of(key, log) > now) continue;
     if (thins(key, log)) log.second = time_of(log, log.begin).value_or(now);
@@ -308,7 +308,7 @@ void LogMerge::show_partial(Instant now) {
       write_pending(key, log, showable(key, log));
     else
       pass_through(key, log, showable(key, log));
-    log.since = now;  // of the beginning of a character, if that is left
+    log.since = now;  // the time of the first byte of an incomplete character, if that is left
   }
 }
 

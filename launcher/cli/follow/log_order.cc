@@ -7,7 +7,7 @@ namespace lockstep::cli {
 
 namespace {
 
-// Of entries sorted by offset, the time of the byte at `offset`; Instant{}: unknown.
+// The time of the byte at `offset`, from entries sorted by offset; Instant{}: unknown.
 template <typename Times>
 Instant time_of(const Times& times, std::uint64_t offset) {
   const auto after =
@@ -16,7 +16,8 @@ Instant time_of(const Times& times, std::uint64_t offset) {
   return after == times.begin() ? Instant{} : std::prev(after)->at;
 }
 
-// Where the line ends that holds the byte before `begin`, or its state; data.size(): not yet.
+// The end of the line, or of its state, that holds the byte before `begin`; data.size(): it has not
+// ended.
 std::size_t end_of_line(std::string_view data, std::size_t begin) {
   const auto end = data.find_first_of("\r\n", begin == 0 ? 0 : begin - 1);
   if (end == std::string_view::npos) return data.size();
@@ -47,7 +48,7 @@ LogOrder::Outcome LogOrder::add(LogChunk chunk) {
   if (outcome != Outcome::taken) return outcome;
   chunk.data.erase(0, log->position - chunk.offset);
   chunk.offset = log->position;
-  // Environments come before their ranks, and an attempt after the one before it.
+  // Logs of environments come before those of their ranks, and each attempt after the previous one.
   if (expected_.empty() && !order_.empty() &&
       is_of_another_group(order_.begin()->second, chunk.key))
     release_all();
@@ -88,7 +89,7 @@ void LogOrder::hold(Log& log, LogChunk chunk) {
   log.head = std::move(chunk);
 }
 
-// How much of what is held began no later than `until`: whole lines, at least one.
+// How many of the held bytes began no later than `until`: whole lines, at least one.
 std::size_t LogOrder::end_of_run(const Log& log, Instant until) const {
   const auto later = std::find_if(log.times.begin(), log.times.end(), [&](const LogTime& time) {
     return time.at > until && time.offset > log.next_offset();
@@ -121,7 +122,8 @@ void LogOrder::pass_on(const LogKey& key, Instant until) {
   sink_(std::move(piece));
 }
 
-// What began at `until` or before. A run of one log ends where another log's line is older.
+// Releases lines that began at `until` or before. A run of one log ends where another log has an
+// older line.
 void LogOrder::release(Instant until) {
   while (!order_.empty() && order_.begin()->first <= until) {
     const LogKey key = order_.begin()->second;

@@ -16,7 +16,7 @@ Error wrong(const std::string& verb, const std::string& what) {
   return make_error(ErrorCode::invalid_argument, verb + ": " + what);
 }
 
-// Minutes east of Greenwich; nullopt: no zone, or none of "Z", "+hh:mm", "-hh:mm".
+// Minutes east of Greenwich; nullopt: not "Z", "+hh:mm" or "-hh:mm".
 std::optional<int> parse_zone(const std::string& text) {
   if (text == "Z" || text == "z") return 0;
   int hours = 0, minutes = 0, end = 0;
@@ -27,7 +27,7 @@ std::optional<int> parse_zone(const std::string& text) {
   return sign == '+' ? east : -east;
 }
 
-// ".25" -> 250,000,000; nullopt: not a fraction. `rest` begins behind it.
+// Parses ".25" as 250,000,000; nullopt: not a fraction. `rest` then begins after it.
 std::optional<std::int64_t> parse_fraction(const std::string& text, std::string* rest) {
   *rest = text;
   if (text.empty() || text[0] != '.') return 0;
@@ -123,7 +123,7 @@ Status find_node(LogSelection* selection, const std::string& verb, const JobView
 
 namespace {
 
-// A pipeline's steps have ranks and nodes of their own.
+// Each step of a pipeline has its own ranks and nodes, so these selections need a step.
 Status check_for_pipeline(const LogSelection& selection, const std::string& verb,
                           const std::string& name) {
   const auto needs_step = [&](const char* option) {

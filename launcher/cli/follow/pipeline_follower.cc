@@ -10,8 +10,7 @@
 
 #include "common/domain/messages/bulk_protocol.h"
 #include "common/io/clock.h"
-#include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/follow/state_lines.h"
+#include "launcher/cli/follow/pipeline_follower_impl.h"
 #include "launcher/cli/follow/step_lines.h"
 #include "launcher/cli/follow/step_logs.h"
 #include "launcher/cli/link/listening.h"
@@ -21,119 +20,22 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kTick = seconds(1);
-constexpr Duration kLogsAfterEnd = seconds(30);  // the rest of the logs of a final pipeline
-constexpr Duration kLiveEvery = milliseconds(100);
+// How long the rest of a finished pipeline's logs may take.
+constexpr Duration kLogsAfterEnd = seconds(30);
 constexpr std::size_t kMostLiveLines = 10;
-// The chunks of one turn: a step that writes much does not keep the others waiting.
-constexpr std::uint32_t kChunksOfTurn = 64;
-constexpr std::uint32_t kChunksInOrder = 16;  // lines of all steps that ran at a time are held
-constexpr Duration kClocksDiffer = seconds(1);
 constexpr Duration kAskStepsEvery = seconds(5);
-constexpr int kMostStepsAsked = 16;  // at a time
-constexpr std::size_t kWidestName = 24;
+constexpr int kMostStepsAsked = 16;  // how many steps are asked at a time
 
-// The launcher says nothing of a step that goes from one state to another, so it is asked. The
-// answer names all steps.
-Duration ask_every(std::size_t steps) { return steps <= 200 ? kTick : 5 * kTick; }
+// The launcher does not report each change of a step, so it is asked regularly. The answer has all
+// steps.
+Duration ask_every(std::size_t steps) { return steps <= 200 ? seconds(1) : seconds(5); }
 
-// What is past comes in the order of time. What is written meanwhile comes step by step, live.
+}  // namespace
+
 StepLogs::Ask how_to_ask(const FollowOptions& options) {
   const bool all_is_past = !options.until_final || options.is_over;
   return all_is_past ? StepLogs::Ask::once : StepLogs::Ask::once_then_on;
 }
-
-}  // namespace
-
-struct PipelineFollower::Impl {
-  Impl(Connection& c, Terminal& t, Follower::FindEndpoint f, FollowOptions o)
-      : connection(c),
-        terminal(t),
-        find_endpoint(std::move(f)),
-        options(std::move(o)),
-        merge(looks(), [this](LogStream stream, std::string_view bytes) { write(stream, bytes); }),
-        order(from_start(), [this](const LogChunk& piece) { merge.add(piece, clock.now()); }),
-        lines(options.cancel_on_interrupt),
-        logs(how_to_ask(options), options.reused_logs) {}
-
-  // The logs of one step, as they are asked for now.
-  struct Turn {
-    JobId job;
-    std::uint64_t sequence = 0;
-    std::uint32_t chunks = 0;
-    bool any = false;
-    Duration heard{};  // of what was listened
-  };
-
-  MergeOptions looks();
-  std::uint32_t chunks_of_turn() const { return logs.in_order() ? kChunksInOrder : kChunksOfTurn; }
-  bool from_start() const { return options.filter.tail_lines < 0 && !options.filter.since; }
-  MergeOptions::Name name_of(const LogChunk& chunk) const;
-  void write(LogStream stream, std::string_view bytes);
-  Status listen();
-  FollowEnd end(FollowEnd::How how);
-  void ask();
-  void ask_steps(Instant now);
-  void ask_logs(const JobId& step);
-  void ask_next(Instant now);
-  void end_turn(const StepLogs::Answer& answer);
-  void go_on_if_past_is_read();
-  void tick(Instant now);
-  void reconnect();
-  void on_control(const Envelope<ClientReply>& envelope);
-  void on_refused(const Refused& refused, std::uint64_t reply_to);
-  void on_bulk(const BulkEnvelope& envelope);
-  void on_launcher(Instant started);
-  void on_job(const JobView& view);
-  void on_step(const JobView& view);
-  void expect_lines();
-  void on_chunk(const LogChunk& chunk);
-  void on_logs_refused(const BulkRefused& refused);
-  void on_interrupt();
-  void ask_to_cancel();
-  void leave_in_vain();
-  void say_lines();
-  void show_live(Instant now);
-  bool finished();
-  Instant next_deadline() const;
-
-  Connection& connection;
-  Terminal& terminal;
-  Follower::FindEndpoint find_endpoint;
-  FollowOptions options;
-  io::SystemClock clock;
-  LogMerge merge;
-  LogOrder order;
-  StepLines lines;
-  StepLogs logs;
-  bool output_open = true;
-
-  std::optional<JobView> job;
-  std::map<JobId, std::size_t> step_of;  // which step a job is of, in the pipeline's order
-  std::size_t name_width = 0;
-  std::vector<StepLine> held;         // lines that follow the logs of their steps
-  std::set<JobId> begun;              // steps whose logs were asked for and came once
-  std::set<JobId> ending;             // of those that are read, steps whose lines are not all shown
-  std::set<std::string> told;         // of steps that are reused
-  std::map<JobId, FoundLines> found;  // by the job of a step
-  std::optional<Turn> turn;
-  std::optional<Error> failure;
-  bool is_over = false;  // the pipeline is final
-  bool in_vain = false;
-  int interrupts = 0;
-  bool hung_up = false;
-  FollowEnd::Cancel cancel = FollowEnd::Cancel::not_asked;
-  std::uint64_t cancel_sequence = 0;
-
-  Listening listening{clock.now(), kTick};
-  WatchLease lease{options.watch};
-  Duration progressed{};  // of what was listened: when the pipeline ended, or logs came after that
-  Instant next_tick, next_ask, next_ask_steps;
-  std::optional<Instant> launcher_started;  // another value: another launcher process
-  bool lost_said = false;
-  Instant live_due = Instant::never();  // of the lines that are redrawn
-  Instant live_drawn;
-};
 
 // ---- output -------------------------------------------------------------------------------------
 
@@ -146,7 +48,7 @@ MergeOptions PipelineFollower::Impl::looks() {
   return looks;
 }
 
-// "train", "train:3", "train environment on n1", as wide as the widest step's name.
+// "train", "train:3" or "train environment on n1", padded to the widest step's name.
 MergeOptions::Name PipelineFollower::Impl::name_of(const LogChunk& chunk) const {
   const auto found = step_of.find(chunk.key.attempt.job);
   const std::size_t index = found == step_of.end() ? 0 : found->second;
@@ -162,7 +64,7 @@ void PipelineFollower::Impl::write(LogStream stream, std::string_view bytes) {
   output_open = write_log(terminal, options, stream, bytes) && output_open;
 }
 
-// A step's end is said behind its last line, and what follows from it behind that.
+// The end of a step is shown after its last line, and the consequences after that.
 void PipelineFollower::Impl::say_lines() {
   bool any_waits = false;
   std::erase_if(held, [&](const StepLine& line) {
@@ -185,7 +87,7 @@ void PipelineFollower::Impl::show_live(Instant now) {
 
 // ---- questions ----------------------------------------------------------------------------------
 
-// For the pipeline and for the launcher itself; see Follower.
+// Asks about the pipeline and the launcher; see Follower.
 void PipelineFollower::Impl::ask() {
   next_ask = clock.now() + ask_every(job ? job->steps.size() : 0);
   connection.send(WatchJob{options.job});
@@ -193,7 +95,7 @@ void PipelineFollower::Impl::ask() {
   lease.expect_answer(listening.total());
 }
 
-// What the ranks of a step hang for is not in the pipeline's own answer.
+// A pipeline's own answer does not say why ranks of a step hang, so the steps are asked.
 void PipelineFollower::Impl::ask_steps(Instant now) {
   next_ask_steps = now + kAskStepsEvery;
   if (!job || !options.show_state) return;
@@ -215,8 +117,8 @@ void PipelineFollower::Impl::ask_logs(const JobId& step) {
     follow.tail_lines = -1;
     follow.since.reset();
   }
-  // Without a position the launcher begins with the newest attempt, and an earlier one may have
-  // come and gone since we asked.
+  // Without a position the launcher begins with the newest attempt; an earlier attempt may have
+  // come and gone since the last question.
   const LogKey first{{step, 1}, 0, LogStream::out};
   const bool is_known = std::any_of(follow.resume.begin(), follow.resume.end(),
                                     [&](const auto& position) { return position.key == first; });
@@ -278,135 +180,12 @@ void PipelineFollower::Impl::reconnect() {
   if (connection.reopen(*endpoint) && turn) ask_logs(turn->job);
 }
 
-// ---- answers ------------------------------------------------------------------------------------
-
-void PipelineFollower::Impl::on_control(const Envelope<ClientReply>& envelope) {
-  lease.heard();
-  if (lost_said) terminal.print_line("the launcher is back");
-  lost_said = false;
-  if (const auto* reply = std::get_if<JobReply>(&envelope.body)) return on_job(reply->job);
-  if (const auto* update = std::get_if<JobUpdate>(&envelope.body)) return on_job(update->job);
-  if (const auto* reply = std::get_if<StatusReply>(&envelope.body))
-    return on_launcher(reply->status.started);
-  if (const auto* still = std::get_if<StillWatching>(&envelope.body))
-    return on_launcher(still->launcher_started);
-  if (std::holds_alternative<Done>(envelope.body)) {
-    cancel = FollowEnd::Cancel::agreed;  // nothing else is answered so
-    return;
-  }
-  if (const auto* refused = std::get_if<Refused>(&envelope.body))
-    on_refused(*refused, envelope.reply_to);
-}
-
-void PipelineFollower::Impl::on_refused(const Refused& refused, std::uint64_t reply_to) {
-  if (cancel == FollowEnd::Cancel::unanswered && reply_to == cancel_sequence) {
-    cancel = FollowEnd::Cancel::agreed;  // it ended meanwhile
-    return;
-  }
-  lease.renewed(listening.total());
-  if (!job) failure = make_error(refused.code, refused.message);
-}
-
-void PipelineFollower::Impl::on_launcher(Instant started) {
-  if (launcher_started && *launcher_started != started && turn) ask_logs(turn->job);
-  launcher_started = started;
-}
-
-void PipelineFollower::Impl::on_job(const JobView& view) {
-  if (view.spec.name != options.job.value) return on_step(view);
-  lease.renewed(listening.total());
-  if (job && is_final(job->status)) return;  // an answer that was on its way
-  const Instant now = clock.now();
-  job = view;
-  for (std::size_t i = 0; i < view.steps.size(); ++i) {
-    const StepView& step = view.steps[i];
-    name_width = std::max(name_width, std::min(step.name.size(), kWidestName));
-    const bool is_reused = step.phase == StepPhase::reused;
-    if ((is_reused && !options.reused_logs) || step.job.value.empty()) continue;
-    step_of.emplace(step.job, i);
-    const bool is_told = !is_reused || options.show_state;  // by a line about the step's state
-    if (!is_told && told.insert(step.name).second)
-      terminal.print_line(reused_text(step, "log this is"));
-  }
-  logs.on_steps(view.steps, now);
-  if (logs.in_order()) expect_lines();
-  go_on_if_past_is_read();
-  leave_in_vain();
-  if (options.show_state && !in_vain) {
-    for (StepLine& line : lines.on_steps(view.steps, now)) held.push_back(std::move(line));
-    if (terminal.has_status_line() && !is_final(view.status)) terminal.progress(state_text(view));
-  }
-  if (is_final(view.status)) {
-    is_over = true;
-    progressed = listening.total();
-    terminal.clear_status();
-  }
-  say_lines();
-}
-
-void PipelineFollower::Impl::on_step(const JobView& view) {
-  const JobId step(view.spec.name);
-  if (step_of.count(step) == 0 || is_over) return;
-  for (const std::string& line : found[step].on_job(view)) terminal.print_line(line);
-}
-
-// Said whole, also with --quiet: the reason ends with what would help.
-void PipelineFollower::Impl::leave_in_vain() {
-  if (!options.leave_in_vain || in_vain || is_final(job->status)) return;
-  const auto line = in_vain_line(job->steps);
-  if (!line) return;
-  in_vain = true;
-  terminal.clear_status();
-  terminal.print_line(*line);
-  terminal.print_line(fmt::format(
-      "{} is canceled, because it would wait in vain; --wait-anyway waits", options.job.value));
-  ask_to_cancel();
-}
-
-// The clock of a node that is new may not have been measured when its first lines came.
-void PipelineFollower::Impl::expect_lines() {
-  for (const StepView& step : job->steps)
-    if (!logs.is_past_read(step.job))
-      order.expect(step.job, {std::max<std::int64_t>(step.started.ns - kClocksDiffer.count(), 0)});
-}
-
-void PipelineFollower::Impl::on_bulk(const BulkEnvelope& envelope) {
-  if (!turn || envelope.reply_to != turn->sequence) return;  // of an earlier question
-  turn->heard = listening.total();
-  if (const auto* chunk = std::get_if<LogChunk>(&envelope.body)) return on_chunk(*chunk);
-  if (const auto* end = std::get_if<LogEnd>(&envelope.body)) {
-    const auto status = job_status_from(end->status);
-    return end_turn({turn->any, false, !status || is_final(*status)});
-  }
-  if (const auto* refused = std::get_if<BulkRefused>(&envelope.body)) on_logs_refused(*refused);
-}
-
-void PipelineFollower::Impl::on_chunk(const LogChunk& chunk) {
-  if (chunk.key.attempt.job != turn->job) return;
-  switch (order.add(chunk)) {
-    case LogOrder::Outcome::gap: return ask_logs(turn->job);
-    case LogOrder::Outcome::taken:
-      turn->any = true;
-      if (terminal.redraws()) live_due = std::min(live_due, live_drawn + kLiveEvery);
-      break;
-    case LogOrder::Outcome::seen_before: break;
-  }
-  if (++turn->chunks >= chunks_of_turn()) end_turn({true, true, false});
-}
-
-// One that is refused for now is asked again when its silence is noticed.
-void PipelineFollower::Impl::on_logs_refused(const BulkRefused& refused) {
-  if (refused.for_now) return;
-  terminal.print_line(fmt::format("no logs of job {}: {}", turn->job.value, refused.message));
-  end_turn({false, false, true});
-}
-
 // ---- signals ------------------------------------------------------------------------------------
 
 void PipelineFollower::Impl::on_interrupt() {
   if (++interrupts > 1 || !options.cancel_on_interrupt) return;
   if (lost_said && !find_endpoint()) {
-    ++interrupts;  // nobody is there to cancel it, so the first Ctrl-C leaves
+    ++interrupts;  // without a launcher nobody can cancel the job, so the first Ctrl-C leaves
     terminal.print_line("cannot cancel " + options.job.value + ": no launcher is running");
     return;
   }
@@ -440,7 +219,7 @@ Instant PipelineFollower::Impl::next_deadline() const {
 }
 
 Status PipelineFollower::Impl::listen() {
-  // A blocked signal is queued even when it is ignored: nohup's SIGHUP must not be asked for.
+  // A blocked signal is queued even if it is ignored, so with nohup SIGHUP is not watched.
   struct sigaction hangup {};
   std::vector<int> signals{SIGINT, SIGTERM};
   if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
@@ -478,7 +257,7 @@ PipelineFollower::~PipelineFollower() { impl_->connection.stop_listening(); }
 Result<FollowEnd> PipelineFollower::run() {
   Impl& me = *impl_;
   TRY(me.listen());
-  me.next_tick = me.clock.now() + kTick;
+  me.next_tick = me.clock.now() + Impl::kTick;
   me.ask();
   while (true) {
     const Instant now = me.clock.now();

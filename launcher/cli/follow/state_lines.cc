@@ -36,14 +36,14 @@ void StateLines::on_job(const JobView& job, Instant now) {
   if (now_ && now_->text == seen.text) return;
   const bool same_state = now_ && now_->status == seen.status && now_->attempts == seen.attempts;
   const bool again = now_ && seen.attempts > now_->attempts && now_->attempts > 0;
-  // The line of the wait before a retry has the cause; a short wait has no line.
+  // The line about the wait before a retry names the cause; a short wait has no line.
   const bool said_why = now_ && now_->status == JobStatus::queued && said_;
   if (again) ended_ = said_why ? "" : why_again(job);
   now_ = std::move(seen);
   if (is_final(job.status)) {
     due_ = Instant::never();
   } else if (!same_state) {
-    // After a wait that was told, its end is; and a retry always is.
+    // The end of a wait is shown if the wait was, and a retry always.
     const bool goes_on = said_any_ && job.status == JobStatus::running;
     due_ = again || goes_on ? now : now + kWorthSaying;
     said_.reset();

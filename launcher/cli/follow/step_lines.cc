@@ -12,7 +12,7 @@ namespace {
 
 bool is_over(StepPhase phase) { return phase != StepPhase::waiting && phase != StepPhase::running; }
 
-// Its log is another job's: where, nothing else says.
+// A reused step's log belongs to another job, which only this line names.
 bool is_elsewhere(const StepView& step) { return step.phase == StepPhase::reused; }
 
 std::string behind_colon(const std::string& reason) {
@@ -40,7 +40,7 @@ std::string text_of(const StepView& step) {
   return "";
 }
 
-// A step passes through the other states of its job quickly, or waits there for a reason.
+// Steps pass the other states of their jobs quickly, or wait there for a reason.
 bool is_said_at_once(const StepView& step) {
   if (step.phase == StepPhase::running) return step.status == JobStatus::running;
   return is_over(step.phase);
@@ -52,7 +52,8 @@ std::optional<std::string> in_vain_line(const std::vector<StepView>& steps) {
   const StepView* first = nullptr;
   for (const StepView& step : steps) {
     if (step.phase != StepPhase::running) continue;
-    const bool is_new = step.started.ns == 0;  // of one that ran, somebody may replace the nodes
+    // For a step that ran, somebody may replace the nodes.
+    const bool is_new = step.started.ns == 0;
     if (!step.in_vain || !is_new) return std::nullopt;
     if (first == nullptr) first = &step;
   }

@@ -36,7 +36,7 @@ std::optional<JobId> StepLogs::next(Instant now) const {
 
 void StepLogs::answered(const JobId& job, const Answer& answer, Instant now) {
   One& one = jobs_.at(job);
-  // A step that writes faster than its lines are read does not keep the others waiting.
+  // A step that writes faster than its lines are read must not delay the others.
   const bool is_live = ask_ == Ask::once_then_on && answer.reached > *began_;
   if (answer.final || (in_order() && (!answer.more || is_live))) {
     due_.erase({one.due, one.order});

@@ -57,7 +57,7 @@ class Evaluator {
     return at < 0 || at >= size ? Json() : value[static_cast<std::size_t>(at)];
   }
 
-  // As Python's [start:stop:step].
+  // Slices like Python's [start:stop:step].
   static Json slice(const Node& node, const Json& value) {
     if (!value.is_array()) return {};
     const auto size = static_cast<std::int64_t>(value.size());
@@ -126,7 +126,7 @@ class Evaluator {
     return all;
   }
 
-  // The left side if it decides, else the right one.
+  // The left side if it decides, otherwise the right side.
   Result<Json> logic(const Node& node, const Json& value, bool decides) const {
     TRY_ASSIGN(Json left, of(node.children[0], value));
     if (is_true(left) == decides) return left;

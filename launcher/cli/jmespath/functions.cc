@@ -21,15 +21,15 @@ enum Type : unsigned {
   kObject = 16,
   kNull = 32,
   kExpression = 64,
-  kNumbers = 128,  // an array of them
+  kNumbers = 128,  // an array of numbers
   kStrings = 256,
   kAny = kNumber | kString | kBoolean | kArray | kObject | kNull,
 };
 
 struct Function {
   std::string_view name;
-  std::vector<unsigned> types;  // of each argument
-  bool repeats;                 // the last one may be given more than once
+  std::vector<unsigned> types;  // the types that each argument may have
+  bool repeats;                 // the last argument may be repeated
   Result<Json> (*work)(Arguments&);
 };
 
@@ -90,14 +90,14 @@ std::string dumped(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-bool is_small(const Json& number) {  // an integer that fits
+bool is_small(const Json& number) {  // An integer within the exact range.
   return number.is_number_integer() &&
          (!number.is_number_unsigned() ||
           number.get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
 }
 
 Json rounded(double value) {
-  constexpr double kExact = 9007199254740992.0;  // 2^53
+  constexpr double kExact = 9007199254740992.0;  // 2^53, up to which doubles hold every integer
   if (std::fabs(value) <= kExact) return static_cast<std::int64_t>(value);
   return value;
 }
@@ -256,7 +256,7 @@ Result<Json> least(Arguments& arguments) {
   return list.empty() ? Json() : *std::min_element(list.begin(), list.end(), less);
 }
 
-// Of the elements, what the expression makes of each: all numbers, or all strings.
+// Each element with the key that the expression gives for it: all are numbers, or all strings.
 struct Keyed {
   Json key, element;
 };

@@ -8,7 +8,7 @@
 namespace lockstep::cli::jmespath {
 namespace {
 
-// Two characters before one: the first that fits is taken.
+// Symbols of two characters come first, since the first match is taken.
 constexpr std::array<std::string_view, 24> kSymbols{
     "[]", "[?", "&&", "||", "==", "!=", "<=", ">=", ".", "*", "[", "]",
     "(",  ")",  "{",  "}",  ",",  ":",  "@",  "&",  "|", "!", "<", ">"};
@@ -72,7 +72,7 @@ class Lexer {
     return token;
   }
 
-  // Between two `quote`s, with what is escaped by a backslash as it stands.
+  // The text between two `quote`s; escapes stay as written.
   Result<std::string_view> between(char quote, const char* what) {
     for (++at_; at_ < text_.size(); ++at_) {
       if (text_[at_] == '\\') {

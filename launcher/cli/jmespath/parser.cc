@@ -1,5 +1,5 @@
-// A parser by operator precedence: `prefix` reads what an expression begins with, and `infix` what
-// follows it, as long as that binds more tightly than what stands on the left.
+// An operator-precedence parser: `prefix` parses the beginning of an expression, and `infix` what
+// follows, while it binds more tightly than the operator on the left.
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@ namespace lockstep::cli::jmespath {
 namespace {
 
 constexpr std::size_t kMaxText = 65536;
-constexpr int kMaxDepth = 500;  // of the tree, which is walked by recursion
+constexpr int kMaxDepth = 500;  // the deepest nesting, because the tree is walked recursively
 
-// How tightly a symbol binds what stands on its left.
+// How tightly a symbol binds to the expression on its left.
 struct Binding {
   std::string_view symbol;
   int power;
@@ -24,7 +24,7 @@ constexpr Binding kBindings[] = {{"|", 1},  {"||", 2}, {"&&", 3}, {"==", 5}, {"!
                                  {".", 40}, {"!", 45}, {"{", 50}, {"[", 55}, {"(", 60}};
 constexpr int kOr = 2, kAnd = 3, kComparison = 5, kFlatten = 9, kStar = 20, kFilter = 21, kDot = 40,
               kNot = 45;
-constexpr int kEndsProjection = 10;  // what binds less is applied to the whole projection
+constexpr int kEndsProjection = 10;  // weaker operators apply to the whole projection
 
 int power_of(const Token& token) {
   if (token.kind != TokenKind::symbol) return 0;
@@ -184,7 +184,7 @@ class Parser {
     return make(kind, token.at, list(std::move(left), std::move(right)));
   }
 
-  // What is applied to each element.
+  // Parses what is applied to each element of a projection.
   Result<Node> of_each(int power) {
     if (power_of(now()) < kEndsProjection) return identity(now());
     if (now().is("[") || now().is("[?")) return expression(power);
@@ -307,7 +307,8 @@ class Parser {
       } while (comma());
       TRY(expect(")", "or ',' after an argument"));
     }
-    // Now rather than when it is called: a query of `lockstep run` is read before the job is sent.
+    // Checked now and not when it is called: `lockstep run` parses its query before the job is
+    // sent.
     if (const Status good = check_call(node.name, node.children.size()); !good)
       return fault_at(text_, node.at, good.error().message);
     return node;

@@ -10,9 +10,10 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kCheckTimeout = seconds(60);  // a large file is parsed there as well
+// The launcher parses the file, too, which may be large.
+constexpr Duration kCheckTimeout = seconds(60);
 
-// Another try of the same file would be refused again.
+// The same file would be refused again.
 bool is_of_the_file(ErrorCode code) {
   return code == ErrorCode::invalid_argument || code == ErrorCode::not_found ||
          code == ErrorCode::unsupported || code == ErrorCode::permission_denied ||
@@ -20,7 +21,7 @@ bool is_of_the_file(ErrorCode code) {
          code == ErrorCode::resource_exhausted;
 }
 
-// Errors of several lines have a place in each.
+// An error of several lines has a place in each line.
 Error as_typed_lines(const Error& error, const std::vector<FlagOverride>& flags) {
   std::string text;
   for (const Error& fault : spec::faults_of(error))
@@ -28,7 +29,7 @@ Error as_typed_lines(const Error& error, const std::vector<FlagOverride>& flags)
   return make_error(error.code, std::move(text));
 }
 
-// Then the user's default does not count.
+// If the job names a target, the user's default does not count.
 bool says_target(const CheckJobFile& request) {
   const auto is_target = [](const std::string& assignment) {
     return assignment.starts_with("compute=") ||
@@ -38,7 +39,7 @@ bool says_target(const CheckJobFile& request) {
          names_target({request.name, request.text});
 }
 
-// A launcher that is down or busy is not waited for: what is wrong here is said already.
+// The wait for a launcher that is down or busy is short, because the errors are already shown.
 constexpr Duration kFaultsTimeout = seconds(5);
 
 std::vector<std::string> ask_for_faults(Context& context, const CheckJobFile& request) {
@@ -119,7 +120,7 @@ int fail_with_all_of(Context& context, Connection& connection, const CheckJobFil
 }
 
 std::vector<std::string> faults_at_launcher(Context& context, ReadJobFile file) {
-  if (file.request.text.empty()) return {};  // it could not be read
+  if (file.request.text.empty()) return {};  // the file could not be read
   file.request.faults_are_said = true;
   if (!says_target(file.request))
     if (const auto target = default_compute(context.home); target && !target->name.empty())

@@ -21,6 +21,7 @@
 #include "launcher/files/yaml/expressions.h"
 #include "launcher/files/yaml/faults.h"
 #include "launcher/files/yaml/known_word.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/shapes.h"
 #include "launcher/files/yaml/tree.h"
 
@@ -49,7 +50,7 @@ bool is_local_path(std::string_view value) {
 
 bool is_yaml(std::string_view value) { return value.starts_with('{'); }
 
-// As YAML has it between quotes.
+// Quotes the text for YAML.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -59,7 +60,7 @@ std::string from_here(const std::string& path) {
                                                                    : spec::absolute_path("", path);
 }
 
-// {path: …} with the type that a file of the user would say.
+// {path: …} with the type that a user would write.
 std::string data_of(const std::string& value) {
   std::string type;
   std::error_code failure;
@@ -90,7 +91,7 @@ bool is_literal_port(const YamlNode& mapping) {
          (type != nullptr && spec::literal_type_from(spec::lower_case(type->value.text)));
 }
 
-// `known`: what the file has of this name, or nullptr.
+// `known`: the input of this name in the file, or nullptr.
 std::string input_override(const Word& input, const YamlNode* known) {
   const std::string key = "inputs." + input.name;
   const bool is_data =
@@ -108,7 +109,7 @@ std::string output_override(const Word& output, bool is_known) {
   return is_known ? "" : key + "={type: uri_folder}";
 }
 
-// What is wrong with the file, its reader says.
+// Errors in the file are reported by its reader.
 YamlNode tree_of(const spec::NamedText& file) {
   const spec::Source source{file.name, spec::without_mark(file.text), "",
                             "",        spec::kMaxFileBytes,           spec::kMaxJobNodes};
@@ -122,7 +123,7 @@ const YamlNode* entry_of(const YamlNode& root, std::string_view section, const s
   return one == nullptr ? nullptr : &one->value;
 }
 
-// Expressions of data and of outputs stay for the node.
+// Expressions of data and outputs are left for the node to replace.
 Status put_in_ports(JobSpec& spec) {
   auto* const argv = std::get_if<Argv>(&spec.command);
   if (argv == nullptr) return {};
@@ -230,7 +231,7 @@ Status apply_to_file(const JobFlags& flags, spec::JobFile& file) {
 
 Status check_flags(const JobFlags& flags) {
   spec::JobFile nothing;
-  nothing.spec.timeout = Duration::max();  // any signal comes before that
+  nothing.spec.timeout = Duration::max();  // any signal comes before this time
   return apply_to_file(flags, nothing);
 }
 

@@ -16,7 +16,7 @@ constexpr std::string_view kKeys[] = {"display_name", "description", "experiment
 constexpr std::string_view kCanBeChanged =
     "display_name, description, experiment_name and tags.KEY can be changed";
 
-// Keys that people know from az or from `job show`, whose change has a verb of its own.
+// Keys that users know from az or from `job show`, and the verb that changes each.
 struct Instead {
   std::string_view key, words;
 };
@@ -32,7 +32,7 @@ constexpr Instead kInstead[] = {
 };
 
 struct Flag {
-  std::string_view name, words;  // --set, and what was written behind it
+  std::string_view name, words;  // --set, and the text after it
 
   Error wrong(const std::string& what) const {
     return make_error(ErrorCode::invalid_argument,
@@ -68,7 +68,7 @@ Error refusal(const Flag& flag, const std::string& key) {
                                 kCanBeChanged));
 }
 
-// Null: it is none of the texts.
+// Null: the key is not one of the texts.
 std::optional<std::string>* text_called(AnnotateJob& changes, std::string_view key) {
   if (key == "display_name") return &changes.display_name;
   if (key == "description") return &changes.description;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kOfFile = " in a job file";
 
-// Keys of a job file, the flag of `run` for each.
+// Keys of a job file, and the flag of `run` for each.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 28> kFlags{{
     {"limits.timeout", "--timeout"},
     {"lockstep.after", "--after"},
@@ -44,9 +44,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 28> kFlags{{
     {"resources.shm_size", "--shm-size"},
 }};
 
-// "FLAGS; KEY in a job file", "FLAGS, or KEY in a job file" or "FLAGS (KEY in a job file)".
+// A pair of flags and a key in a message: "FLAGS; KEY in a job file", "FLAGS, or KEY in a job file"
+// or "FLAGS (KEY in a job file)".
 struct Pair {
-  std::size_t begin = 0, end = 0;  // in the text, a closing parenthesis of its own included
+  std::size_t begin = 0, end = 0;  // range in the text, with its closing parenthesis
   std::string flags, key;
 };
 
@@ -66,7 +67,7 @@ std::optional<Pair> pair_before(const std::string& text, std::size_t end) {
   }
   if (at == std::string::npos) return std::nullopt;
   std::size_t begin = at;
-  // All flags of the list: back to a parenthesis, or to the flag that is nearest.
+  // Finds the beginning of the list of flags: after a parenthesis, or at the nearest flag.
   while (begin > 0 && text[begin - 1] != '(' && !begins_flag(text, begin)) --begin;
   while (begin > 3 && text.substr(0, begin).ends_with(", ")) {
     const std::size_t before = text.rfind(' ', begin - 3);
@@ -104,7 +105,7 @@ std::string with_chosen(std::string text, const Choose& choose) {
 
 bool is_of_key(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Matches whole keys only: "lockstep.nodes" does not match in "lockstep.nodes.yml".
+// Whole keys only: "lockstep.nodes" does not match in "lockstep.nodes.yml".
 bool stands_alone(const std::string& text, std::size_t at, std::size_t size) {
   if (at > 0 && (is_of_key(text[at - 1]) || text[at - 1] == '.' || text[at - 1] == '/'))
     return false;

@@ -14,14 +14,14 @@ namespace lockstep::cli {
 
 namespace {
 
-// "python", "python3", "python3.11": a name that is looked for on PATH.
+// "python", "python3" or "python3.11": a name that is searched on PATH.
 bool is_python(const std::string& word) {
   return word.starts_with("python") &&
          word.find_first_not_of("0123456789.", std::string_view("python").size()) ==
              std::string::npos;
 }
 
-// As the job finds it; "": it finds none.
+// The program that the job would find; "": none.
 std::string on_login_path(const std::string& name, const Shell& shell) {
   for (std::size_t begin = 0; begin < kLoginPath.size();) {
     const auto end = std::min(kLoginPath.find(':', begin), kLoginPath.size());

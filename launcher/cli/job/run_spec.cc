@@ -1,16 +1,15 @@
 #include "launcher/cli/job/run_spec.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "common/base/quoted_name.h"
 #include "common/domain/environment/docker_args.h"
-#include "common/domain/environment/variables.h"
 #include "common/domain/targets/compute.h"
 #include "common/domain/targets/node_labels.h"
+#include "common/grammar/job_name.h"
 #include "launcher/cli/job/environment_choice.h"
 #include "launcher/cli/job/environment_variables.h"
 #include "launcher/cli/job/key_words.h"
@@ -27,7 +26,7 @@ Error wrong(std::string message) {
   return make_error(ErrorCode::invalid_argument, "run: " + std::move(message));
 }
 
-// Of tensorflow, all ranks are workers: a job file may ask for parameter servers.
+// With tensorflow all ranks are workers; only a job file can ask for parameter servers.
 Status read_ranks(const RunArguments& arguments, JobSpec& spec) {
   const auto kind = distribution_kind_from(arguments.distribution);
   if (!kind)
@@ -55,7 +54,24 @@ Status check_text(std::string_view option, const std::string& text) {
   return wrong(fmt::format("{}: is not UTF-8 text, or holds control characters", option));
 }
 
-// Which of them contradict each other.
+// Options that mean nothing without an environment, or without a container. `other`: an option
+// that makes the environment, or "".
+Status check_needs(const RunArguments& a, std::string_view other) {
+  if (a.rebuild && a.environment.empty() && other.empty())
+    return wrong(
+        "--rebuild needs an environment; name one with --environment, --requirements, --pip, "
+        "--conda-file or --image");
+  const std::string_view container = !a.shm_size.empty()      ? "--shm-size"
+                                     : !a.docker_args.empty() ? "--docker-args"
+                                                              : "";
+  if (!container.empty() && a.image.empty() && a.environment.empty())
+    return wrong(fmt::format(
+        "{} needs a container; name an image with --image, or an environment with --environment",
+        container));
+  return {};
+}
+
+// Reports options that contradict each other.
 Status check_choice(const RunArguments& a) {
   const std::string_view packages = !a.requirements.empty() ? "--requirements"
                                     : !a.pip.empty()        ? "--pip"
@@ -91,18 +107,7 @@ Status check_choice(const RunArguments& a) {
         fmt::format("--conda-file already names a whole environment; leave {} out, or put its "
                     "packages among the dependencies in the conda file: - pip: [six]",
                     packages));
-  if (a.rebuild && a.environment.empty() && other.empty())
-    return wrong(
-        "--rebuild needs an environment; name one with --environment, --requirements, --pip, "
-        "--conda-file or --image");
-  const std::string_view container = !a.shm_size.empty()      ? "--shm-size"
-                                     : !a.docker_args.empty() ? "--docker-args"
-                                                              : "";
-  if (!container.empty() && a.image.empty() && a.environment.empty())
-    return wrong(fmt::format(
-        "{} needs a container; name an image with --image, or an environment with --environment",
-        container));
-  return {};
+  return check_needs(a, other);
 }
 
 Result<VenvEnvironment> packages_of(const RunArguments& arguments, spec::Notes& notes) {
@@ -176,7 +181,7 @@ Status read_limits(const RunArguments& arguments, LimitRequest& limits) {
   return read("--disk-limit", arguments.disk_limit, limits.disk);
 }
 
-// Which nodes may run the job. As for Slurm: -w without -N means all nodes that are named.
+// The nodes that may run the job. As in Slurm, -w without -N means all named nodes.
 Status read_placement(const RunArguments& arguments, ResourceRequest& resources) {
   resources.instance_type = arguments.instance_type;
   resources.isolated = arguments.isolated;
@@ -270,7 +275,7 @@ Status read_troubles(const RunArguments& arguments, JobSpec& spec) {
   return {};
 }
 
-// An error that is of no line of the file is the option's.
+// An error without a line in the file gets the option's name.
 Result<spec::ReadEnvironment> conda_of(const std::string& path, spec::Notes& notes) {
   bool opened = false;
   const spec::ReadText noticing = [&](const std::string& file) {
@@ -283,7 +288,7 @@ Result<spec::ReadEnvironment> conda_of(const std::string& path, spec::Notes& not
   return environment.error().within("run: --conda-file");
 }
 
-// What was read of a conda file, if any, becomes its packages.
+// Packages of the conda file, if there is one, are installed on the image.
 void put_on_image(const std::string& image, EnvironmentDefinition& definition) {
   DockerEnvironment docker{image, std::nullopt, std::nullopt};
   if (auto* conda = std::get_if<CondaEnvironment>(&definition)) docker.conda = std::move(*conda);
@@ -338,28 +343,6 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
   return spec;
 }
 
-std::map<std::string, std::string> flags_by_key(const RunArguments& a) {
-  std::map<std::string, std::string> flags;
-  const auto add = [&](std::string key, const char* flag, const std::string& value) {
-    if (!value.empty()) flags.emplace(std::move(key), fmt::format("{} {}", flag, value));
-  };
-  add("name", "--name", a.name);
-  add("lockstep.project", "--project", a.project);
-  add("lockstep.after", "--after", fmt::format("{}", fmt::join(a.after, ",")));
-  add("lockstep.from_checkpoint_of", "--from-checkpoint-of", a.from_checkpoint_of);
-  add("lockstep.nodes", "--nodelist", a.nodelist);
-  if (a.nodes) add("resources.instance_count", "-N", std::to_string(*a.nodes));
-  const auto add_ports = [&](const char* section, const char* flag,
-                             const std::vector<std::string>& words) {
-    for (const std::string& word : words)
-      add(fmt::format("{}.{}", section, word.substr(0, word.find('='))), flag, word);
-  };
-  add_ports("inputs", "--input", a.inputs);
-  add_ports("outputs", "--output", a.outputs);
-  add_ports("environment_variables", "--secret", a.secrets);
-  return flags;
-}
-
 Result<std::optional<ArraySpec>> array_of(const RunArguments& arguments) {
   if (arguments.array.empty()) return std::optional<ArraySpec>();
   if (arguments.rebuild)
@@ -397,36 +380,6 @@ Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments
   if (!arguments.image.empty()) put_on_image(arguments.image, spec.definition);
   if (const Status valid = validate(spec); !valid) return valid.error().within("run");
   return std::optional(spec::EnvironmentChoice(std::move(read)));
-}
-
-// A value that this shell has is taken as it is.
-spec::Notes notes_of_variables(const RunArguments& arguments, const JobSpec& spec) {
-  spec::Notes notes;
-  for (const auto& [name, value] : spec.environment_variables) {
-    const bool is_ours =
-        std::find(arguments.env.begin(), arguments.env.end(), name) != arguments.env.end();
-    const std::string note = is_ours ? "" : unreplaced_note("--env " + name, name, value);
-    if (!note.empty()) notes.push_back(note);
-  }
-  return notes;
-}
-
-std::string held_besides(const ResourceRequest& asked) {
-  const bool names_some = asked.cpus || asked.memory || asked.gpus;
-  if (!names_some || (asked.cpus && asked.memory)) return "";
-  std::vector<std::string> held, flags;
-  const auto add = [&](bool named, const char* what) {
-    if (named) return;
-    held.push_back(std::string("all ") + what);
-    flags.push_back(std::string("--") + what);
-  };
-  add(asked.cpus.has_value(), "cpus");
-  add(asked.memory.has_value(), "memory");
-  add(asked.gpus.has_value(), "gpus");
-  return fmt::format(
-      "the job holds {} of its node, because it does not limit them; to let other jobs share the "
-      "node, add {}",
-      fmt::join(held, " and "), fmt::join(flags, " and "));
 }
 
 }  // namespace lockstep::cli

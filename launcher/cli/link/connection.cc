@@ -3,19 +3,19 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
 #include "common/base/quoted_name.h"
 #include "common/domain/messages/bulk_protocol.h"
 #include "common/domain/messages/client_limits.h"
-#include "common/domain/messages/join_protocol.h"
-#include "common/grammar/key_word.h"
 #include "common/io/clock.h"
 #include "common/io/net/link_state.h"
 #include "common/io/net/reach.h"
 #include "common/wire/messages/bulk.h"
 #include "common/wire/messages/control.h"
+#include "launcher/cli/link/refused_key.h"
 #include "launcher/cli/terminal/output.h"
 
 namespace lockstep::cli {
@@ -23,18 +23,39 @@ namespace lockstep::cli {
 namespace {
 
 constexpr int kBulkPerTurn = 16;
-constexpr Duration kStandingTimeout = seconds(3);
-constexpr Duration kAnswersWithin = seconds(7);  // of the bulk socket, when control is there
+// How long the bulk socket may take to answer, if the control socket does.
+constexpr Duration kAnswersWithin = seconds(7);
 constexpr Duration kLook = seconds(1);
-constexpr std::size_t kHeadBytes = 64;  // sequence and deadline, which each try sets anew
+constexpr std::size_t kHeadBytes = 64;  // sequence and deadline, which differ in each try
 
-// Callers block these signals while a request must not be cut short. A slow disk is no reason to.
+// Callers block these signals while a request must not be interrupted. Waiting for a slow disk may
+// be interrupted.
 bool is_interrupted() {
   sigset_t pending;
   ::sigpending(&pending);
   return sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
          sigismember(&pending, SIGHUP) == 1;
 }
+
+Status check_size(const ClientRequest& request) {
+  const std::size_t bytes = wire::encode(Envelope<ClientRequest>{.body = request}).size();
+  if (bytes + kHeadBytes <= kMaxUserMessageBytes) return {};
+  return make_error(
+      ErrorCode::resource_exhausted,
+      fmt::format("the request has {} bytes, but the launcher takes at most {}; put large data "
+                  "into the job's code folder, which is uploaded separately",
+                  bytes, kMaxUserMessageBytes));
+}
+
+// A request, from its first sending to its reply.
+struct Question {
+  std::uint64_t first = 0;  // the sequence of the first sending; each sending has its own
+  Instant end;     // the end of the wait; later when the launcher reports that the request waits
+  Instant repeat;  // when it is sent again
+  std::optional<ClientReply> reply;
+  std::optional<Error> broken;
+  bool is_over() const { return reply || broken; }
+};
 
 }  // namespace
 
@@ -76,18 +97,18 @@ struct Connection::Impl {
     });
   }
   void drain_control();
-  // True: the reply only says that the request waits.
+  // True: the reply only reports that the request waits.
   bool take_wait(const ClientReply& reply);
+  void take_replies(Question& asked);
+  Status send_once(const ClientRequest& request, Duration left);
   void drain_bulk();
   Status dial();
   Status dial_bulk();
   Error explained(Error error);
   std::string why_no_bulk();
-  KeyStanding standing_of_key();
-  Error why_refused(Error error);
 
   Endpoint endpoint;
-  bool is_reached = false;  // a request was sent there
+  bool is_reached = false;  // a request was sent over this connection
   io::KeyPair keys;
   std::string when_down;
   std::string of_attempt;
@@ -99,7 +120,7 @@ struct Connection::Impl {
   std::uint64_t sequence = 0;
   bool watching = false;
   bool links_watched = false;
-  bool control_unsent = false;  // something was lost: tell the listener when the link is up
+  bool control_unsent = false;  // something was lost, so the listener is told when the link is up
   bool bulk_unsent = false;
   Listener listener;
   std::function<void(Duration)> tell_of_slow_disk;
@@ -146,7 +167,8 @@ bool Connection::Impl::take_wait(const ClientReply& reply) {
   return data != nullptr;
 }
 
-// What is heard is written, and a slow reader holds us up: answers and signals get their turn too.
+// Handling a message may write, and a slow reader blocks that. So only a few are taken per turn,
+// and answers and signals are handled in between.
 void Connection::Impl::drain_bulk() {
   for (int taken = 0; taken < kBulkPerTurn; ++taken) {
     const auto bytes = bulk->receive();
@@ -173,7 +195,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const Endpoint& endpoint,
 
 io::EventLoop& Connection::loop() { return impl_->loop; }
 
-// While the launcher is away on both, whoever transfers waits for it.
+// If the launcher answers on neither socket, the transfer waits for it.
 Result<io::ClientSocket*> Connection::bulk() {
   Impl& me = *impl_;
   TRY(me.dial_bulk());
@@ -185,7 +207,7 @@ Result<io::ClientSocket*> Connection::bulk() {
   return &*me.bulk;
 }
 
-// "" when it is there after all.
+// "" if the port can be reached.
 std::string Connection::Impl::why_no_bulk() {
   const std::string trouble = io::dial_trouble(endpoint.bulk, kLook);
   if (trouble.empty()) return "";
@@ -195,73 +217,7 @@ std::string Connection::Impl::why_no_bulk() {
       endpoint.control, endpoint.bulk, trouble);
 }
 
-// The launcher tells anybody about their own key where nodes join. Unknown, if it does not answer.
-KeyStanding Connection::Impl::standing_of_key() {
-  KeyStanding standing;
-  if (endpoint.join.empty()) return standing;
-  io::SocketLimits limits;
-  limits.max_message_bytes = static_cast<std::int64_t>(kMaxJoinMessageBytes);
-  auto socket =
-      io::ClientSocket::connect(transport, endpoint.join, endpoint.public_key, keys, limits);
-  Envelope<JoinMessage> question;
-  question.sequence = ++sequence;
-  question.body = AskAboutKey{};
-  if (!socket || !socket->send_within(wire::encode(question), kStandingTimeout)) return standing;
-  bool is_answered = false;
-  io::EventLoop waiting;
-  waiting.watch_socket(socket->handle(), [&] {
-    while (const auto bytes = socket->receive()) {
-      const auto reply = wire::decode_envelope<JoinReply>(*bytes);
-      is_answered = true;
-      if (!reply) continue;
-      if (const auto* said = std::get_if<KeyStanding>(&reply->body)) standing = *said;
-    }
-  });
-  const Instant end = clock.now() + kStandingTimeout;
-  while (!is_answered && clock.now() < end) waiting.turn(end - clock.now());
-  waiting.unwatch_socket(socket->handle());
-  return standing;
-}
-
-// What the person can do: a revoked key never works again, and must make way for a new one.
-Error Connection::Impl::why_refused(Error error) {
-  const KeyStanding standing = standing_of_key();
-  const std::string file = keys.path.empty() ? "the key file" : keys.path;
-  const std::string anew = fmt::format(
-      "It is never accepted again: move the file away (mv {0} {0}.revoked), make a new key with "
-      "`lockstep user key show`, and ask an admin for `lockstep user ",
-      file);
-  const std::string fact = to_string(standing);
-  switch (standing.kind) {
-    case KeyStanding::Kind::unknown:
-    case KeyStanding::Kind::valid: break;
-    case KeyStanding::Kind::revoked:
-      error.message = fmt::format("{} ({}). {}key add {} NEWKEY`", printable(fact), file, anew,
-                                  printable(standing.user.empty() ? "NAME" : standing.user));
-      return error;
-    case KeyStanding::Kind::user_removed:
-      error.message = fmt::format(
-          "{} ({}). {}add NAME --key NEWKEY`; who is added again is another user, without what the "
-          "first one had",
-          printable(fact), file, anew);
-      return error;
-    case KeyStanding::Kind::line_removed:
-      error.message =
-          fmt::format("{}; ask an admin for `lockstep user key add {} {}`", printable(fact),
-                      printable(standing.user), key_word(keys.public_key));
-      return error;
-  }
-  const auto user = io::current_user();
-  const std::string name = user ? user->name : "NAME";
-  error.message += fmt::format(
-      "; ask an admin of the launcher to add you with `lockstep user add {0} --key {1}`; if the "
-      "launcher has no admin yet, add this line to keys/authorized_users in the launcher's home: "
-      "{0} {1}",
-      name, key_word(keys.public_key));
-  return error;
-}
-
-// Whoever reads it may be the one who has to ask for it.
+// The reader may be the person who can act, so the error says what to do.
 Error Connection::Impl::explained(Error error) {
   if (error.code == ErrorCode::unavailable && !when_down.empty()) error.message += "; " + when_down;
   if (error.code != ErrorCode::permission_denied) return error;
@@ -271,7 +227,8 @@ Error Connection::Impl::explained(Error error) {
         printable(of_attempt));
     return error;
   }
-  return why_refused(std::move(error));
+  return why_refused(std::move(error), standing_of_key(transport, endpoint, keys, ++sequence),
+                     keys);
 }
 
 void Connection::on_data_wait(std::function<void(const std::string&)> tell) {
@@ -281,74 +238,77 @@ void Connection::on_slow_disk(std::function<void(Duration)> tell) {
   impl_->tell_of_slow_disk = std::move(tell);
 }
 
+// Handles messages on the control socket while `asked` waits for its reply.
+void Connection::Impl::take_replies(Question& asked) {
+  while (auto bytes = control->receive()) {
+    auto envelope = wire::decode_envelope<ClientReply>(*bytes);
+    if (!envelope) {
+      asked.broken = envelope.error().within("the reply of " + endpoint.control);
+    } else if (envelope->reply_to >= asked.first && envelope->reply_to <= sequence &&
+               !asked.reply) {
+      if (!take_wait(envelope->body)) {
+        asked.reply = std::move(envelope->body);
+        continue;
+      }
+      const Instant now = clock.now();
+      asked.end = std::max(asked.end, now + kWaitsForDiskLasts);
+      asked.repeat = std::max(asked.repeat, now + kWaitsForDiskLasts);
+      if (is_interrupted())
+        asked.broken = make_error(ErrorCode::unavailable,
+                                  "interrupted while waiting for the launcher; the request may "
+                                  "still be carried out");
+    } else if (listener.on_control) {
+      listener.on_control(*envelope);
+    }
+  }
+}
+
+Status Connection::Impl::send_once(const ClientRequest& request, Duration left) {
+  Envelope<ClientRequest> envelope;
+  envelope.sequence = ++sequence;
+  envelope.deadline_ms = std::max<std::int64_t>(1, left.count() / 1'000'000);
+  envelope.body = request;
+  envelope.takes_waits = true;
+  const Status sent =
+      control->send_within(wire::encode(envelope), std::min(left, Duration(seconds(5))));
+  if (!sent) return explained(sent.error());
+  is_reached = true;
+  return {};
+}
+
 Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeout,
                                     Duration repeat_after,
                                     std::optional<io::ProcessIdentity> until_gone) {
   Impl& me = *impl_;
-  const std::size_t bytes = wire::encode(Envelope<ClientRequest>{.body = request}).size();
-  if (bytes + kHeadBytes > kMaxUserMessageBytes)
-    return make_error(
-        ErrorCode::resource_exhausted,
-        fmt::format("the request has {} bytes, but the launcher takes at most {}; put large data "
-                    "into the job's code folder, which is uploaded separately",
-                    bytes, kMaxUserMessageBytes));
-  Instant end = me.clock.now() + timeout;
-  Instant repeat;
-  const std::uint64_t first = me.sequence + 1;
+  TRY(check_size(request));
+  Question asked;
+  asked.first = me.sequence + 1;
+  asked.end = me.clock.now() + timeout;
   io::EventLoop waiting;
-  std::optional<ClientReply> reply;
-  std::optional<Error> broken;
-  waiting.watch_socket(me.control->handle(), [&] {
-    while (auto bytes = me.control->receive()) {
-      auto envelope = wire::decode_envelope<ClientReply>(*bytes);
-      if (!envelope) {
-        broken = envelope.error().within("the reply of " + me.endpoint.control);
-      } else if (envelope->reply_to >= first && envelope->reply_to <= me.sequence && !reply) {
-        if (!me.take_wait(envelope->body)) {
-          reply = std::move(envelope->body);
-          continue;
-        }
-        const Instant now = me.clock.now();
-        end = std::max(end, now + kWaitsForDiskLasts);
-        repeat = std::max(repeat, now + kWaitsForDiskLasts);
-        if (is_interrupted())
-          broken = make_error(ErrorCode::unavailable,
-                              "interrupted while waiting for the launcher; the request may still "
-                              "be carried out");
-      } else if (me.listener.on_control) {
-        me.listener.on_control(*envelope);
-      }
-    }
-  });
+  waiting.watch_socket(me.control->handle(), [&] { me.take_replies(asked); });
   std::optional<io::Fd> gone;
   if (until_gone) {
     TRY_ASSIGN(gone, io::open_process(*until_gone));
     waiting.watch(gone->get(), io::EventLoop::Interest::read, [&] {
-      if (!broken) broken = make_error(ErrorCode::unavailable, "the launcher has ended");
+      if (!asked.broken)
+        asked.broken = make_error(ErrorCode::unavailable, "the launcher has ended");
     });
   }
-  while (!reply && !broken) {
+  while (!asked.is_over()) {
     const Instant now = me.clock.now();
-    if (now >= end)
+    if (now >= asked.end)
       return make_error(ErrorCode::unavailable, "the launcher did not answer within " +
                                                     format_duration(timeout) +
                                                     "; see `lockstep status`");
-    Envelope<ClientRequest> envelope;
-    envelope.sequence = ++me.sequence;
-    envelope.deadline_ms = std::max<std::int64_t>(1, (end - now).count() / 1'000'000);
-    envelope.body = request;
-    envelope.takes_waits = true;
-    const Status sent =
-        me.control->send_within(wire::encode(envelope), std::min(end - now, Duration(seconds(5))));
-    if (!sent) return me.explained(sent.error());
-    me.is_reached = true;
-    repeat = std::min(end, me.clock.now() + repeat_after);
-    while (!reply && !broken && me.clock.now() < repeat) waiting.turn(repeat - me.clock.now());
+    TRY(me.send_once(request, asked.end - now));
+    asked.repeat = std::min(asked.end, me.clock.now() + repeat_after);
+    while (!asked.is_over() && me.clock.now() < asked.repeat)
+      waiting.turn(asked.repeat - me.clock.now());
   }
-  if (broken) return *broken;
-  if (auto* refused = std::get_if<Refused>(&*reply))
+  if (asked.broken) return *asked.broken;
+  if (auto* refused = std::get_if<Refused>(&*asked.reply))
     return make_error(refused->code, std::move(refused->message));
-  return std::move(*reply);
+  return std::move(*asked.reply);
 }
 
 Status Connection::listen(Listener listener) {

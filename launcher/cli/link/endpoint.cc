@@ -8,6 +8,27 @@
 
 namespace lockstep::cli {
 
+namespace {
+
+Status check(const Endpoint& endpoint) {
+  if (endpoint.control.empty() || endpoint.bulk.empty() || endpoint.public_key.value.size() != 40)
+    return make_error(ErrorCode::corrupt,
+                      "is not a launcher's endpoint file: control, bulk or public_key is missing");
+  if (endpoint.control == endpoint.bulk || endpoint.control == endpoint.join)
+    return make_error(ErrorCode::corrupt,
+                      "control is " + quoted_name(endpoint.control) + ", as " +
+                          (endpoint.control == endpoint.bulk ? "bulk" : "join") +
+                          " is; control is PORT of `lockstepd --listen`, bulk is PORT + 1, join is "
+                          "PORT + 2");
+  for (const std::string& address : {endpoint.control, endpoint.bulk, endpoint.join})
+    if (!address.empty() && !address.starts_with("tcp://") && !address.starts_with("ipc://"))
+      return make_error(ErrorCode::corrupt, "the address " + quoted_name(address) +
+                                                " begins with neither tcp:// nor ipc://");
+  return {};
+}
+
+}  // namespace
+
 Result<Endpoint> endpoint_from(const std::string& json_text) {
   const auto json = nlohmann::json::parse(json_text, nullptr, false);
   const auto text = [&](const char* key) {
@@ -23,7 +44,8 @@ Result<Endpoint> endpoint_from(const std::string& json_text) {
   endpoint.control = text("control");
   endpoint.bulk = text("bulk");
   endpoint.join = text("join");
-  // On the launcher's own machine the addresses for others may lead nowhere (a gateway's).
+  // On the launcher's own machine, the addresses for other machines may not be reachable (those of
+  // a gateway).
   const auto local = json.find("local");
   const bool here = local != json.end() && local->is_object() &&
                     text("boot") == io::current_boot().value && io::is_alive(endpoint.process);
@@ -35,19 +57,7 @@ Result<Endpoint> endpoint_from(const std::string& json_text) {
         *into = it->get<std::string>();
   }
   endpoint.public_key = PublicKey(text("public_key"));
-  if (endpoint.control.empty() || endpoint.bulk.empty() || endpoint.public_key.value.size() != 40)
-    return make_error(ErrorCode::corrupt,
-                      "is not a launcher's endpoint file: control, bulk or public_key is missing");
-  if (endpoint.control == endpoint.bulk || endpoint.control == endpoint.join)
-    return make_error(ErrorCode::corrupt,
-                      "control is " + quoted_name(endpoint.control) + ", as " +
-                          (endpoint.control == endpoint.bulk ? "bulk" : "join") +
-                          " is; control is PORT of `lockstepd --listen`, bulk is PORT + 1, join is "
-                          "PORT + 2");
-  for (const std::string& address : {endpoint.control, endpoint.bulk, endpoint.join})
-    if (!address.empty() && !address.starts_with("tcp://") && !address.starts_with("ipc://"))
-      return make_error(ErrorCode::corrupt, "the address " + quoted_name(address) +
-                                                " begins with neither tcp:// nor ipc://");
+  TRY(check(endpoint));
   return endpoint;
 }
 

@@ -20,7 +20,7 @@ int read_number(const std::string& path, int otherwise) {
   return text && !text->empty() ? std::atoi(text->c_str()) : otherwise;
 }
 
-// The limit that a container was given, where the kernel shows one.
+// The memory limit of a container, if the kernel shows one.
 std::uint64_t memory_limit() {
   std::uint64_t limit = UINT64_MAX;
   for (const char* path :
@@ -66,7 +66,7 @@ std::vector<NodeShare> divide(Machine machine, int nodes) {
     cores.back().push_back(place.cpu);
   }
   const auto count = static_cast<std::size_t>(nodes);
-  if (cores.size() < count) {  // fewer cores than nodes: single cpus are dealt out
+  if (cores.size() < count) {  // fewer cores than nodes: single cpus are distributed
     std::vector<std::vector<int>> singles;
     for (const auto& core : cores)
       for (int cpu : core) singles.push_back({cpu});

@@ -19,10 +19,10 @@ namespace lockstep::cli {
 namespace {
 
 constexpr Duration kNodesTimeout = seconds(20);
-constexpr Duration kRestartTimeout = seconds(3);  // others wait meanwhile
+constexpr Duration kRestartTimeout = seconds(3);  // short, because others wait meanwhile
 constexpr Duration kShutdownTimeout = minutes(5);
-constexpr Duration kLeaveTimeout = seconds(3);     // of a runner after its final report
-constexpr Bytes kTooLittleToStart = mebibytes(1);  // journal, endpoint and logs need about so much
+constexpr Duration kLeaveTimeout = seconds(3);     // for a runner to leave after its final report
+constexpr Bytes kTooLittleToStart = mebibytes(1);  // for the journal, the endpoint and logs
 
 int active_jobs(const LauncherStatus& status) {
   int active = 0;
@@ -33,7 +33,7 @@ int active_jobs(const LauncherStatus& status) {
   return active;
 }
 
-// Once, of the first of the jobs that have not ended.
+// Shown once, for the first job that has not ended.
 void tell_what_is_awaited(Connection& connection, Terminal& terminal) {
   ListJobs unfinished;
   unfinished.all = false;
@@ -48,7 +48,7 @@ void tell_what_is_awaited(Connection& connection, Terminal& terminal) {
                                   job.reason.empty() ? "" : ": ", job.reason));
 }
 
-// Canceling takes as long as the jobs' grace time; a launcher that is gone has done its part.
+// Canceling takes as long as the jobs' grace time. A launcher that has gone has finished its part.
 Status shut_down(Connection& connection, const io::ProcessIdentity& process, bool cancel,
                  Terminal& terminal) {
   io::SystemClock clock;
@@ -75,7 +75,8 @@ int LocalLauncher::wanted_nodes() const {
   return std::clamp(nodes, 1, kMaxLocalNodes);
 }
 
-// Nobody is kept from reading by a full disk: what is not kept is only known until the next start.
+// A full disk must not stop people from reading: if the number cannot be written, it is known only
+// until the next start.
 void LocalLauncher::keep_wanted_nodes(int nodes) {
   if (io::exists(home_.local_nodes()) && wanted_nodes() == nodes) return;
   const Status kept =
@@ -102,7 +103,7 @@ Error LocalLauncher::home_unusable(Error error) const {
   return error;
 }
 
-// The log of a launcher that met a full disk says which of its files it was, but not what to do.
+// The log of a launcher on a full disk names the file, but not what to do.
 Error LocalLauncher::not_started(Error error) const {
   const auto space = io::disk_space(home_.path());
   if (!space || space->free >= kTooLittleToStart) return error;
@@ -116,7 +117,7 @@ Error LocalLauncher::not_started(Error error) const {
 Result<Endpoint> LocalLauncher::ensure(int nodes, bool heal) {
   if (nodes == 0) {
     nodes = wanted_nodes();
-    // A launcher that its operator started by hand has the nodes that join it, none of ours.
+    // A launcher that its operator started by hand has nodes that join it, and no local ones.
     heal = heal && io::exists(home_.local_nodes());
   }
   if (auto endpoint = live_endpoint(home_.endpoint()))
@@ -125,7 +126,7 @@ Result<Endpoint> LocalLauncher::ensure(int nodes, bool heal) {
     return home_unusable(made.error());
   const auto lock = io::FileLock::acquire(home_.up_lock());
   if (!lock) return home_unusable(lock.error());
-  if (auto endpoint = live_endpoint(home_.endpoint())) {  // another command line was first
+  if (auto endpoint = live_endpoint(home_.endpoint())) {  // another command has started it first
     if (heal) TRY(add_agents(*endpoint, wanted_nodes()));
     return *endpoint;
   }
@@ -159,7 +160,7 @@ Result<LocalLauncher::Started> LocalLauncher::start_missing(Connection& connecti
     const bool is_alive = !living_agents(home_, name).empty();
     if (is_alive && !belongs_to_other_launcher(home_, name, known)) continue;
     if (is_alive) {
-      TRY_ASSIGN(known, known_nodes(connection, endpoint, timeout));  // it may just have joined
+      TRY_ASSIGN(known, known_nodes(connection, endpoint, timeout));
       if (!belongs_to_other_launcher(home_, name, known)) continue;
       TRY(end_foreign_agents(name));
     }
@@ -180,7 +181,7 @@ Result<LocalLauncher::Started> LocalLauncher::start_missing(Connection& connecti
   return started;
 }
 
-// Its launcher's home was lost, so nobody knows what it still runs, nor will.
+// The agent's launcher lost its home, so nobody knows any more what the agent still runs.
 Status LocalLauncher::end_foreign_agents(const std::string& name) {
   TRY(end_processes(living_agents(home_, name), seconds(10)));
   const auto runners = living_runners(home_, name);
@@ -193,8 +194,8 @@ Status LocalLauncher::end_foreign_agents(const std::string& name) {
   return {};
 }
 
-// Starts those of the local agents that do not live or have joined another launcher, and waits
-// until their nodes are usable.
+// Starts local agents that do not run, or that have joined another launcher, and waits until their
+// nodes are usable.
 Status LocalLauncher::add_agents(const Endpoint& endpoint, int nodes) {
   TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
   TRY_ASSIGN(const auto connection, Connection::open(endpoint, keys));
@@ -204,7 +205,7 @@ Status LocalLauncher::add_agents(const Endpoint& endpoint, int nodes) {
 
 Result<std::vector<std::string>> LocalLauncher::restart_agents() {
   std::vector<std::string> names;
-  // A launcher that its operator started by hand has the nodes that join it, none of ours.
+  // A launcher that its operator started by hand has nodes that join it, and no local ones.
   if (!io::exists(home_.local_nodes())) return names;
   auto endpoint = live_endpoint(home_.endpoint());
   if (!endpoint || agents_serve(*endpoint, wanted_nodes())) return names;
@@ -263,7 +264,8 @@ Status LocalLauncher::up(int nodes) {
   }
   TRY_ASSIGN(const Endpoint endpoint, ensure(nodes == 0 ? wanted_nodes() : nodes, true));
   TRY_ASSIGN(const auto lock, io::FileLock::acquire(home_.up_lock()));
-  return add_agents(endpoint, wanted_nodes());  // it may have lost its journal, and know none
+  // The launcher may have lost its journal, and then knows no nodes.
+  return add_agents(endpoint, wanted_nodes());
 }
 
 Status LocalLauncher::up_beside_operator(int nodes) {
@@ -276,7 +278,7 @@ Status LocalLauncher::up_beside_operator(int nodes) {
                   home_.launcher()));
 }
 
-// The machine is divided anew, so nothing may run meanwhile.
+// The machine is divided again, so nothing may run meanwhile.
 Status LocalLauncher::grow(const Endpoint& endpoint, int from, int to) {
   TRY_ASSIGN(const auto lock, io::FileLock::acquire(home_.up_lock()));
   TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
@@ -303,7 +305,7 @@ Status LocalLauncher::end_agents() {
   return end_processes(agents, seconds(10));
 }
 
-// Jobs can only be ended by a launcher with its agents: those that died are started once more.
+// Only a launcher with its agents can end jobs, so those that died are started once more.
 Result<Endpoint> LocalLauncher::wake_for_down(bool cancel) {
   const std::size_t runners = living_runners(home_).size();
   std::size_t agents = 0;
@@ -312,7 +314,7 @@ Result<Endpoint> LocalLauncher::wake_for_down(bool cancel) {
     if (cancel || runners > 0) TRY(add_agents(*endpoint, wanted_nodes()));
     return *endpoint;
   }
-  // `down` forgets the nodes; without a journal no launcher ever took a job.
+  // `down` removes the list of nodes; without a journal there never was a job.
   const bool ended_by_force = io::exists(home_.local_nodes()) && io::exists(home_.journal());
   if (agents + runners == 0 && !(cancel && ended_by_force))
     return make_error(ErrorCode::not_found, "no launcher is running in " + home_.path());
@@ -348,8 +350,8 @@ Status LocalLauncher::down(bool cancel) {
   return {};
 }
 
-// What an agent did not know, or could not remove before it was ended. A runner whose job has ended
-// is about to leave.
+// Ends runners that an agent did not know, or could not remove before it ended. A runner whose job
+// has ended leaves by itself.
 Status LocalLauncher::end_leftovers() {
   auto runners = living_runners(home_);
   std::vector<io::ProcessIdentity> leaving;
@@ -373,8 +375,8 @@ void LocalLauncher::forget_nodes() {
   io::disk::unlink(home_.local_nodes().c_str());
 }
 
-// A full disk or a damaged journal keeps the launcher from starting; what runs here must end all
-// the same.
+// A full disk or a damaged journal stops the launcher from starting. Jobs on this machine must end
+// all the same.
 Status LocalLauncher::down_without_launcher(const Error& why, bool cancel) {
   const auto runners = living_runners(home_);
   if (!cancel && !runners.empty())

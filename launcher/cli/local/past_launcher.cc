@@ -14,7 +14,7 @@ namespace lockstep::cli {
 
 namespace {
 
-struct PastStart {  // started.json of lockstepd
+struct PastStart {  // contents of lockstepd's started.json
   bool by_lockstep = false;
   std::vector<std::string> command;
   std::string started, ended;
@@ -36,7 +36,7 @@ std::optional<PastStart> read_past_start(const std::string& path) {
   }
 }
 
-// As a shell takes it.
+// Quotes the word for a shell if necessary.
 std::string quoted(const std::string& word) {
   const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 ||
@@ -48,7 +48,7 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// When the journal was last written to: a killed launcher lived at least until then.
+// The last write to the journal: a killed launcher was alive until then at least.
 std::string last_written(const LocalHome& home) {
   std::int64_t newest_ns = 0;
   for (const std::string& path : {home.journal(), home.journal() + "-wal"}) {
@@ -76,7 +76,7 @@ std::string operators_command(const LocalHome& home, const std::optional<PastSta
 
 }  // namespace
 
-// A home of before started.json was written: what `lockstep` starts logs into the home.
+// Versions without started.json: a launcher that `lockstep` started logs into the home.
 bool is_operators(const LocalHome& home) {
   if (const auto past = read_past_start(home.launcher_started())) return !past->by_lockstep;
   return io::exists(home.journal()) && !io::exists(home.launcher_log());

@@ -16,7 +16,7 @@
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/files/places.h"
-#include "launcher/cli/text/view_text.h"
+#include "launcher/cli/text/phrases.h"
 
 namespace lockstep::cli {
 
@@ -28,7 +28,7 @@ int milliseconds_left(Instant end, Instant now) {
   return static_cast<int>(std::clamp<std::int64_t>((end - now).count() / 1'000'000 + 1, 0, 60'000));
 }
 
-// What a daemon needs of our environment; ranks get nothing of it.
+// Variables that a daemon needs; ranks get none of them.
 std::map<std::string, std::string> daemon_environment() {
   std::map<std::string, std::string> environment;
   for (const char* name : {"PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH",
@@ -41,8 +41,8 @@ std::map<std::string, std::string> daemon_environment() {
   return environment;
 }
 
-// Waits until `ready` holds, woken by changes in `directory`; false when `process` ended or the
-// time is over before.
+// Waits until `ready` returns true, and checks at each change in `directory`. False: `process`
+// ended, or the time is up.
 bool wait_in_directory(const std::string& directory, const io::ProcessIdentity& process,
                        const std::function<bool()>& ready) {
   io::SystemClock clock;
@@ -71,7 +71,8 @@ std::optional<io::ProcessIdentity> living(const std::string& pid_file) {
   return who;
 }
 
-// A first thread that has ended is a zombie while others still hold locks and files.
+// If the first thread has ended, the process looks like a zombie while other threads still hold
+// locks and files.
 bool has_threads(const io::ProcessIdentity& who) {
   const auto threads = io::list_directory(fmt::format("/proc/{}/task", who.pid));
   return threads && threads->size() > 1 && io::identify(who.pid) == who;
@@ -132,7 +133,7 @@ Result<Endpoint> start_daemon(const LocalHome& home, int fixed_nodes) {
                      home.workspace_datastores(),
                      "--started-by-lockstep"};
   start.environment = daemon_environment();
-  // For the providers: the archive that they install, the person's keys, and where Slurm is.
+  // Providers need these: the archive to install, the person's keys, and Slurm's configuration.
   for (const char* name : {"LOCKSTEP_NODE_BUNDLE", "SSH_AUTH_SOCK", "SLURM_CONF"})
     if (const char* value = std::getenv(name)) start.environment[name] = value;
   start.log_path = home.launcher_log();
@@ -192,7 +193,7 @@ std::vector<io::ProcessIdentity> living_agents(const LocalHome& home, const std:
   return found;
 }
 
-// By their pid files, and by their command lines those that have none any more.
+// Found by their pid files; runners without one by their command lines.
 std::vector<io::Runner> living_runners(const LocalHome& home, const std::string& name) {
   std::vector<io::Runner> found = io::runners_below(home.node(name));
   const std::string folder = home.attempts(name);

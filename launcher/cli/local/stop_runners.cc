@@ -13,10 +13,10 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr Duration kAfterGrace = seconds(5);  // for killing, and for the last lines of the logs
+constexpr Duration kAfterGrace = seconds(5);  // for killing, and for the last log lines
 
 struct Asked {
-  io::Fd connection;  // a runner that was asked keeps it
+  io::Fd connection;  // kept open while the runner is asked to end
   Duration grace{0};
 };
 

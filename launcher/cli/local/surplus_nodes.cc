@@ -15,7 +15,7 @@ namespace lockstep::cli {
 
 namespace {
 
-// Of an agent's identity.json: whom it joined.
+// The contents of an agent's identity.json: the launcher that it joined.
 struct Joined {
   NodeId node;
   PublicKey launcher_key;
@@ -37,7 +37,8 @@ void forget_identity(const LocalHome& home, const std::string& name) {
   io::disk::unlink(home.agent_keys(name).c_str());
 }
 
-// What its agent had not removed when it was ended. What still has cgroups is left to an agent.
+// Removes attempts that the agent had not removed before it ended. Those with cgroups are left to
+// an agent.
 void remove_attempts(const LocalHome& home, const std::string& name) {
   if (!has_cgroups(home, name)) static_cast<void>(io::remove_tree(home.attempts(name)));
 }
@@ -81,7 +82,8 @@ Status forget_past_node(Connection& connection, const LocalHome& home, const Kno
             home.node(name), home.launcher()));
   if (identity) forget_identity(home, name);
   for (const NodeView& node : known.nodes)
-    if (node.name == name && node.liveness != Liveness::alive)  // refused while it holds a job
+    // Refused while the node holds a job.
+    if (node.name == name && node.liveness != Liveness::alive)
       (void)connection.ask_for<Done>(RemoveNode{std::to_string(node.id.value)});
   return {};
 }

@@ -2,26 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <ctime>
 #include <optional>
 #include <utility>
 
 #include "common/base/quoted_name.h"
-#include "common/base/split_words.h"
 #include "common/grammar/slurm_time.h"
 #include "launcher/cli/sbatch/begin_time.h"
+#include "launcher/cli/sbatch/interpreter.h"
 #include "launcher/cli/sbatch/option_lines.h"
 #include "launcher/cli/scripts/slurm_commands.h"
 
 namespace lockstep::cli {
 
 namespace {
-
-constexpr std::array<std::string_view, 7> kInterpreters = {"bash", "sh",     "dash",   "zsh",
-                                                           "ksh",  "python", "python3"};
 
 std::optional<int> whole(std::string_view text) {
   int value = 0;
@@ -40,13 +35,13 @@ std::vector<std::string> split_at(const std::string& text, char separator) {
   return parts;
 }
 
-// Slurm's sizes: megabytes without a unit.
+// A size of Slurm; without a unit it is in megabytes.
 std::optional<Bytes> size_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   return parse_bytes(whole(text) ? text + "m" : text);
 }
 
-// "2", "a100:2", "a100": a number of GPUs; nullopt: it is none.
+// A number of GPUs: "2", "a100:2" or "a100"; nullopt: another text.
 std::optional<int> gpus_of(const std::string& text) {
   const auto parts = split_at(text, ':');
   if (parts.size() > 2 || parts[0].empty()) return std::nullopt;
@@ -57,7 +52,7 @@ std::optional<int> gpus_of(const std::string& text) {
   return is_type ? std::optional(1) : std::nullopt;
 }
 
-// The settings of one script, put together.
+// The settings of one script, combined.
 class Request {
  public:
   Request(const std::string& file, RunArguments& arguments) : file_(file), arguments_(arguments) {}
@@ -130,7 +125,7 @@ class Request {
     return {};
   }
 
-  // "2", or "2-4": the least.
+  // "2" or "2-4"; the lower number is used.
   Status take_nodes(const SbatchSetting& setting) {
     const auto parts = split_at(setting.value, '-');
     nodes_ = whole(parts[0]);
@@ -142,7 +137,7 @@ class Request {
     return {};
   }
 
-  // 0: all of the node, as without the option.
+  // 0 means all of the node, like leaving the option out.
   Status take_memory(const SbatchSetting& setting, std::optional<Bytes>& out) {
     out.reset();
     if (setting.value == "0") return {};
@@ -166,7 +161,7 @@ class Request {
     return {};
   }
 
-  // "2", "a100:2".
+  // "2" or "a100:2".
   Status take_gpus(const SbatchSetting& setting, std::optional<int>& out) {
     out = gpus_of(setting.value);
     if (!out) return bad(setting, "a number of GPUs, of one type");
@@ -201,8 +196,8 @@ class Request {
     return {};
   }
 
-  // "USR1", "B:USR1@60": the ranks are the batch shells, so both mean the same; "R" is of a
-  // reservation.
+  // "USR1" or "B:USR1@60". Ranks are the batch shells here, so both mean the same; "R" is for
+  // reservations.
   Status take_signal(const SbatchSetting& setting) {
     std::string text = setting.value;
     if (const auto colon = text.find(':'); colon != text.npos) text.erase(0, colon + 1);
@@ -213,7 +208,7 @@ class Request {
     return {};
   }
 
-  // Slurm takes the one that is free first; here a job has one target.
+  // Slurm uses the first free partition of the list; here a job has one target.
   void take_partition(const SbatchSetting& setting) {
     const auto names = split_at(setting.value, ',');
     if (names.size() > 1 && arguments_.compute.empty())
@@ -268,8 +263,8 @@ class Request {
     return {};
   }
 
-  // A script that is warned before its time is over saves its state, and has itself queued again.
-  // Without a warning, more time is what the limit is to prevent.
+  // A script that gets a warning before its time limit saves its state and is queued again. Without
+  // a warning, exceeding the limit is a failure.
   void put_requeue_together() {
     if (requeue_ == nullptr || arguments_.timeout.empty() || !arguments_.retry_on.empty()) return;
     if (signal_ != nullptr) {
@@ -287,17 +282,15 @@ class Request {
         quoted_name(file_), requeue_->line, requeue_->name));
   }
 
-  // The signal comes before the end of a time limit.
+  // The signal is sent before a time limit ends, so it needs one.
   void check_signal() {
     if (signal_ == nullptr || !arguments_.timeout.empty()) return;
     note(*signal_, "it comes before the end of --time, and the script has none");
     arguments_.signal.clear();
   }
 
-  // Which nodes and ranks follow from the numbers. Options of the command line win.
-  Status put_together() {
-    put_requeue_together();
-    check_signal();
+  // The numbers of nodes and of ranks on each, from the numbers that the script has.
+  Status put_ranks_together() {
     if (tasks_per_node_ && tasks_ && !nodes_) {
       if (*tasks_ % *tasks_per_node_ != 0) return uneven(*tasks_, "ranks", *tasks_per_node_);
       nodes_ = *tasks_ / *tasks_per_node_;
@@ -307,12 +300,21 @@ class Request {
                         fmt::format("{}: --ntasks={} is not --nodes={} times --ntasks-per-node={}",
                                     quoted_name(file_), *tasks_, *nodes_, *tasks_per_node_));
     if (!arguments_.nodes && nodes_) arguments_.nodes = nodes_;
-    const int nodes = arguments_.nodes.value_or(1);
     if (!arguments_.ranks && tasks_per_node_) arguments_.ranks = tasks_per_node_;
     if (!arguments_.ranks && tasks_) {
+      const int nodes = arguments_.nodes.value_or(1);
       if (*tasks_ % nodes != 0) return uneven(*tasks_, "ranks (--ntasks)", nodes);
       arguments_.ranks = *tasks_ / nodes;
     }
+    return {};
+  }
+
+  // The options that follow from several lines of the script. Those of the command line win.
+  Status put_together() {
+    put_requeue_together();
+    check_signal();
+    TRY(put_ranks_together());
+    const int nodes = arguments_.nodes.value_or(1);
     const int ranks = arguments_.ranks.value_or(1);
     if (!arguments_.cpus && cpus_per_task_) {
       TRY_ASSIGN(arguments_.cpus, times(*cpus_per_task_, ranks, "--cpus-per-task"));
@@ -360,31 +362,12 @@ class Request {
   RunArguments& arguments_;
   std::vector<std::string> notes_;
   std::vector<std::string> exported_;
-  const SbatchSetting* requeue_ = nullptr;  // of the settings that apply() got, as the next
+  const SbatchSetting* requeue_ = nullptr;  // in the settings that apply() got
   const SbatchSetting* signal_ = nullptr;
   std::optional<int> nodes_, tasks_, tasks_per_node_, cpus_per_task_;
   std::optional<int> gpus_, gpus_per_node_, gpus_per_task_;
   std::optional<Bytes> memory_, memory_per_cpu_;
 };
-
-// The words of the script's first line, without `env` and folders: {"bash", "-l"}.
-Result<std::vector<std::string>> interpreter_of(const std::string& file, const std::string& text) {
-  const Error refused = make_error(
-      ErrorCode::invalid_argument,
-      fmt::format("{}:1: the first line must name an interpreter: #!/bin/bash (also sh, dash, zsh, "
-                  "ksh, python, python3)",
-                  quoted_name(file)));
-  if (!text.starts_with("#!")) return refused;
-  auto words = split_words(text.substr(2, text.find('\n') - 2));
-  if (!words || words->empty()) return refused;
-  const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
-  (*words)[0] = base((*words)[0]);
-  if ((*words)[0] == "env" && words->size() > 1) words->erase(words->begin());
-  const bool is_known =
-      std::find(kInterpreters.begin(), kInterpreters.end(), (*words)[0]) != kInterpreters.end();
-  if (!is_known) return refused;
-  return words;
-}
 
 }  // namespace
 
@@ -403,7 +386,7 @@ Result<std::vector<std::string>> apply_sbatch(const std::string& file, const std
   TRY_ASSIGN(std::vector<std::string> notes, Request(file, arguments).apply(settings));
   for (std::string& note : notes_on_body(file, text)) notes.push_back(std::move(note));
   command.insert(command.end(), {"-c", text});
-  // `python -c` has no word for the script's name.
+  // `python -c` has no argument for the script's name.
   if (!command[0].starts_with("python")) command.push_back(file);
   command.insert(command.end(), arguments.command.begin(), arguments.command.end());
   arguments.command = std::move(command);

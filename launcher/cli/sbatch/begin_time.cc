@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kDay = 24 * 60 * 60;
 
-// "3600s" of "+1hour", "+60", "+2days"; "0s" of "".
+// "3600s" for "+1hour", "+60" or "+2days"; "0s" for "".
 std::optional<std::string> from_now(std::string_view text) {
   if (text.empty()) return "0s";
   if (text[0] != '+') return std::nullopt;
@@ -44,13 +44,13 @@ std::string stamp(std::time_t time) {
   return text;
 }
 
-// In the time zone of this machine, which may have no such hour that day.
+// In the time zone of this machine; the hour may not exist on that day.
 std::string stamp(std::tm local) {
   local.tm_isdst = -1;
   return stamp(std::mktime(&local));
 }
 
-// The next time at which clocks here show it.
+// The next moment at which clocks here show this time.
 std::string next(std::time_t now, int hour, int minute, int second) {
   std::tm local{};
   localtime_r(&now, &local);

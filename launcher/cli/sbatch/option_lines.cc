@@ -74,7 +74,7 @@ const SbatchOption* find_option(char letter) {
   return found == kOptions.end() ? nullptr : &*found;
 }
 
-// The words of a #SBATCH line, up to a comment. A '#' in quotes begins none.
+// The words of a #SBATCH line, up to a comment. A quoted '#' begins no comment.
 Result<std::vector<std::string>> words_of(std::string_view line) {
   char quote = '\0';
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -90,7 +90,7 @@ Result<std::vector<std::string>> words_of(std::string_view line) {
   return split_words(line);
 }
 
-// The options of the script, in its order.
+// The options of a script, in its order.
 class Lines {
  public:
   Lines(const std::string& file, const std::string& text) : file_(file), text_(text) {}
@@ -104,7 +104,8 @@ class Lines {
       ++number;
       if (line.ends_with('\r')) line.remove_suffix(1);
       if (line.find_first_not_of(" \t") == line.npos) continue;
-      if (!line.starts_with('#')) break;  // as for sbatch: after the first command there are none
+      // Like sbatch, options after the first command are ignored.
+      if (!line.starts_with('#')) break;
       if (!line.starts_with("#SBATCH") || line.size() < 8 || (line[7] != ' ' && line[7] != '\t'))
         continue;
       line.remove_prefix(8);
@@ -139,7 +140,7 @@ class Lines {
     return {};
   }
 
-  // "--name=value", "--name", "-Nvalue", "-N". The name is as it is written.
+  // "--name=value", "--name", "-Nvalue" or "-N". The name stays as written.
   static SbatchSetting named(const std::string& word) {
     SbatchSetting setting;
     if (word.starts_with("--")) {

@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr int kMostShells = 4;  // one in another
+constexpr int kMostShells = 4;  // the deepest nesting of shells
 
 bool is_of_name(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
@@ -18,7 +18,7 @@ bool is_of_name(char c) {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-// Splits lines of a shell into simple commands, those in $(…), (…) and `…` too.
+// Splits shell lines into simple commands, including those in $(…), (…) and `…`.
 class Splitter {
  public:
   explicit Splitter(std::string_view lines) : lines_(lines) { levels_.emplace_back(); }
@@ -30,12 +30,12 @@ class Splitter {
   }
 
  private:
-  // What is open: the whole, or something in brackets or backquotes.
+  // An open level: the whole text, or something in brackets or backquotes.
   struct Level {
     Words words;
     std::string word;
     bool has_word = false;
-    bool is_quoted = false;  // between "…"
+    bool is_quoted = false;  // within "…"
     char until = '\0';
   };
 
@@ -66,7 +66,7 @@ class Splitter {
   }
   void take_escaped() {
     const std::string_view next = lines_.substr(at_ + 1, 1);
-    if (next != "\n") add(next);  // else the line goes on in the next one
+    if (next != "\n") add(next);  // otherwise the line continues on the next one
     at_ += 2;
   }
   void take_literal() {
@@ -106,11 +106,11 @@ class Splitter {
   std::vector<Words> commands_;
 };
 
-// What starts the program that its further words name.
+// A program that starts the program which its arguments name.
 struct Starter {
   std::string_view name;
-  std::string_view with_value;  // its options of one letter whose value is the next word
-  int words = 0;                // of its own, before the program
+  std::string_view with_value;  // its one-letter options whose value is the next word
+  int words = 0;                // how many arguments of its own come before the program
 };
 constexpr std::array kStarters = std::to_array<Starter>({{"env", "uC"},
                                                          {"time", "fo"},
@@ -138,7 +138,7 @@ bool is_setting(std::string_view word) {
          std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), is_of_name);
 }
 
-// The index of the first word behind the starter's options and own words.
+// The index of the first word after the starter's options and own arguments.
 std::size_t behind(const Starter& starter, const Words& words, std::size_t at) {
   for (; at < words.size() && words[at].starts_with('-'); ++at) {
     const std::string& option = words[at];
@@ -151,7 +151,7 @@ std::size_t behind(const Starter& starter, const Words& words, std::size_t at) {
   return at + static_cast<std::size_t>(starter.words);
 }
 
-// The index of the program that is run in the end; words.size(): none is.
+// The index of the program that finally runs; words.size(): none.
 std::size_t program_in(const Words& words) {
   std::size_t at = 0;
   while (at < words.size()) {
@@ -169,12 +169,12 @@ std::size_t program_in(const Words& words) {
   return words.size();
 }
 
-// What a shell is given with -c; nullptr: nothing.
+// The text after a shell's -c; nullptr: none.
 const std::string* script_in(const Words& words, std::size_t shell) {
   for (std::size_t at = shell + 1; at + 1 < words.size() && words[at].starts_with('-'); ++at) {
     const std::string& option = words[at];
     if (!option.starts_with("--") && option.find('c') != option.npos) return &words[at + 1];
-    if (option.ends_with('o')) ++at;  // -o pipefail
+    if (option.ends_with('o')) ++at;  // the value of -o, such as pipefail
   }
   return nullptr;
 }
@@ -183,7 +183,8 @@ bool is_python(std::string_view name) {
   return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == name.npos;
 }
 
-// The word after python's own options; -W and -X take a value.
+// Whether the words after python's own options begin with -m and the module; -W and -X take a
+// value.
 bool runs_module(const Words& words, std::size_t at, std::string_view module) {
   for (; at < words.size() && words[at].starts_with('-'); ++at) {
     const std::string& option = words[at];

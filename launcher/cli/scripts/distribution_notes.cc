@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using Kind = Distribution::Kind;
 
 constexpr std::size_t kMostRead = 4u << 20;
-constexpr std::size_t kMostFiles = 8;  // of a command that are looked at
+constexpr std::size_t kMostFiles = 8;  // the most files of a command that are read
 constexpr std::size_t kMostNotesOfScript = 8;
 
 bool calls_it(const Command& command, std::string_view program) {
@@ -33,7 +33,7 @@ bool calls_it(const Command& command, std::string_view program) {
   return runs(std::get<Argv>(command).words, program);
 }
 
-// All that may name a file, also in the text that a shell is given with -c.
+// All words that may name a file, including those in the text after a shell's -c.
 std::vector<std::string> words_of(const Command& command) {
   std::vector<std::string> words;
   const auto add_words_of = [&](const std::string& text) {
@@ -50,7 +50,7 @@ std::vector<std::string> words_of(const Command& command) {
   return words;
 }
 
-// Of a program, not of a script: the libraries that it is linked with stand in its file.
+// A program names the libraries that it is linked with in its file.
 bool is_linked_with_mpi(const std::string& text) {
   if (!text.starts_with("\x7f"
                         "ELF"))
@@ -65,7 +65,8 @@ struct Found {
   bool mpi = false, torch = false;
 };
 
-// The first file of the command that asks for other ranks, unless it reads ours.
+// The first file of the command that starts or expects other ranks than ours, unless it reads our
+// variables.
 std::optional<Found> look_at_files(const JobSpec& spec, const ReadSource& read) {
   std::size_t looked_at = 0;
   for (const std::string& word : words_of(spec.command)) {
@@ -94,7 +95,7 @@ constexpr std::array<std::string_view, 5> kTorchStarters{
     "torchrun", "python -m torch.distributed.run", "python -m torch.distributed.launch",
     "accelerate launch", "deepspeed"};
 
-// One of those on each node starts the ranks of its node.
+// Whether the job has one rank per node, which may start the other ranks of its node.
 bool starts_ranks_of_node(const JobSpec& spec) {
   return spec.distribution.kind == Kind::pytorch ? spec.distribution.processes_per_node == 1
                                                  : spec.world_size() == 1;
@@ -107,7 +108,7 @@ std::string note_on_torch_starter(std::string_view who, std::string_view program
       who, program, words_for("pytorch"), program);
 }
 
-// Each rank would start all of the ranks that such a program is told to start.
+// Each rank would start as many ranks as the program is told to start.
 std::string note_on_starter(const JobSpec& spec, bool of_sbatch) {
   for (const std::string_view program : kMpiStarters)
     if (!of_sbatch && calls_it(spec.command, program))
@@ -121,8 +122,8 @@ std::string note_on_starter(const JobSpec& spec, bool of_sbatch) {
   return "";
 }
 
-// What a script of the source folder calls, with its lines. One that reads our variables knows
-// where it runs.
+// What a script in the source folder calls, with line numbers. A script that reads our variables is
+// not reported.
 std::vector<std::string> notes_on_script(const JobSpec& spec, const std::string& file,
                                          const std::string& text) {
   if (text.find("LOCKSTEP_") != std::string::npos) return {};
@@ -153,7 +154,7 @@ std::vector<std::string> notes_on_scripts(const JobSpec& spec, const ReadSource&
   return notes;
 }
 
-// Of the command itself.
+// Notes on the command itself.
 std::vector<std::string> notes_on_slurm_of(const JobSpec& spec) {
   std::string text;
   if (const auto* shell = std::get_if<ShellCommand>(&spec.command)) text = shell->text;

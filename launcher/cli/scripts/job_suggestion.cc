@@ -35,7 +35,7 @@ bool has(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Where the comment of a line begins: at the first # outside of quotes.
+// The length of the line without its comment, which begins at the first unquoted #.
 std::size_t length_without_comment(std::string_view line) {
   char quote = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -64,7 +64,7 @@ std::string without_comments(std::string_view text) {
   return out;
 }
 
-// A Python literal as a YAML scalar; "" for what is none.
+// A Python literal as a YAML scalar; "" if it is not one.
 std::string scalar_of(const std::string& literal) {
   static const RE2 number(R"(-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)");
   static const RE2 text(R"RE('([^'\\]*)'|"([^"\\]*)")RE");
@@ -75,7 +75,7 @@ std::string scalar_of(const std::string& literal) {
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// What stands between the parentheses that `rest` begins behind.
+// The text up to the closing parenthesis; `rest` begins after the opening one.
 std::string_view arguments_in(std::string_view rest) {
   int depth = 1;
   char quote = 0;
@@ -98,7 +98,8 @@ std::string_view arguments_in(std::string_view rest) {
 std::vector<ScriptOption> options_in(const std::string& text) {
   static const RE2 call(R"(add_argument\()");
   static const RE2 name(R"RE(["'](--[A-Za-z][\w-]*)["'])RE");
-  static const RE2 position(R"RE(\A\s*["']([A-Za-z]\w*)["'])RE");  // a required positional argument
+  // A positional argument, which is required.
+  static const RE2 position(R"RE(\A\s*["']([A-Za-z]\w*)["'])RE");
   static const RE2 value(R"RE(\bdefault\s*=\s*("[^"]*"|'[^']*'|[^,\s)]+))RE");
   static const RE2 is_required(R"(\brequired\s*=\s*True)");
   static const RE2 is_flag(R"(\baction\s*=|\bnargs\s*=)");
@@ -144,7 +145,7 @@ std::string command_text(const ScriptFolder& folder, const ScriptLook& look) {
   return text + inputs;
 }
 
-// Beside the script before the folder's own.
+// A file beside the script takes precedence over one in the folder.
 std::string environment_text(const ScriptFolder& folder) {
   const auto slash = folder.script.rfind('/');
   std::vector<std::string> places{""};
@@ -242,7 +243,7 @@ ScriptLook look_at(const std::string& text) {
   std::erase_if(look.options, [](const ScriptOption& option) {
     return !valid_output_name(input_name(option.option));
   });
-  // torchrun's own, which a rank has as LOCAL_RANK
+  // torchrun's argument, which ranks have as LOCAL_RANK
   std::erase_if(look.options, [](const ScriptOption& option) {
     return input_name(option.option) == "local_rank";
   });

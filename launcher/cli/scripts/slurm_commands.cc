@@ -62,13 +62,13 @@ std::vector<std::string_view> slurm_names(std::string_view line) {
   return names;
 }
 
-// What stands in place of Slurm's programs, which nodes do not have.
+// What to use instead of Slurm's programs, which nodes do not have.
 struct Program {
   std::string_view name;
   std::string_view instead;
 };
 
-// Lockstep starts the script once for each rank, where sbatch starts it once, and srun the ranks.
+// Lockstep starts the script once per rank. sbatch starts it once, and srun starts the ranks.
 constexpr std::string_view kStartsRanks =
     "the script runs once for each rank, so `{}` must go: write its program alone (MPI programs: "
     "with --distribution mpi)";

@@ -14,6 +14,7 @@
 #include "common/snapshot/capture/composition.h"
 #include "common/transfer/transfer.h"
 #include "launcher/cli/submit/submit.h"
+#include "launcher/cli/submit/upload.h"
 #include "launcher/cli/transfer/before_request.h"
 #include "launcher/cli/transfer/download.h"
 
@@ -30,7 +31,7 @@ std::string folder_of(const std::string& file) {
 
 // ---- fetching -----------------------------------------------------------------------------
 
-// Whether the folder has exactly the files of the tree: somebody may have changed one.
+// Whether the folder has exactly the files of the tree; somebody may have changed one.
 bool is_whole(const Context& context, const std::string& folder, const Digest& tree) {
   if (!io::exists(folder)) return false;
   snapshot::CaptureOptions options;
@@ -51,7 +52,7 @@ Status fetch_into(Context& context, Connection& connection, const RegisteredAsse
   TRY_ASSIGN(const io::FileLock lock, io::FileLock::acquire(context.home.components() + ".lock"));
   if (is_whole(context, folder, *asset.tree)) return {};
   const std::string begun = folder + ".begun";
-  if (io::exists(begun)) TRY(io::remove_tree(begun));  // that process was killed
+  if (io::exists(begun)) TRY(io::remove_tree(begun));  // left by a killed process
   TRY(io::make_directories(begun, 0700));
   const auto progress = [&](const std::string& text) { context.terminal.progress(text); };
   const auto done = download_asset(connection, asset, begun, progress, Modes::exact);
@@ -62,7 +63,7 @@ Status fetch_into(Context& context, Connection& connection, const RegisteredAsse
   return status ? removed : status;
 }
 
-// Of one command: each reference means the same version all the time.
+// Within one command, each reference always means the same version.
 class Finder {
  public:
   explicit Finder(Context& context) : context_(context) {}
@@ -104,7 +105,7 @@ class Finder {
 
   Context& context_;
   std::map<std::string, spec::FoundComponent> known_;
-  std::set<std::string> open_;  // they are being read
+  std::set<std::string> open_;  // files that are being read, to find cycles
 };
 
 }  // namespace

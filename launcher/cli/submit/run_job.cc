@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/domain/job/array.h"
+#include "common/domain/job/pipeline.h"
 #include "launcher/cli/attach/rank_zero_terminal.h"
 #include "launcher/cli/job/run_spec.h"
 
@@ -13,7 +14,7 @@ namespace lockstep::cli {
 
 namespace {
 
-// Before anything is started.
+// Checked before anything is started.
 Status check_code(const RunArguments& arguments) {
   std::error_code failure;
   const auto status = std::filesystem::status(arguments.code, failure);
@@ -29,7 +30,7 @@ Status check_code(const RunArguments& arguments) {
                                                   : "does not exist"));
 }
 
-// Each task needs the files of this machine that the job names. They are captured once.
+// Each task needs the job's files of this machine. They are captured once.
 void become_array(Submission& submission, const ArraySpec& array) {
   submission.spec = as_array(submission.spec, array);
   StepSubmission one{std::move(submission.directory), std::move(submission.build),
@@ -41,7 +42,7 @@ void become_array(Submission& submission, const ArraySpec& array) {
   submission.data.clear();
 }
 
-// What the user's settings say where the command line says nothing.
+// Uses the user's settings for what the command line does not say.
 Result<ComputeChoice> take_settings(Context& context, JobSpec& spec) {
   ComputeChoice target{spec.compute, "--compute"};
   if (target.name.empty()) {

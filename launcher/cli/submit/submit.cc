@@ -15,6 +15,7 @@
 #include "common/snapshot/capture/composition.h"
 #include "common/snapshot/capture/downloaded.h"
 #include "common/transfer/head_start.h"
+#include "launcher/cli/submit/upload.h"
 #include "launcher/cli/terminal/paced_lines.h"
 #include "launcher/cli/transfer/before_request.h"
 #include "launcher/cli/transfer/capture_lines.h"
@@ -25,37 +26,10 @@ namespace lockstep::cli {
 
 namespace {
 
-// A local launcher that went away starts again only with the next command, so it is waited for so
-// long; one of a site's is started again by others. While files are read, it is the shorter: the
-// upload that follows waits again.
+// Shorter than while files are sent, because the upload after it waits again.
 constexpr Duration kDownWhileReading = seconds(4);
-constexpr Duration kDownWhileSending = seconds(9);
 
-transfer::TransferOptions waiting_for_local(const Context& context, Duration time) {
-  transfer::TransferOptions limits;
-  if (context.launcher.empty()) limits.down_after = time;
-  return limits;
-}
-
-// On a terminal in the status line; elsewhere a line now and then.
-class UploadProgress {
- public:
-  explicit UploadProgress(Terminal& terminal) : terminal_(terminal) {}
-
-  void show(std::uint64_t done, std::uint64_t total) {
-    const std::string text =
-        fmt::format("uploading {} of {}", to_string(Bytes{done}), to_string(Bytes{total}));
-    if (terminal_.has_status_line()) return terminal_.progress(text);
-    if (lines_.take(clock_.now())) terminal_.print_line(text);
-  }
-
- private:
-  Terminal& terminal_;
-  io::SystemClock clock_;
-  PacedLines lines_{clock_.now()};
-};
-
-// How folders of a submission are taken.
+// How folders of a submission are captured.
 struct Taking {
   snapshot::Links links = snapshot::Links::follow;
   bool quiet = false;
@@ -63,7 +37,7 @@ struct Taking {
 };
 constexpr Taking kToRegister{snapshot::Links::follow, false, CapturedFor::registration};
 
-// What the capture found out is said before anything is sent.
+// Notes of the capture are shown before anything is sent.
 Result<transfer::Captured> capture(Context& context, Connection& connection,
                                    const std::string& directory, const Taking& how,
                                    snapshot::CaptureOptions options) {
@@ -91,7 +65,7 @@ Result<transfer::Captured> capture(Context& context, Connection& connection,
   return captured;
 }
 
-// In one line, however many there are.
+// One line for all downloads.
 void tell_of_downloads(Context& context, const snapshot::Snapshot& snapshot) {
   std::size_t more = 0;
   std::string first;
@@ -110,7 +84,7 @@ void tell_of_downloads(Context& context, const snapshot::Snapshot& snapshot) {
       more == 0 ? "" : fmt::format(" and {} more folder{}", more, more == 1 ? "" : "s")));
 }
 
-// In the working directory jobs keep their outputs there.
+// Jobs keep their outputs at this path in the working directory.
 Status check_code_name(const std::string& key, const std::string& name, const std::string& path) {
   if (name != kReservedFolder) return {};
   return make_error(ErrorCode::invalid_argument,
@@ -135,7 +109,7 @@ Result<transfer::Captured> capture_source(Context& context, Connection& connecti
     if (captured && !how.quiet) tell_of_downloads(context, captured->snapshot);
     return captured;
   }
-  // One file: ignore rules do not leave out what is named.
+  // A single file: ignore rules do not exclude a file that is named.
   const std::filesystem::path file = std::filesystem::absolute(directory).lexically_normal();
   TRY(check_code_name("code", file.filename().string(), directory));
   options.is_source = false;
@@ -143,8 +117,8 @@ Result<transfer::Captured> capture_source(Context& context, Connection& connecti
   return capture(context, connection, file.parent_path().string(), how, std::move(options));
 }
 
-// An engine would see all of it, so that nothing of it may be left out: but a socket, which engines
-// leave out themselves. It would follow no link either.
+// An engine reads the whole context, so nothing may be left out except sockets, which engines leave
+// out, too. Links are not followed, as engines do not follow them.
 Result<transfer::Captured> capture_build(Context& context, Connection& connection,
                                          const spec::BuildFolder& build) {
   snapshot::CaptureOptions options;
@@ -165,13 +139,13 @@ Result<transfer::Captured> capture_build(Context& context, Connection& connectio
   return captured;
 }
 
-// All of a folder, or the one file. What cannot be read is not passed over: the ranks would miss
-// it.
+// Captures a whole folder or one file. A file that cannot be read is an error, because the ranks
+// would miss it.
 Result<transfer::Captured> capture_data(Context& context, Connection& connection,
                                         const spec::LocalData& local, const std::string& file,
                                         const Taking& how) {
   snapshot::CaptureOptions options;
-  if (local.url.empty())  // a fetched file is another one each time
+  if (local.url.empty())  // a fetched file has another path each time
     options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), local.path) + ".data";
   options.allow_home_or_root = true;
   options.is_source = false;
@@ -201,7 +175,7 @@ ImageBuild& build_of(EnvironmentSpec& environment) {
   return *std::get<DockerEnvironment>(environment.definition).build;
 }
 
-// Files of the web that a submission needs, until it is over.
+// Files from the web that a submission needs; they are removed when it is over.
 using Fetched = std::vector<FetchedFile>;
 
 Status fetch_data(Context& context, spec::LocalData& local, const DataInput& input,
@@ -223,21 +197,7 @@ Status fetch_data(Context& context, spec::LocalData& local, const DataInput& inp
   return {};
 }
 
-Status upload(Context& context, Connection& connection, const transfer::Captured& captured) {
-  const std::uint64_t before = captured.landed_bytes;
-  TRY_ASSIGN(io::ClientSocket* const bulk, connection.bulk());
-  UploadProgress shown(context.terminal);
-  const auto show = [&](const transfer::Progress& progress) {
-    shown.show(before + progress.done_bytes, before + progress.total_bytes);
-  };
-  const auto sent =
-      transfer::upload_snapshot(*bulk, captured.snapshot, show, upload_limits(context));
-  context.terminal.clear_status();
-  if (!sent) return sent.error();
-  return {};
-}
-
-// What a submission takes from this machine, each folder and file once.
+// Captures everything that a submission takes from this machine, each folder and file once.
 class Captures {
  public:
   Captures(Context& context, Connection& connection, bool quiet)
@@ -275,7 +235,7 @@ class Captures {
  private:
   using Kind = std::tuple<std::string, std::string, std::string>;
 
-  // The same folder with and without its links followed makes two trees.
+  // A folder gives two different trees with links followed and with links kept.
   std::string kind(const char* what) const {
     return std::string(what) + (how_.links == snapshot::Links::keep ? ", links kept" : "");
   }
@@ -289,7 +249,7 @@ class Captures {
     digests_.emplace(kind, digest);
     return digest;
   }
-  // The source directory with what comes into it.
+  // Captures the source directory, and adds files that belong into it.
   Result<Digest> compose(const std::optional<std::string>& directory,
                          const std::vector<std::string>& includes) {
     const std::string all = fmt::format("{}", fmt::join(includes, "\n"));
@@ -355,10 +315,6 @@ Status capture_steps(Captures& captures, JobSpec& spec, std::vector<StepSubmissi
 }
 
 }  // namespace
-
-transfer::TransferOptions upload_limits(const Context& context) {
-  return waiting_for_local(context, kDownWhileSending);
-}
 
 Result<JobId> submit(Context& context, Connection& connection, Submission submission) {
   JobSpec& spec = submission.spec;

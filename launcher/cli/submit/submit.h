@@ -14,10 +14,6 @@
 #include "launcher/files/data/input_reader.h"
 #include "launcher/files/environment/build_folder.h"
 
-namespace lockstep::transfer {
-struct TransferOptions;
-}
-
 namespace lockstep::cli {
 
 // Long, because the launcher walks all trees of the submission before it answers.
@@ -53,9 +49,6 @@ struct Submission {
 
 // Interrupts end the process until the job exists, and are blocked from then on.
 Result<JobId> submit(Context& context, Connection& connection, Submission submission);
-
-// Of an upload for a request: it fails soon after a local launcher went away.
-transfer::TransferOptions upload_limits(const Context& context);
 
 // Captures the whole build context of an image, uploads it, and sets its digest in `environment`.
 Status send_build(Context& context, Connection& connection, const spec::BuildFolder& build,

@@ -1,9 +1,26 @@
 #include "launcher/cli/submit/submit_and_watch.h"
 
+#include <nlohmann/json.hpp>
+
+#include "launcher/api/json/job.h"
+
 namespace lockstep::cli {
 namespace {
 
-// Says how to wait all the same, if the job would wait in vain for nodes.
+// For a job that is not followed: prints its name, or its record. `otherwise`: the exit code if
+// this fails.
+int print_created(Context& context, Connection& connection, const JobId& job, Format format,
+                  int otherwise) {
+  if (format == Format::table) {
+    context.terminal.out(job.value + "\n");
+    return 0;
+  }
+  const auto reply = connection.ask_for<JobReply>(ShowJob{job});
+  if (!reply) return fail(context.terminal, reply.error(), otherwise);
+  return print(context, format, api::to_json(reply->job), "");
+}
+
+// If the job would wait in vain for nodes, says how to wait all the same.
 int after_refusal(Context& context, const Error& error, int otherwise) {
   if (error.code != ErrorCode::unsatisfiable) return otherwise;
   context.terminal.print_line(

@@ -4,7 +4,8 @@
 
 #include <functional>
 
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/base/verb_context.h"
+#include "launcher/cli/follow/watch.h"
 #include "launcher/cli/submit/submit.h"
 
 namespace lockstep::cli {

@@ -11,7 +11,7 @@ namespace lockstep::cli {
 MachineProgress::Goals goals_of(const ComputeView& compute) {
   MachineProgress::Goals goals;
   if (is_elastic(compute.spec)) {
-    // Those that are made because of min_instances; none of a cluster leaves for good.
+    // Machines that min_instances requires. Machines of a cluster never leave for good.
     for (const MachineView& machine : compute.machines)
       if (!is_leaving(machine)) goals[machine.name] = MachineProgress::Goal::joined;
     return goals;

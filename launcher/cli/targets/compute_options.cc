@@ -33,7 +33,8 @@ Status apply_texts(const ComputeOptions& options, ComputeSpec& spec) {
   return {};
 }
 
-// Flags stand over a file as --set does, so that a file of Azure's can get the address it lacks.
+// Flags override the file, as --set does, so that a file of Azure's can be given the address that
+// it lacks.
 std::vector<std::string> as_overrides(const ComputeOptions& options) {
   std::vector<std::string> overrides = options.overrides;
   const auto set = [&](const char* key, const std::string& value) {
@@ -58,7 +59,7 @@ std::vector<std::string> as_overrides(const ComputeOptions& options) {
   return overrides;
 }
 
-// "--min-instances" for "min_instances".
+// "--min-instances" for the key "min_instances".
 std::string flag_of(std::string_view key) {
   if (const auto dot = key.rfind('.'); dot != std::string_view::npos) key.remove_prefix(dot + 1);
   std::string flag = "--" + std::string(key);
@@ -113,8 +114,8 @@ Result<ComputeSpec> spec_from_flags(const std::string& verb, const ComputeOption
   return spec;
 }
 
-// Sets the key's value in `spec`. The result: nullopt for an unknown key, "" for a good value, or
-// what is wrong with the value.
+// Sets the key's value in `spec`. Returns nullopt for an unknown key, "" if the value is good, or
+// what is wrong with it.
 std::optional<std::string> assign_to_elastic(const std::string& key, const std::string& value,
                                              ComputeSpec& spec) {
   if (auto wrong = spec::assign_to_instance(key, value, spec)) return wrong;
@@ -126,7 +127,7 @@ Status set_tunnel(const std::string& word, ComputeSpec& spec) {
   return {};
 }
 
-// `update --set KEY=VALUE` of a target that no file describes.
+// `update --set KEY=VALUE` for a target without a file.
 Status assign(const std::string& assignment, ComputeSpec& spec) {
   constexpr std::string_view kTags = "tags.";
   const auto equals = assignment.find('=');

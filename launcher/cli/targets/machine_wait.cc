@@ -13,8 +13,9 @@ namespace lockstep::cli {
 namespace {
 
 constexpr Duration kPollEvery = milliseconds(300);
-constexpr Duration kAskTimeout = seconds(2);  // Ctrl-C is seen between two questions
-constexpr Duration kSilence = seconds(20);    // of the launcher
+// Short, because Ctrl-C is noticed only between two questions.
+constexpr Duration kAskTimeout = seconds(2);
+constexpr Duration kSilence = seconds(20);  // how long the launcher may be silent
 
 class Waiter {
  public:
@@ -43,7 +44,7 @@ class Waiter {
   }
 
  private:
-  // The loop keeps the handler for longer than we live.
+  // The loop keeps the handler after this object is destroyed.
   Status watch_signals() {
     struct sigaction hangup {};
     std::vector<int> signals{SIGINT, SIGTERM};
@@ -69,7 +70,7 @@ class Waiter {
     return {};
   }
 
-  // On a terminal the lines above the status line show what goes on; only ends stay there.
+  // On a terminal, progress is shown above the status line and replaced; only ends stay.
   void show(const std::string& line) {
     const auto open = progress_.open_lines();
     const bool is_drawn =

@@ -9,7 +9,7 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr std::size_t kMaxNamedHosts = 10;  // in one message
+constexpr std::size_t kMaxNamedHosts = 10;  // the most hosts that one message names
 
 std::string names_of(const std::vector<SshHost>& hosts) {
   std::string text;
@@ -68,7 +68,7 @@ std::vector<std::string> ssh_words(const SshHost& host, const std::string& key,
     add("-o", fmt::format("UserKnownHostsFile=\"{}\" ~/.ssh/known_hosts", known_hosts));
   add("-p", host.port == 0 ? "" : std::to_string(host.port));
   add("-l", host.user);
-  add("-J", host.jump == "none" ? "" : host.jump);  // as the provider reads it
+  add("-J", host.jump == "none" ? "" : host.jump);  // as the provider interprets it
   words.insert(words.end(), {"--", host.address});
   words.insert(words.end(), command.begin(), command.end());
   return words;

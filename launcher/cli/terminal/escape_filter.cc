@@ -13,7 +13,7 @@ EscapeFilter::Typed EscapeFilter::take(std::string_view typed) {
       }
       if (c == '?') {
         result.asks = true;
-        continue;  // still at the start of a line
+        continue;  // the position is still at the start of a line
       }
       if (c != '~') result.bytes += '~';
     } else if (at_line_start_ && c == '~') {

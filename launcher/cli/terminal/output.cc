@@ -22,7 +22,7 @@ std::size_t width_of(const std::string& text) {
   }));
 }
 
-// In at most `width` columns; what is cut ends in "…".
+// Cuts the text to `width` columns; a cut text ends in "…".
 std::string shortened(const std::string& text, std::size_t width) {
   if (width_of(text) <= width) return text;
   std::size_t at = 0;
@@ -33,8 +33,8 @@ std::string shortened(const std::string& text, std::size_t width) {
   return text.substr(0, at) + "…";
 }
 
-// A word that no YAML reader takes for anything but a string stands bare; all else as in JSON,
-// which is YAML too.
+// A word that every YAML reader takes for a string is written bare; others are quoted as in JSON,
+// which is valid YAML.
 bool may_stand_bare(const std::string& text) {
   if (text.empty() || text.size() > 200) return false;
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -49,12 +49,12 @@ bool may_stand_bare(const std::string& text) {
   return true;
 }
 
-// The text of a JSON string, for YAML, whose readers know no pairs of escapes.
+// A JSON string for YAML, whose readers do not combine pairs of escapes.
 std::string yaml_quoted(const std::string& text) {
   std::string out;
   MarkWatch marks;
   for (std::string_view rest = text; !rest.empty();) {
-    const Utf8Character character = first_character(rest);  // as JSON's writer leaves it
+    const Utf8Character character = first_character(rest);  // unchanged from JSON's writer
     const bool is_lone = marks.is_lone(character.code);
     if (!is_lone && !is_hidden(character.code) && !is_odd_blank(character.code)) {
       out.append(rest, 0, character.length);
@@ -73,14 +73,15 @@ std::string yaml_scalar(const Json& json) {
     return json.get<std::string>();
   std::string text = json.dump(-1, ' ', false, kReplace);
   if (json.is_string()) return yaml_quoted(text);
-  // YAML 1.1 knows 1.0e-06 as a number, and takes 1e-06 for a text.
+  // YAML 1.1 reads 1.0e-06 as a number, but 1e-06 as a text.
   const auto exponent = text.find('e');
   if (json.is_number_float() && exponent != std::string::npos && text.find('.') > exponent)
     text.insert(exponent, ".0");
   return text;
 }
 
-// A key of more characters than YAML lets stand before a colon is announced by a question mark.
+// YAML allows only keys up to a limit before a colon; longer ones are written after a question
+// mark.
 constexpr std::size_t kMaxPlainKey = 500;
 
 std::string yaml_key(const std::string& key, const std::string& blanks) {
@@ -94,7 +95,7 @@ void write_yaml(const Json& json, std::size_t indent, std::string& out) {
   const auto write_child = [&](const Json& child, bool in_list) {
     if (!child.is_structured() || child.empty()) {
       out += " " + yaml_scalar(child) + "\n";
-    } else if (in_list) {  // the first key stands beside the dash
+    } else if (in_list) {  // the first key is on the line of the dash
       std::string block;
       write_yaml(child, indent + 2, block);
       out += " " + block.substr(indent + 2);
@@ -154,7 +155,7 @@ Json rows_of(const Json& json) {
   return json.is_null() ? Json::array() : Json::array({json});
 }
 
-// "display_name" -> "DISPLAY NAME"
+// The header of a key: "display_name" becomes "DISPLAY NAME".
 std::string header_of(const std::string& key) {
   std::string header = key;
   for (char& c : header)
@@ -162,7 +163,7 @@ std::string header_of(const std::string& key) {
   return in_one_line(header);
 }
 
-// The name of each value of a row that has place in a cell.
+// The names of the values in a row that fit into a cell.
 std::vector<std::string> columns_of(const Json& row) {
   std::vector<std::string> columns;
   if (row.is_array()) {
@@ -249,7 +250,8 @@ void Table::drop(std::size_t column) {
 std::string Table::text(std::size_t columns, const std::vector<std::string>& shrinks,
                         const std::vector<std::string>& drops) const {
   Table fit = *this;
-  // How much is too wide when every shrinking cell has `least` columns, or what it needs.
+  // By how much the table is too wide if every shrinking cell has `least` columns, or fewer if it
+  // needs fewer.
   const auto excess = [&](std::size_t least) {
     std::vector<std::size_t> widths = fit.widths();
     for (const std::string& header : shrinks) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-// For the handler of faults, which finds nothing else.
+// Global, because the handler of faults has no other access.
 volatile sig_atomic_t raw_fd = -1;
 termios modes_before;
 
@@ -21,7 +21,7 @@ void on_fault(int signal) {
   ::raise(signal);
 }
 
-// A process in the background is stopped for a change of the modes, unless the signal is blocked.
+// A background process that changes the modes is stopped, unless the signal is blocked.
 void set_modes(int fd, int when, const termios& modes) {
   sigset_t stop, before;
   sigemptyset(&stop);

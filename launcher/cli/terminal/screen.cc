@@ -25,7 +25,7 @@ bool Screen::is_possible() {
   return ::isatty(STDOUT_FILENO) == 1 && term != nullptr && std::string_view(term) != "dumb";
 }
 
-// Ctrl-Z would leave the terminal to the shell as it is now, so it does nothing.
+// Ctrl-Z would leave the terminal in this mode, so it does nothing.
 Screen::Screen() {
   termios now{};
   if (::isatty(STDIN_FILENO) == 1 && ::tcgetattr(STDIN_FILENO, &now) == 0) {
@@ -58,7 +58,7 @@ bool Screen::draw(const std::string& words) {
   std::size_t row = 0;
   for (std::size_t at = 0; at < text.size() && row < size.rows; ++row) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::size_t length = 0, shown = 0;  // no half of a character
+    std::size_t length = 0, shown = 0;  // keeps whole characters
     while (at + length < end) {
       const bool begins = (static_cast<unsigned char>(text[at + length]) & 0xC0) != 0x80;
       if (begins && ++shown > size.columns) break;

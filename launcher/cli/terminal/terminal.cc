@@ -24,7 +24,7 @@ Size size_of(int fd) {
   return {size.ws_row == 0 ? Size{}.rows : size.ws_row, size.ws_col};
 }
 
-// In at most so many columns: sequences that set a colour take none, and are kept.
+// Cuts the line to so many columns. Colour sequences take none, and are kept.
 std::string cut_to(const std::string& line, std::size_t columns) {
   std::string out;
   for (std::size_t at = 0, shown = 0; at < line.size();) {
@@ -52,7 +52,7 @@ std::string with_returns(const std::string& text) {
   return out;
 }
 
-// A pipe or socket whose reader is gone says so; a full disk does not.
+// poll(2) reports a pipe or socket whose reader has gone, but not a full disk.
 bool is_closed(int fd) {
   pollfd entry{fd, POLLOUT, 0};
   return ::poll(&entry, 1, 0) == 1 && (entry.revents & (POLLERR | POLLNVAL)) != 0;

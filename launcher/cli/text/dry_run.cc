@@ -14,7 +14,7 @@ namespace lockstep::cli {
 
 namespace {
 
-// A step, or the job that is none.
+// A step, or a job that is not a step.
 struct PlannedStep {
   std::string name;
   const JobSpec* spec = nullptr;
@@ -31,8 +31,8 @@ std::vector<std::string> names_of(const PipelineSpec& pipeline, StepRole role) {
   return names;
 }
 
-// The names of the steps that must have ended before this one starts, each once. Steps of on_init
-// and on_finalize are bound to no other.
+// The names of the steps that must end before this one starts, each once. Steps of on_init and
+// on_finalize have no other bindings.
 std::vector<std::string> waits_of(const PipelineStep& step, const std::vector<std::string>& first,
                                   const std::vector<std::string>& main) {
   if (step.role == StepRole::on_init) return {};
@@ -68,7 +68,7 @@ std::string_view word_of(StepRole role) {
   return "main";
 }
 
-// The keys of a job that say what it is, not what became of it.
+// Only the keys that describe the job, not its outcome.
 Json job_json(const JobSpec& spec) {
   JobView view;
   view.spec = spec;

@@ -13,8 +13,8 @@ namespace {
 
 using Step = EnvironmentReport::Step;
 
-constexpr std::size_t kShortDigest = 12;  // characters of it that people read
-constexpr std::size_t kShortList = 20;    // packages of one line
+constexpr std::size_t kShortDigest = 12;  // characters of a digest that people see
+constexpr std::size_t kShortList = 20;    // the most packages on one line
 
 std::string short_of(const Digest& digest) { return digest.hex().substr(0, kShortDigest); }
 

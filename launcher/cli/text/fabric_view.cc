@@ -9,7 +9,7 @@
 #include "common/fabric/settings.h"
 #include "launcher/cli/terminal/labelled_lines.h"
 #include "launcher/cli/terminal/output.h"
-#include "launcher/cli/text/view_text.h"
+#include "launcher/cli/text/phrases.h"
 
 namespace lockstep::cli {
 
@@ -23,7 +23,7 @@ std::string speed_text(std::int64_t mbps) {
 
 std::string numa_text(int node) { return node < 0 ? "" : fmt::format("NUMA node {}", node); }
 
-// Those that are not empty, with commas.
+// Joins the parts that are not empty, with commas.
 std::string joined(std::initializer_list<std::string> parts) {
   std::string text;
   for (const std::string& part : parts)
@@ -99,8 +99,8 @@ std::string setting_list(const NetworkSettings& settings) {
   return text;
 }
 
-// Of the first rank of an MPI job of two nodes that holds all GPUs of this one. Nobody knows the
-// other node yet, so the interface is that of the default route.
+// Settings of the first rank of an MPI job on two nodes that holds all GPUs of this node. The other
+// node is unknown, so the interface is that of the default route.
 NetworkSettings expected_settings(const NodeFabric& fabric) {
   JobSpec spec;
   spec.resources.instance_count = 2;
@@ -111,6 +111,22 @@ NetworkSettings expected_settings(const NodeFabric& fabric) {
   for (const FabricInterface& one : fabric.interfaces)
     if (one.default_route && place.route_interface.empty()) place.route_interface = one.name;
   return settings_for(fabric, nullptr, OperatorSettings(), spec, place);
+}
+
+void add_rdma(Lines& lines, const NodeFabric& fabric) {
+  for (const FabricPort& port : fabric.ports) {
+    std::string text = in_one_line(port_text(port));
+    for (const FabricGid& gid : port.gids) text += "\n  " + in_one_line(gid_text(gid));
+    const std::string pkeys = pkeys_text(port.pkeys);
+    if (!pkeys.empty()) text += "\n  partitions " + pkeys;
+    lines.add("rdma", text);
+  }
+  if (fabric.ports.empty())
+    lines.add("rdma", "no device");
+  else
+    lines.add("rdma files", fabric.has_infiniband_devices
+                                ? "/dev/infiniband/uverbs*"
+                                : "no /dev/infiniband/uverbs*: no program can use RDMA here");
 }
 
 }  // namespace
@@ -125,19 +141,7 @@ std::string fabric_text(const NodeView& node) {
   const NodeFabric& fabric = *node.inventory.fabric;
   for (const FabricInterface& one : fabric.interfaces)
     lines.add("interface", in_one_line(interface_text(one)));
-  for (const FabricPort& port : fabric.ports) {
-    std::string text = in_one_line(port_text(port));
-    for (const FabricGid& gid : port.gids) text += "\n  " + in_one_line(gid_text(gid));
-    const std::string pkeys = pkeys_text(port.pkeys);
-    if (!pkeys.empty()) text += "\n  partitions " + pkeys;
-    lines.add("rdma", text);
-  }
-  if (fabric.ports.empty())
-    lines.add("rdma", "no device");
-  else
-    lines.add("rdma files", fabric.has_infiniband_devices
-                                ? "/dev/infiniband/uverbs*"
-                                : "no /dev/infiniband/uverbs*: no program can use RDMA here");
+  add_rdma(lines, fabric);
   for (const FabricGpu& gpu : fabric.gpus) lines.add("gpu", in_one_line(gpu_text(gpu)));
   if (!fabric.gpus.empty() && !fabric.ports.empty())
     lines.add("gpu direct", fabric.gpu_direct ? "RDMA devices read GPU memory (nvidia_peermem)"

@@ -1,4 +1,4 @@
-// How a job ended badly, as `run` and `job stream` say it.
+// The text of `run` and `job stream` about a job that failed.
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "launcher/cli/text/rank_view.h"
 #include "launcher/cli/text/remedies.h"
 #include "launcher/cli/text/view_text.h"
-#include "launcher/words/ends.h"
+#include "launcher/words/jobs/say_ends.h"
 #include "launcher/words/said.h"
 
 namespace lockstep::cli {
@@ -23,7 +23,7 @@ std::string first_failure(const ExitReport& report) {
   if (!report.rank || how.empty()) {
     const std::string what =
         report.message.empty() ? std::string(to_string(report.cause)) : in_lines(report.message, 4);
-    // After the message, it would seem to belong to its last lines of output.
+    // If it came after the message, it would look like the last line of the output.
     return when.empty() ? fmt::format("  {}\n", what)
                         : fmt::format("  {}: {}\n", when.substr(1), what);
   }
@@ -35,7 +35,7 @@ std::string first_failure(const ExitReport& report) {
   return text;
 }
 
-constexpr int kShownLastLines = 20;  // the report keeps more: `job show -o json` has them
+constexpr int kShownLastLines = 20;  // the report keeps more lines; `job show -o json` has them
 
 std::string last_output(const ExitReport& report) {
   if (report.stderr_tail.empty()) return "";
@@ -55,12 +55,12 @@ std::string last_output(const ExitReport& report) {
   return text;
 }
 
-// Its ranks have no logs then; what made its environment has one.
+// If the environment failed, ranks have no logs; the environment has one.
 bool failed_before_its_ranks(const JobView& job) {
   return job.spec.environment && !job.attempts.empty() && job.attempts.back().started.ns == 0;
 }
 
-// Where to look; of a pipeline at the step that failed first.
+// Which command shows more; for a pipeline, the step that failed first.
 std::string where_to_look(const JobView& job, const ExitReport& report) {
   const StepView* step = first_failed_step(job);
   const std::string& name = step == nullptr ? job.spec.name : step->job.value;

@@ -6,8 +6,8 @@
 
 #include "common/base/printable.h"
 #include "launcher/api/json/found.h"
-#include "launcher/words/found.h"
-#include "launcher/words/lost_peer.h"
+#include "launcher/words/found/say_found.h"
+#include "launcher/words/found/say_lost_peer.h"
 
 namespace lockstep::cli {
 
@@ -21,7 +21,7 @@ std::string key_of(const Found& found) {
   return key;
 }
 
-// Of a job without attempts nobody is named.
+// Without attempts, no names are known.
 words::About names_of_last(const JobView& job) {
   words::About about{job.spec.name};
   if (!job.attempts.empty()) about = api::names_in(job.spec.name, job.attempts.back());
@@ -43,7 +43,7 @@ std::string stack_lines(const ExitReport& report) {
   return text;
 }
 
-// What to do about the hang for which the job was ended.
+// What to do about a hang that ended the job.
 std::string after_hang(const JobView& job, const Found& hang) {
   const std::string name = in_one_line(job.spec.name);
   if (hang.kind != FoundKind::stopped || hang.ranks.empty())

@@ -9,7 +9,8 @@ namespace lockstep::cli {
 
 namespace {
 
-// What a person asked for; `lockstep` without what names the job, its step or its owner.
+// The keys that a person sets. Of `lockstep`, those that name the job, its step or its owner are
+// left out.
 constexpr const char* kCompared[] = {
     "type",    "compute",      "command",   "environment", "environment_variables",
     "inputs",  "distribution", "resources", "limits",      "queue_settings",

@@ -9,7 +9,7 @@
 
 #include "common/base/printable.h"
 #include "launcher/api/json/found.h"
-#include "launcher/words/path.h"
+#include "launcher/words/found/say_path.h"
 
 namespace lockstep::cli {
 
@@ -43,7 +43,7 @@ T middle_of(std::vector<T> values) {
   return values[values.size() / 2];
 }
 
-// Of a link, in its usual unit.
+// A speed in the unit that is usual for links.
 std::string speed_of(std::int64_t mbps) {
   return mbps < 1'000 ? fmt::format("{} Mbit/s", mbps)
                       : fmt::format("{:.1f} Gbit/s", static_cast<double>(mbps) / 1'000);

@@ -11,7 +11,7 @@ namespace lockstep::cli {
 
 namespace {
 
-// Of all nodes. The same name on several nodes stands once.
+// The sum over all nodes. A name that several nodes have is listed once.
 struct Sum {
   std::vector<std::string> names;
   std::uint64_t more = 0;

@@ -27,8 +27,7 @@ std::string_view word_of(StepRole role) {
   return "";
 }
 
-// The step's job with the spec that the pipeline file gives: without values that came when it
-// began.
+// The step's job as the pipeline file defines it, without values that were set when it began.
 JobView job_of(const StepSide& side, const JobView* job) {
   JobView whole = job == nullptr ? JobView{} : *job;
   whole.spec = side.step->spec;

@@ -11,7 +11,7 @@
 #include "common/domain/why/jobs/steps.h"
 #include "launcher/cli/terminal/labelled_lines.h"
 #include "launcher/cli/terminal/output.h"
-#include "launcher/cli/text/view_text.h"
+#include "launcher/cli/text/phrases.h"
 
 namespace lockstep::cli {
 namespace {
@@ -20,7 +20,7 @@ bool is_over(const StepView& step) {
   return step.phase != StepPhase::waiting && step.phase != StepPhase::running;
 }
 
-// A step whose job was canceled has failed, for those that need it.
+// For the steps that depend on it, a step whose job was canceled has failed.
 std::string_view counted_as(const StepView& step) {
   const bool is_canceled = step.phase == StepPhase::failed && step.status == JobStatus::canceled;
   return is_canceled ? to_string(JobStatus::canceled) : to_string(step.phase);
@@ -32,7 +32,7 @@ std::string counted_steps(std::size_t count) {
 
 // ---- the tree -----------------------------------------------------------------------------------
 
-// A step, or a nested pipeline with what is below it, in the order in which they were named first.
+// A step, or a nested pipeline with its steps, in the order in which they were first named.
 struct Branch {
   std::string name;
   const StepView* step = nullptr;
@@ -111,7 +111,7 @@ class StepTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// In their order: those that run or failed, then those that wait, then the others.
+// In order: those that run or failed, then those that wait, then the others.
 std::vector<const StepView*> chosen_steps(const std::vector<StepView>& steps, bool all) {
   const auto rank = [](const StepView& step) {
     if (step.phase == StepPhase::running || step.phase == StepPhase::failed) return 0;
@@ -123,7 +123,8 @@ std::vector<const StepView*> chosen_steps(const std::vector<StepView>& steps, bo
   std::stable_sort(chosen.begin(), chosen.end(),
                    [&](const auto* a, const auto* b) { return rank(*a) < rank(*b); });
   chosen.resize(kMostStepsShown);
-  std::sort(chosen.begin(), chosen.end());  // pointers into one vector: the pipeline's order
+  // All point into one vector, so this gives the pipeline's order.
+  std::sort(chosen.begin(), chosen.end());
   return chosen;
 }
 
@@ -243,7 +244,7 @@ std::string other_steps_report(const JobView& job) {
   constexpr std::size_t kMostLines = 10;
   const StepView* first = first_failed_step(job);
   std::vector<std::string> failed, reasons;
-  std::map<std::string, std::vector<std::string>> not_run;  // by reason
+  std::map<std::string, std::vector<std::string>> not_run;  // steps that did not run, by reason
   for (const StepView& step : job.steps) {
     if (step.phase == StepPhase::failed && &step != first)
       failed.push_back(fmt::format("  step '{}' (job {}) {} too{}\n", step.name, step.job.value,

@@ -8,13 +8,13 @@
 
 #include "common/base/printable.h"
 #include "common/domain/why/all/convert.h"
-#include "launcher/cli/text/view_text.h"
+#include "launcher/cli/text/phrases.h"
 
 namespace lockstep::cli {
 
 namespace {
 
-constexpr std::size_t kOneByOne = 8;  // ranks of a part
+constexpr std::size_t kOneByOne = 8;  // parts with more ranks are summed up
 constexpr std::size_t kMostLines = 64;
 constexpr std::size_t kMostEndedBefore = 4;
 constexpr std::size_t kMostAddresses = 8;
@@ -69,7 +69,8 @@ bool is_of_an_address(char c) {
   return std::isxdigit(static_cast<unsigned char>(c)) != 0 || c == ':' || c == '.';
 }
 
-// As a whole: 10.93.0.4 is not in 10.93.0.41. A port or the end of a sentence may follow.
+// Whether the text has the whole address: 10.93.0.4 is not part of 10.93.0.41. A port or the end of
+// a sentence may follow.
 bool names(std::string_view text, std::string_view address) {
   const bool is_v4 = address.find(':') == std::string_view::npos;
   for (auto at = text.find(address); at != std::string_view::npos;
@@ -85,7 +86,7 @@ bool names(std::string_view text, std::string_view address) {
   return false;
 }
 
-// In a text of whoever saw it, wherever that is in the reason.
+// The same for any text within a reason.
 bool names(const WhyData& reason, std::string_view address);
 bool names(const WhyValue& value, std::string_view address) {
   if (const auto* text = std::get_if<std::string>(&value.value)) return names(*text, address);

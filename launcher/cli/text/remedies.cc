@@ -13,7 +13,7 @@ namespace lockstep::cli {
 
 namespace {
 
-// The part in which the rank was that failed.
+// The part with the rank that failed.
 const PartView* part_of(const JobView& job, const ExitReport& report) {
   if (!report.rank || job.attempts.empty()) return nullptr;
   const auto& parts = job.attempts.back().parts;
@@ -23,7 +23,7 @@ const PartView* part_of(const JobView& job, const ExitReport& report) {
   return found == parts.end() ? nullptr : &*found;
 }
 
-// `python` is looked for by everybody, and on many machines only `python3` is there.
+// Many people write `python`, but many machines only have `python3`.
 std::string missing_python(const JobView& job, const ExitReport& report) {
   if (report.exit_code != 127) return "";
   const auto* argv = std::get_if<Argv>(&job.spec.command);
@@ -50,7 +50,7 @@ std::string memory(const JobView& job, const ExitReport& report) {
       limit);
 }
 
-// What is between the quotes behind `mark`, where it last stands.
+// The quoted text after the last `mark`.
 std::string_view quoted_after(std::string_view text, std::string_view mark) {
   const auto at = text.rfind(mark);
   if (at == std::string_view::npos) return {};
@@ -58,7 +58,7 @@ std::string_view quoted_after(std::string_view text, std::string_view mark) {
   return text.substr(0, text.find('\''));
 }
 
-// The package to install for a module, where the two have different names (on PyPI).
+// The package on PyPI to install for a module, if its name differs.
 std::string package_of(const std::string& module) {
   static const std::map<std::string, std::string> kPackages = {{"PIL", "Pillow"},
                                                                {"cv2", "opencv-python-headless"},
@@ -98,8 +98,8 @@ std::string full_disk(const ExitReport& report) {
       report.node_name, report.node_name);
 }
 
-// Programs that end so have a stack worth seeing; a shell ends with 128 + the signal of its last
-// program.
+// A crashed program has a stack that people want to see. A shell ends with 128 + the signal of its
+// last program.
 std::string core_file(const JobView& job, const ExitReport& report) {
   constexpr std::array<int, 5> kCrashes{4, 6, 7, 8, 11};  // ILL, ABRT, BUS, FPE, SEGV
   const bool is_of_rank = report.cause == Cause::signal || report.cause == Cause::exit_code;

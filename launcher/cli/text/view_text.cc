@@ -11,28 +11,24 @@
 #include "common/domain/job/image_replacement.h"
 #include "common/domain/why/jobs/ends.h"
 #include "launcher/cli/terminal/output.h"
+#include "launcher/cli/text/attempt_text.h"
 #include "launcher/cli/text/environment_view.h"
 #include "launcher/cli/text/found_lines.h"
 #include "launcher/cli/text/in_vain_lines.h"
 #include "launcher/cli/text/network_view.h"
 #include "launcher/cli/text/not_kept_text.h"
+#include "launcher/cli/text/phrases.h"
 #include "launcher/cli/text/pipeline_view.h"
 #include "launcher/cli/text/rank_view.h"
 #include "launcher/cli/text/targets/usage_view.h"
-#include "launcher/cli/transfer/download.h"
-#include "launcher/words/held_node.h"
+#include "launcher/words/nodes/held_node.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::cli {
 
 namespace {
 
-std::string ago(Instant time, Instant now) {
-  if (time.ns == 0) return "-";
-  return format_duration(std::max(now - time, Duration::zero())) + " ago";
-}
-
-// How long it ran (or has run) in its last attempt.
+// How long its last attempt ran, or has run so far.
 std::string running_time(const JobView& job, Instant now) {
   if (job.attempts.empty() || job.attempts.back().started.ns == 0) return "-";
   const AttemptView& last = job.attempts.back();
@@ -40,7 +36,7 @@ std::string running_time(const JobView& job, Instant now) {
   return format_duration(std::max(end - last.started, Duration::zero()));
 }
 
-// "1.6s"; of several attempts "1.6s in attempt 2, 7.1s in all".
+// "1.6s"; with several attempts "1.6s in attempt 2, 7.1s in all".
 std::string all_running_times(const JobView& job, Instant now) {
   const std::string last = running_time(job, now);
   if (job.attempts.size() < 2) return last;
@@ -63,7 +59,7 @@ std::string shape_of(const JobView& job) {
   return fmt::format("{}x{}", nodes, ranks);
 }
 
-// "2 nodes x 2 ranks (mpi)"; of nodes that differ, "3 ranks on 2 nodes (tensorflow)".
+// "2 nodes x 2 ranks (mpi)"; if nodes differ, "3 ranks on 2 nodes (tensorflow)".
 std::string ranks_and_nodes(const JobSpec& spec) {
   const auto plural = [](int count) { return count == 1 ? "" : "s"; };
   const int nodes = spec.resources.instance_count, ranks = spec.distribution.processes_per_node;
@@ -89,7 +85,7 @@ std::string pairs_of(const std::map<std::string, std::string>& map) {
   return text;
 }
 
-// Of the variables that a job sets: those that decide how its ranks find and reach each other.
+// The job's variables that decide how its ranks find and reach each other.
 std::string network_variables(const std::map<std::string, std::string>& variables) {
   constexpr std::array<std::string_view, 9> kPrefixes{
       "NCCL_", "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "UCX_", "GLOO_", "FI_", "TP_", "MASTER_"};
@@ -111,7 +107,7 @@ std::string asked_of(const ResourceRequest& asked) {
                      asked.isolate_gpus ? " (one for each rank)" : "");
 }
 
-// "/dev/shm 8.0 GiB; --ulimit memlock=-1": what it says of its container beside the image.
+// "/dev/shm 8.0 GiB; --ulimit memlock=-1": the job's settings for its container, beside the image.
 std::string container_of(const JobSpec& spec) {
   if (!spec.in_container()) return "";
   const ResourceRequest& asked = spec.resources;
@@ -121,34 +117,7 @@ std::string container_of(const JobSpec& spec) {
   return in_one_line(text);
 }
 
-std::string counts(const std::map<std::string, int>& map) {
-  std::string text;
-  for (const auto& [word, count] : map)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, word);
-  return text.empty() ? "none" : text;
-}
-
-std::string part_line(const PartView& part) {
-  std::string line = fmt::format(
-      "    {}: node rank {}, ranks {}, {}", part.node_name, part.node_rank,
-      part.ranks == 1 ? std::to_string(part.first_rank)
-                      : fmt::format("{}–{}", part.first_rank, part.first_rank + part.ranks - 1),
-      to_string(part.state));
-  if (!part.progress.empty()) line += " (" + in_one_line(part.progress) + ")";
-  line += fmt::format("; cpus {}, memory {}", ranges_of(part.allotment.cpus),
-                      to_string(part.allotment.memory));
-  if (!part.allotment.gpus.empty()) line += ", gpus " + ranges_of(part.allotment.gpus);
-  return line + "\n";
-}
-
-std::string limit_lines(const PartView& part) {
-  std::string text;
-  for (const auto& line : part.notes) text += "      note: " + in_one_line(line) + "\n";
-  for (const auto& line : part.limits) text += "      limit: " + in_one_line(line) + "\n";
-  return text;
-}
-
-// "4,096 processes a rank; 1.0 GiB of logs": what the job's file says of them.
+// "4,096 processes a rank; 1.0 GiB of logs": the limits in the job's file.
 std::string limits_of(const LimitRequest& asked) {
   std::vector<std::string> all;
   if (asked.pids) all.push_back(with_commas(*asked.pids) + " processes a rank");
@@ -156,68 +125,6 @@ std::string limits_of(const LimitRequest& asked) {
   if (asked.disk) all.push_back(to_string(*asked.disk) + " of disk");
   if (asked.required) all.emplace_back("only where they can be enforced");
   return fmt::format("{}", fmt::join(all, "; "));
-}
-
-std::string counted_files(std::uint64_t files, Bytes size) {
-  return fmt::format("{} file{}, {}", files, files == 1 ? "" : "s", to_string(size));
-}
-
-// "      left ./outputs: 3 files, 1.2 MiB".
-std::string output_lines(const PartView& part) {
-  std::string text;
-  for (const auto& output : part.outputs) {
-    const std::string what = describe(output.kind, output.name);
-    if (has_files(output))
-      text += fmt::format(
-          "      {} {}: {}{}\n", part.state == PartState::finished ? "left" : "so far", what,
-          counted_files(output.files, output.size),
-          output.partial == 0
-              ? ""
-              : fmt::format(", {} of them partial: still being written when sent", output.partial));
-    for (const auto& problem : output.problems)
-      text += fmt::format("      {}: {}\n", what, in_one_line(problem));
-  }
-  return text;
-}
-
-std::string begins_with(const CheckpointView& checkpoint) {
-  const std::string what =
-      checkpoint.tree ? counted_files(checkpoint.files, checkpoint.size) : "not there yet";
-  const std::string of = checkpoint.job.value.empty() ? "" : " of job " + checkpoint.job.value;
-  return fmt::format("    begins with the checkpoint of attempt {}{}, saved {}: {}\n",
-                     checkpoint.attempt, of, to_string(checkpoint.saved), what);
-}
-
-// How it ended and why another followed; what the attempt before ended with is not said again.
-std::string end_of(const AttemptView& attempt, const AttemptView* before) {
-  const bool failed = attempt.report && attempt.report->cause != Cause::completed;
-  const auto* again = attempt.why.as<RetriedAfter>();
-  std::string text = !attempt.retried.empty() ? attempt.retried  // it opens with the message
-                     : failed                 ? attempt.report->message
-                                              : "";
-  const bool same = failed && before != nullptr && before->report && attempt.report->why &&
-                    before->report->why == attempt.report->why &&
-                    (again != nullptr || attempt.retried.empty());
-  if (same)
-    text = fmt::format("like attempt {}{}", before->number,
-                       again == nullptr ? "" : "; " + words::text_of(again->then));
-  return text.empty() ? "" : "    ended: " + in_lines(text, 6) + "\n";
-}
-
-std::string attempt_text(const std::string& job, const AttemptView& attempt,
-                         const AttemptView* before) {
-  std::string text = fmt::format("attempt {}: ", attempt.number);
-  text += attempt.started.ns != 0 ? "started " + to_string(attempt.started)
-                                  : "placed " + to_string(attempt.placed);
-  if (attempt.ended.ns != 0) text += ", ended " + to_string(attempt.ended);
-  if (attempt.report) text += fmt::format(" ({})", to_string(attempt.report->cause));
-  text += "\n";
-  if (attempt.checkpoint) text += begins_with(*attempt.checkpoint);
-  text += network_lines(job, attempt);
-  for (const auto& part : attempt.parts)
-    text += part_line(part) + environment_line(part) + limit_lines(part) + rank_state_lines(part) +
-            rank_use_lines(part) + output_lines(part);
-  return text + end_of(attempt, before);
 }
 
 // "data: ./data (uri_folder, ro_mount)".
@@ -248,7 +155,7 @@ std::string names_of_outputs(const JobView& job) {
   return text;
 }
 
-// What became of an output whose path is in a remote datastore.
+// The state of an output whose path is in a remote datastore.
 std::string write_text(const OutputWrite& write, Instant now) {
   const std::string what = fmt::format("output '{}' ", write.output);
   const std::string tries =
@@ -279,20 +186,7 @@ std::string jobs_before(const QueueSettings& queue) {
   return text;
 }
 
-std::string caps_of(const LimitCaps& caps) {
-  std::vector<std::string> all;
-  if (caps.pids != 0) all.push_back(with_commas(caps.pids) + " processes a rank");
-  if (caps.log.count != 0) all.push_back(to_string(caps.log) + " of logs");
-  if (caps.disk.count != 0) all.push_back(to_string(caps.disk) + " of disk");
-  return all.empty() ? "" : fmt::format("at most {}", fmt::join(all, ", "));
-}
-
-std::string node_state(const NodeView& node) {
-  return std::string(to_string(node.liveness)) + (node.waits_for_approval ? ",unapproved" : "") +
-         (node.draining ? ",draining" : "");
-}
-
-// Of a job that waits for nothing.
+// What is wrong with a job that does not wait.
 std::string trouble_of(const JobView& job) {
   std::string alarm = alarm_text(job);
   return alarm.empty() ? silence_text(job.silent) : alarm;
@@ -309,34 +203,79 @@ std::string help_while_queued(const JobView& job) {
   return job.status == JobStatus::queued ? words::help_where_held(job.why) : "";
 }
 
-}  // namespace
-
-std::string archived_text(const JobView& job) {
-  if (!job.archived) return "";
-  if (!job.spec.step.empty()) return "with pipeline " + job.spec.parent.value;
-  return "left out of lists; lockstep job restore " + job.spec.name;
+void add_state_and_reason(Lines& lines, const JobView& job) {
+  const JobSpec& spec = job.spec;
+  lines.add("name", spec.name);
+  if (!spec.step.empty())
+    lines.add("step", fmt::format("{} of pipeline {}", spec.step, spec.parent.value));
+  if (spec.is_child()) lines.add("child of", spec.parent.value);
+  lines.add("status", to_string(job.status));
+  lines.add("reason", in_one_line(job.reason));
+  lines.add("what to do", help_while_queued(job));
+  for (const FoundText& found : found_texts(job)) lines.add(found.label, found.text);
+  lines.add("note", silence_text(job.silent));
+  if (job.queue_position > 0) lines.add("queue", fmt::format("position {}", job.queue_position));
 }
 
-namespace {
+void add_descriptions(Lines& lines, const JobView& job) {
+  const JobSpec& spec = job.spec;
+  lines.add("display name", spec.display_name);
+  lines.add("experiment", spec.experiment_name);
+  lines.add("description", spec.description);
+  lines.add("tags", pairs_of(spec.tags));
+  lines.add("inputs", pairs_of(spec.inputs));
+  lines.add("data", names_of(spec.data));
+  lines.add("outputs", names_of_outputs(job));
+  lines.add("keeps", shell_words(spec.keep));
+}
 
-std::string ranges_of(std::vector<int> ids, std::string_view comma, std::string_view dash) {
-  std::sort(ids.begin(), ids.end());
-  std::string text;
-  for (std::size_t i = 0; i < ids.size();) {
-    std::size_t end = i;
-    while (end + 1 < ids.size() && ids[end + 1] == ids[end] + 1) ++end;
-    if (!text.empty()) text += comma;
-    text += end == i ? std::to_string(ids[i]) : fmt::format("{}{}{}", ids[i], dash, ids[end]);
-    i = end + 1;
+// The command, its environment, and what it holds.
+void add_command(Lines& lines, const JobSpec& spec) {
+  lines.add("command", command_text(spec.command));
+  lines.add("shape", ranks_and_nodes(spec));
+  if (spec.environment) {
+    lines.add("environment", summary(*spec.environment));
+    lines.add("made of", contents(*spec.environment));
   }
-  return text;
+  for (const auto& line : image_replacement_lines(spec)) lines.add("note", line);
+  lines.add("container", container_of(spec));
+  lines.add("network", network_variables(spec.environment_variables));
+  lines.add("holds", asked_of(spec.resources));
+}
+
+// When it may start, and what it may use.
+void add_bounds(Lines& lines, const JobSpec& spec) {
+  if (spec.queue.priority != Priority::medium)
+    lines.add("priority", to_string(spec.queue.priority));
+  lines.add("after", jobs_before(spec.queue));
+  if (spec.queue.not_before.ns != 0) lines.add("not before", to_string(spec.queue.not_before));
+  if (spec.timeout) lines.add("timeout", format_duration(*spec.timeout));
+  lines.add("limits", limits_of(spec.limits));
+}
+
+void add_times_of_job(Lines& lines, const JobView& job, Instant now) {
+  const JobSpec& spec = job.spec;
+  lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),
+                                     ago(job.submitted, now), spec.submitter));
+  if (job.shared)
+    lines.add("shared", "with project " +
+                            (spec.project.empty() ? std::string(kDefaultProject) : spec.project));
+  if (job.ended.ns != 0) lines.add("ended", to_string(job.ended));
+  lines.add("ran", all_running_times(job, now));
+  lines.add("children", children_text(job));
+  lines.add("archived", archived_text(job));
+}
+
+// What is left of the job: its exit code, its outputs, and files that were not kept.
+void add_remains(Lines& lines, const JobView& job, Instant now) {
+  if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
+  for (const auto& warning : api::unwritten_outputs(job)) lines.add("warning", warning);
+  for (const OutputWrite& write : job.writes) lines.add("written", write_text(write, now));
+  lines.add("not kept", not_kept_text(job));
+  lines.add("warning", lost_logs_text(job));
 }
 
 }  // namespace
-
-std::string ranges_of(std::vector<int> ids) { return ranges_of(std::move(ids), ",", "-"); }
-
-std::string ranges_in_words(std::vector<int> ids) { return ranges_of(std::move(ids), ", ", "–"); }
 
 std::string job_table(const std::vector<JobView>& jobs, Instant now,
                       std::optional<std::size_t> columns) {
@@ -351,7 +290,7 @@ std::string job_table(const std::vector<JobView>& jobs, Instant now,
                std::to_string(job.attempts.empty() ? 0 : job.attempts.size() - 1),
                job.reason.empty()
                    ? trouble_of(job)
-                   : job.reason.substr(0, job.reason.find('\n'))});  // the rest: `job show`
+                   : job.reason.substr(0, job.reason.find('\n'))});  // `job show` has the rest
   if (!columns) return table.text();
   const std::string text =
       table.text(*columns, {"REASON", "DISPLAY NAME", "EXPERIMENT"},
@@ -360,60 +299,17 @@ std::string job_table(const std::vector<JobView>& jobs, Instant now,
 }
 
 std::string job_text(const JobView& job, Instant now) {
-  const JobSpec& spec = job.spec;
   Lines lines;
-  lines.add("name", spec.name);
-  if (!spec.step.empty())
-    lines.add("step", fmt::format("{} of pipeline {}", spec.step, spec.parent.value));
-  if (spec.is_child()) lines.add("child of", spec.parent.value);
-  lines.add("status", to_string(job.status));
-  lines.add("reason", in_one_line(job.reason));
-  lines.add("what to do", help_while_queued(job));
-  for (const FoundText& found : found_texts(job)) lines.add(found.label, found.text);
-  lines.add("note", silence_text(job.silent));
-  if (job.queue_position > 0) lines.add("queue", fmt::format("position {}", job.queue_position));
-  lines.add("display name", spec.display_name);
-  lines.add("experiment", spec.experiment_name);
-  lines.add("description", spec.description);
-  lines.add("tags", pairs_of(spec.tags));
-  lines.add("inputs", pairs_of(spec.inputs));
-  lines.add("data", names_of(spec.data));
-  lines.add("outputs", names_of_outputs(job));
-  lines.add("keeps", shell_words(spec.keep));
-  lines.add("command", command_text(spec.command));
-  lines.add("shape", ranks_and_nodes(spec));
-  if (spec.environment) {
-    lines.add("environment", summary(*spec.environment));
-    lines.add("made of", contents(*spec.environment));
-  }
-  for (const auto& line : image_replacement_lines(spec)) lines.add("note", line);
-  lines.add("container", container_of(spec));
-  lines.add("network", network_variables(spec.environment_variables));
-  lines.add("holds", asked_of(spec.resources));
-  if (spec.queue.priority != Priority::medium)
-    lines.add("priority", to_string(spec.queue.priority));
-  lines.add("after", jobs_before(spec.queue));
-  if (spec.queue.not_before.ns != 0) lines.add("not before", to_string(spec.queue.not_before));
-  if (spec.timeout) lines.add("timeout", format_duration(*spec.timeout));
-  lines.add("limits", limits_of(spec.limits));
-  lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),
-                                     ago(job.submitted, now), spec.submitter));
-  if (job.shared)
-    lines.add("shared", "with project " +
-                            (spec.project.empty() ? std::string(kDefaultProject) : spec.project));
-  if (job.ended.ns != 0) lines.add("ended", to_string(job.ended));
-  lines.add("ran", all_running_times(job, now));
-  lines.add("children", children_text(job));
-  lines.add("archived", archived_text(job));
-  if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
-  for (const auto& warning : api::unwritten_outputs(job)) lines.add("warning", warning);
-  for (const OutputWrite& write : job.writes) lines.add("written", write_text(write, now));
-  lines.add("not kept", not_kept_text(job));
-  lines.add("warning", lost_logs_text(job));
+  add_state_and_reason(lines, job);
+  add_descriptions(lines, job);
+  add_command(lines, job.spec);
+  add_bounds(lines, job.spec);
+  add_times_of_job(lines, job, now);
+  add_remains(lines, job, now);
   std::string text = lines.text();
   const AttemptView* before = nullptr;
   for (const auto& attempt : job.attempts) {
-    text += attempt_text(spec.name, attempt, before);
+    text += attempt_text(job.spec.name, attempt, before);
     before = &attempt;
   }
   return printable(text);
@@ -434,209 +330,6 @@ std::string explain_text(const ExplainView& explain) {
         text += fmt::format("  limit on {}: {}\n", part.node_name, in_one_line(line));
     }
   return printable(text) + environment_paragraph(explain.job);
-}
-
-// "200 ms behind the launcher's (± 0.4 ms)".
-std::string in_words(const ClockOffset& offset) {
-  const Duration by = std::chrono::abs(offset.ahead);
-  const std::string how_much =
-      by < seconds(10) ? fmt::format("{:.2f} s", std::chrono::duration<double>(by).count())
-                       : format_duration(std::chrono::floor<seconds>(by));
-  const double known = std::chrono::duration<double, std::milli>(offset.uncertainty).count();
-  return fmt::format("{} {} the launcher's (± {:.1f} ms)", how_much,
-                     offset.ahead > Duration(0) ? "ahead of" : "behind", known);
-}
-
-std::string clock_trouble(const NodeView& node) {
-  constexpr Duration kAllowed = seconds(5);  // of an agent whose clock is not measured
-  const Duration ahead = node.clock_ahead;
-  if (node.clock_uncertainty) {
-    const ClockOffset offset{ahead, *node.clock_uncertainty};
-    if (std::chrono::abs(ahead) <= kNotableOffset + offset.uncertainty) return "";
-    return "its clock is " + in_words(offset);
-  }
-  if (ahead < kAllowed && ahead > -kAllowed) return "";
-  return fmt::format("its clock is {} {} the launcher's",
-                     format_duration(std::chrono::floor<seconds>(std::chrono::abs(ahead))),
-                     ahead > Duration(0) ? "ahead of" : "behind");
-}
-
-namespace {
-
-std::string agent_version(const NodeView& node) {
-  if (node.agent_version.empty()) return "-";
-  return node.agent_version + (node.other_version ? " (differs)" : "");
-}
-
-}  // namespace
-
-std::string node_table(const std::vector<NodeView>& nodes) {
-  if (nodes.empty()) return "no nodes; try: lockstep up --nodes 2\n";
-  // Where all nodes are of target local, a column that says so would tell nothing.
-  const bool has_targets = std::any_of(nodes.begin(), nodes.end(), [](const NodeView& node) {
-    return !node.compute.empty() && node.compute != kLocalCompute;
-  });
-  std::vector<std::string> head{"NAME",    "STATE", "CPUS",  "MEMORY", "GPUS",
-                                "ADDRESS", "JOBS",  "AGENT", "REASON"};
-  if (has_targets) head.insert(head.begin() + 1, "COMPUTE");
-  Table table(head);
-  for (const auto& node : nodes) {
-    std::vector<std::string> row{node.name,
-                                 node_state(node),
-                                 std::to_string(node.inventory.cpus.size()),
-                                 to_string(node.inventory.memory),
-                                 std::to_string(node.inventory.gpus.size()),
-                                 node.inventory.address,
-                                 std::to_string(node.attempts.size()),
-                                 agent_version(node),
-                                 node.reason.empty() ? clock_trouble(node) : node.reason};
-    if (has_targets) row.insert(row.begin() + 1, node.compute);
-    table.add(std::move(row));
-  }
-  return table.text();
-}
-
-namespace {
-
-// "mlx5_0:1 ACTIVE, 200 Gb/s, InfiniBand, subnet fe80:0000:0000:0000, pkeys 0x8001 0x7fff"
-std::string rdma_port_text(const RdmaPort& port) {
-  std::string text = fmt::format("{}:{} {}", port.device, port.port, port.state);
-  if (port.rate_gbps != 0) text += fmt::format(", {} Gb/s", port.rate_gbps);
-  if (!port.link_layer.empty()) text += ", " + port.link_layer;
-  if (!port.subnet_prefix.empty()) text += ", subnet " + port.subnet_prefix;
-  if (port.pkeys.empty()) return text;
-  text += ", pkeys";
-  for (const int pkey : port.pkeys) text += fmt::format(" 0x{:04x}", pkey);
-  return text;
-}
-
-// ", but the launcher has 0.6.0; …" and what to do; "" if both have the same version. A node with a
-// reason may take no jobs.
-std::string version_difference(const NodeView& node, const std::string& launcher_version) {
-  if (!node.other_version) return "";
-  const bool takes_jobs = node.liveness == Liveness::alive && !node.draining &&
-                          !node.waits_for_approval && node.reason.empty();
-  const bool is_known = !launcher_version.empty();
-  return fmt::format("{}{}; install {} on the node and restart lockstep-agent (jobs go on)",
-                     is_known ? ", but the launcher has " + launcher_version
-                              : ", another version than the launcher's (`lockstep status`)",
-                     takes_jobs ? "; jobs still run there" : "",
-                     is_known ? launcher_version : "the launcher's version");
-}
-
-}  // namespace
-
-std::string node_text(const NodeView& node, Instant now, const std::string& launcher_version) {
-  const Inventory& have = node.inventory;
-  Lines lines;
-  lines.add("name", node.name);
-  lines.add("node id", std::to_string(node.id.value));
-  lines.add("compute", node.compute);
-  lines.add("state", node_state(node));
-  lines.add("reason", node.reason);
-  for (const auto& [key, value] : node.labels) lines.add("label", fmt::format("{}={}", key, value));
-  lines.add("last heard", ago(node.last_heard, now));
-  lines.add("clock", clock_trouble(node));
-  if (!node.agent_version.empty())
-    lines.add("agent", fmt::format("lockstep-agent {}{}", node.agent_version,
-                                   version_difference(node, launcher_version)));
-  lines.add("host",
-            fmt::format("{} ({}, {}, {})", have.hostname, have.os, have.kernel, have.architecture));
-  lines.add("glibc", have.glibc);
-  lines.add("cuda", have.cuda);
-  if (have.container_engine)
-    lines.add("containers",
-              have.container_engine->empty() ? "no engine was found" : *have.container_engine);
-  lines.add("cpus", fmt::format("{} ({}); {} socket(s), {} NUMA node(s)", have.cpus.size(),
-                                ranges_of(have.cpus), have.sockets, have.numa_nodes));
-  lines.add("memory", to_string(have.memory));
-  lines.add("disk free", to_string(have.disk_free));
-  const NodeUseLines use = node_use_lines(node);
-  lines.add("uses now", use.cpu);
-  lines.add("memory used", use.memory);
-  for (const std::string& gpu : use.gpus) lines.add("gpu use", gpu);
-  lines.add("disk used", use.disk);
-  lines.add("traffic", use.network);
-  lines.add("measured", use.age);
-  for (const auto& gpu : have.gpus)
-    lines.add(fmt::format("gpu {}", gpu.index),
-              fmt::format("{}, {}, {}", gpu.name, to_string(gpu.memory), gpu.pci_bus_id));
-  for (const auto& nic : have.interfaces)
-    lines.add("interface", fmt::format("{} {} {}", nic.name, nic.up ? "up" : "down",
-                                       fmt::join(nic.addresses, ", ")));
-  for (const auto& port : have.rdma_ports) lines.add("rdma", rdma_port_text(port));
-  lines.add("address", have.address);
-  lines.add("network", have.network);
-  lines.add("user", have.user);
-  lines.add("isolation", have.isolation);
-  lines.add("workdir", have.workdir_mode);
-  lines.add("allows a job", caps_of(have.caps));
-  for (const auto& limitation : have.limitations) lines.add("cannot", limitation);
-  if (!(node.blobs == BlobTraffic{}))
-    lines.add("fetched",
-              fmt::format("{} from the launcher, {} from other nodes; sent {} to other nodes",
-                          to_string(Bytes{node.blobs.from_launcher_bytes}),
-                          to_string(Bytes{node.blobs.from_peers_bytes}),
-                          to_string(Bytes{node.blobs.to_peers_bytes})));
-  if (node.blobs.lies > 0)
-    lines.add("sent wrong data",
-              fmt::format("{} times, the last: {}", node.blobs.lies, node.blobs.last_lie));
-  for (const auto& attempt : node.attempts) lines.add("runs", to_string(attempt));
-  for (const NodeEvent& event : node.history)
-    lines.add("event", fmt::format("{}  {}{}{}", to_string(event.at), event.what,
-                                   event.message.empty() ? "" : ": ", event.message));
-  return lines.text();
-}
-
-namespace {
-
-// "jobs that have ended: 365d, the newest 100000, 100.0 GiB of logs"
-std::string kept_text(const Retention& keeps) {
-  std::vector<std::string> limits;
-  constexpr Duration kDay = minutes(24 * 60);
-  if (keeps.jobs_for > Duration(0))
-    limits.push_back(keeps.jobs_for % kDay == Duration(0)
-                         ? fmt::format("for {}d", keeps.jobs_for / kDay)
-                         : "for " + format_duration(keeps.jobs_for));
-  if (keeps.jobs != 0) limits.push_back(fmt::format("the newest {}", keeps.jobs));
-  if (keeps.logs.count != 0) limits.push_back(to_string(keeps.logs) + " of logs");
-  if (keeps.outputs.count != 0) limits.push_back(to_string(keeps.outputs) + " of outputs");
-  return "jobs that have ended: " +
-         (limits.empty() ? "all" : fmt::format("{}", fmt::join(limits, ", ")));
-}
-
-}  // namespace
-
-std::string status_text(const LauncherStatus& status, Instant now) {
-  Lines lines;
-  lines.add("launcher",
-            fmt::format("running, version {}, pid {}, up since {} ({})", status.version, status.pid,
-                        to_string(status.started), ago(status.started, now)));
-  lines.add("home", status.home);
-  lines.add("endpoint", status.endpoint);
-  lines.add("nodes", counts(status.nodes) + (status.draining == 0
-                                                 ? ""
-                                                 : fmt::format("; {} of them draining: no new jobs",
-                                                               status.draining)));
-  lines.add("jobs", counts(status.jobs));
-  lines.add("keeps", kept_text(status.keeps));
-  if (status.low_space.count != 0)
-    lines.add("disk", status.low_reason.empty()
-                          ? fmt::format("{} free; below {}, the launcher takes no new work",
-                                        to_string(status.disk_free), to_string(status.low_space))
-                          : status.low_reason);
-  const DiskWrites& writes = status.writes;
-  if (writes.slow_for != Duration(0))
-    lines.add("disk is slow",
-              fmt::format("a write of the journal has taken {} so far; requests wait for it, and "
-                          "running jobs go on",
-                          format_duration(writes.slow_for)));
-  if (writes.last_slow != Duration(0))
-    lines.add("slow write",
-              fmt::format("the last one of the journal took {}, until {} ({})",
-                          format_duration(writes.last_slow), to_string(writes.last_slow_ended),
-                          ago(writes.last_slow_ended, now)));
-  return lines.text();
 }
 
 }  // namespace lockstep::cli

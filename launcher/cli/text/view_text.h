@@ -13,8 +13,6 @@ namespace lockstep::cli {
 // full.
 std::string job_table(const std::vector<JobView>& jobs, Instant now,
                       std::optional<std::size_t> columns = std::nullopt);
-// Why lists leave the job out; "": they do not.
-std::string archived_text(const JobView& job);
 std::string job_text(const JobView& job, Instant now);
 std::string explain_text(const ExplainView& explain);
 std::string node_table(const std::vector<NodeView>& nodes);
@@ -25,11 +23,6 @@ std::string clock_trouble(const NodeView& node);
 // `launcher_version` is shown beside an agent's that differs; "": unknown.
 std::string node_text(const NodeView& node, Instant now, const std::string& launcher_version = "");
 std::string status_text(const LauncherStatus& status, Instant now);
-
-// "0-3,8": sorted ids as ranges; "" when there are none.
-std::string ranges_of(std::vector<int> ids);
-// "0–3, 8": the same for a sentence, with an en dash.
-std::string ranges_in_words(std::vector<int> ids);
 
 // The report for a job that did not complete: which rank failed first, where, when and how, the end
 // of its stderr, which ranks were then terminated, and where to look. "" for a job that completed.

@@ -12,20 +12,20 @@ namespace {
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 
-// Of a signal's handler, which is given nothing else. Null: none is set.
+// Global, because a signal handler has no other access. Null: none is set.
 std::atomic<const char*> last_words = nullptr;
 static_assert(std::atomic<const char*>::is_always_lock_free);
 
 extern "C" void say_and_end(int signal) {
   const char* words = last_words;
   if (words != nullptr && ::write(STDERR_FILENO, words, std::strlen(words)) < 0) {
-    // Nobody reads it.
+    // Nobody can read it.
   }
   ::signal(signal, SIG_DFL);
   ::raise(signal);
 }
 
-// On a terminal, behind the status line and the ^C there.
+// On a terminal the text follows the status line and the ^C.
 const char* words_of(const Terminal& terminal, BeforeRequest::Kind kind) {
   const bool is_submission = kind == BeforeRequest::Kind::submission;
   if (terminal.has_status_line())
@@ -35,7 +35,7 @@ const char* words_of(const Terminal& terminal, BeforeRequest::Kind kind) {
                        : "lockstep: interrupted; nothing was registered\n";
 }
 
-// One that our parent ignores stays ignored.
+// A signal that the parent process ignores stays ignored.
 void set_handler(int signal, void (*from)(int), void (*to)(int)) {
   struct sigaction action {};
   if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler != from) return;

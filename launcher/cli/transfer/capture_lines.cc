@@ -19,7 +19,7 @@ std::string counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// The first ones, and how many more there are.
+// The first words, and how many more there are.
 std::string list_of(std::vector<std::string> words, std::size_t all) {
   if (all > words.size()) words.push_back(fmt::format("and {} more", all - words.size()));
   return fmt::format("{}", fmt::join(words, ", "));

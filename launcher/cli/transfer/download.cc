@@ -26,8 +26,9 @@ namespace {
 
 constexpr Duration kSilenceOfLauncher = seconds(30);
 
-// A folder in the target, so that finished files only need a rename; removed with all in it, unless
-// the download was broken off: then the next one of the same job goes on from there.
+// A folder inside the target, so that finished files only need a rename. It is removed with its
+// contents, unless the download was interrupted: then the next download of the same job continues
+// from there.
 class Beginnings {
  public:
   static Result<std::unique_ptr<Beginnings>> make(const std::string& folder,
@@ -49,27 +50,27 @@ class Beginnings {
       return make_error(ErrorCode::conflict,
                         fmt::format("another download of {} into {} is running", what, folder));
     TRY(io::remove_tree(path + "/ready"));
-    // It stays when the download is broken off.
+    // The folder stays if the download is interrupted.
     if (!marks.owner.empty()) snapshot::mark_downloaded(path, marks.owner);
     return std::unique_ptr<Beginnings>(
         new Beginnings(folder, path, *std::move(lock), is_new, is_marked));
   }
   ~Beginnings() {
     if (!is_kept_) static_cast<void>(io::remove_tree(path_));
-    if (is_new_) io::disk::rmdir(folder_.c_str());  // when nothing came
+    if (is_new_) io::disk::rmdir(folder_.c_str());  // removed if no file came
   }
   Beginnings(const Beginnings&) = delete;
   Beginnings& operator=(const Beginnings&) = delete;
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
-  // Marks what is ready; returns the folder of the target that cannot be marked, or "".
+  // Marks the finished files; returns the folder of the target that cannot be marked, or "".
   std::string mark(const DownloadMarks& marks) const {
     const auto unmarked = mark_folders(*this / "ready", marks);
     if (!is_marked_) return folder_;
     return unmarked ? folder_ + "/" + *unmarked : "";
   }
 
-  // Nothing was moved yet.
+  // No file was moved yet.
   Error broken_off(Error error) {
     error.message += "; nothing in " + folder_ + " was changed";
     const bool may_go_on =
@@ -122,7 +123,7 @@ Status fetch(Connection& connection, const JobId& job, const DownloadPlan::Tree&
   return {};
 }
 
-// What is really written: the same file of several nodes counts once.
+// Counts the files that are written: the same file from several nodes counts once.
 Status count(const Digest& folder, const snapshot::BlobStore& blobs, DownloadedTree& tree) {
   TRY_ASSIGN(const std::string bytes, blobs.get(folder, Bytes{snapshot::kMaxDirectoryObjectBytes}));
   TRY_ASSIGN(const snapshot::Directory directory, snapshot::decode_directory(bytes));
@@ -135,14 +136,15 @@ Status count(const Digest& folder, const snapshot::BlobStore& blobs, DownloadedT
   return {};
 }
 
-// Of this process, as its files would be made: a rank may have opened its own to everybody.
+// The umask of this process: downloaded files get the modes of its files, not the ranks' modes,
+// which may be open to everybody.
 std::uint32_t own_umask() {
   const mode_t now = ::umask(077);
   ::umask(now);
   return now;
 }
 
-// All that is wanted, below `begun`/ready.
+// Downloads everything that is wanted into `begun`/ready.
 Result<Downloaded> make_ready(Connection& connection, const JobId& job, DownloadPlan& plan,
                               const Beginnings& begun, const OnText& progress) {
   Downloaded done;

@@ -1,10 +1,8 @@
-// What a download would bring: pure, from the job's record.
+#include "launcher/cli/transfer/download_plan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "launcher/cli/transfer/download.h"
 
 namespace lockstep::cli {
 
@@ -73,7 +71,7 @@ void add_tree(const AttemptView& attempt, OutputKind kind, const std::string& na
   if (!tree.from.empty()) plan.trees.push_back(std::move(tree));
 }
 
-// Written and yet not kept is not the same as not written.
+// A checkpoint that was written but not kept differs from one that was not written.
 Error no_checkpoint(const JobView& job, const AttemptView& attempt,
                     const DownloadRequest& request) {
   std::vector<std::string> why;

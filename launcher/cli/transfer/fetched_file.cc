@@ -19,7 +19,7 @@ namespace {
 
 constexpr Duration kMostTime = std::chrono::hours(24);
 constexpr std::time_t kOldSeconds = 2 * 24 * 60 * 60;
-constexpr int kCouldNotWrite = 23;  // curl(1), EXIT CODES
+constexpr int kCouldNotWrite = 23;  // the exit code in curl(1), EXIT CODES
 
 Bytes size_of(const std::string& path) {
   struct stat info {};
@@ -27,17 +27,17 @@ Bytes size_of(const std::string& path) {
                                           : Bytes{};
 }
 
-// Without the address, which may hold a password: everybody on this machine can read a process's
-// words in /proc. It comes as a line of a configuration, on standard input.
+// Without the address, because it may hold a password, and everybody on the machine can read
+// arguments in /proc. curl gets it as a line of configuration on standard input.
 std::vector<std::string> curl_words(const std::string& file) {
   return {"curl", "--fail", "--silent", "--show-error", "--location", "--max-redirs", "10",
-          // A redirection must not lead to files of this machine.
+          // A redirect must not lead to files of this machine.
           "--proto", "=http,https", "--proto-redir", "=http,https", "--connect-timeout", "20",
           "--speed-limit", "1", "--speed-time", "60", "--retry", "3", "--globoff", "--output", file,
           "--config", "-"};
 }
 
-// curl(1), --config: a quoted value, in which a backslash begins an escape.
+// A quoted value of curl(1), --config, where a backslash begins an escape.
 std::string curl_config(const std::string& url) {
   std::string quoted;
   for (const char c : url) {
@@ -47,7 +47,7 @@ std::string curl_config(const std::string& url) {
   return "url = \"" + quoted + "\"\n";
 }
 
-// Of processes that were killed.
+// Removes files of killed processes.
 void remove_old(const std::string& below) {
   const auto names = io::list_directory(below);
   if (!names) return;

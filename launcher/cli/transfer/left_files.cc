@@ -22,7 +22,7 @@ transfer::TransferOptions options_of(const JobId& job) {
   return options;
 }
 
-// As it is in the working directory, where it was there.
+// The path as in the working directory, if the file was there.
 std::string shown(const std::string& path) {
   return path.starts_with(kArtifacts) ? path.substr(kArtifacts.size()) : path;
 }
@@ -92,7 +92,7 @@ Status LeftFiles::list(const Digest& folder, const std::string& path) {
   return {};
 }
 
-// It is asked for as a part of a node's tree: which one has it is not known here.
+// The file is requested as part of each node's tree, because it is unknown here which one has it.
 Status LeftFiles::read(Connection& connection, const LeftFile& file,
                        const std::function<bool(std::string_view)>& sink) {
   if (file.entry.size == 0) return {};

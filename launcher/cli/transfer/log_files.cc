@@ -49,7 +49,7 @@ class LogReceiver {
   Status failure_;
 };
 
-// Idempotent: what came already is not sent again.
+// May be sent again: bytes that have arrived are not sent twice.
 void LogReceiver::ask() {
   LogFollow follow;
   follow.job = attempt_.job;
@@ -65,7 +65,8 @@ void LogReceiver::ask() {
 
 void LogReceiver::on_bulk(const BulkEnvelope& envelope) {
   if (const auto* refused = std::get_if<BulkRefused>(&envelope.body)) {
-    // Refused for now counts as silence: it is asked again, and given up when nothing else comes.
+    // A refusal that may pass counts as silence: the log is requested again, and given up if
+    // nothing else comes.
     if (refused->for_now) return;
     failure_ = transfer::error_of(*refused);
   }
@@ -83,7 +84,7 @@ void LogReceiver::on_bulk(const BulkEnvelope& envelope) {
 
 Status LogReceiver::take(const LogChunk& chunk) {
   std::uint64_t& at = written_[chunk.key];
-  if (chunk.offset > at) {  // something was lost on the way
+  if (chunk.offset > at) {  // bytes were lost on the way
     ask();
     return {};
   }

@@ -30,7 +30,7 @@ Status in_the_way(int errnum, const std::string& path) {
   return errno_error(errnum, "cannot write " + path);
 }
 
-// A mount, say: what cannot be renamed into it cannot come all at once.
+// For example a mount: files cannot be renamed into it, so they would not all arrive at once.
 Status check_folder(const io::Fd& folder, const io::Fd& above, const std::string& path) {
   struct stat inside {
   }, outside{};
@@ -47,7 +47,7 @@ Status check_folder(const io::Fd& folder, const io::Fd& above, const std::string
                                              "choose another --download-path");
 }
 
-// Whether all of `from` would find its place. Changes nothing.
+// Whether everything in `from` can be moved to its place. Changes nothing.
 Status check_way(const io::Fd& from, const std::string& from_path, const io::Fd& to,
                  const std::string& to_path) {
   const auto names = io::list_directory(fmt::format("/proc/self/fd/{}", from.get()));
@@ -80,7 +80,7 @@ Status check_way(const io::Fd& from, const std::string& from_path, const io::Fd&
 
 Status move_into(const io::Fd& from, const std::string& from_path, const io::Fd& to,
                  const std::string& to_path) {
-  // By its descriptor: the path may be longer than the system takes.
+  // Uses the descriptor, because the path may be too long for the system.
   const auto names = io::list_directory(fmt::format("/proc/self/fd/{}", from.get()));
   if (!names) return names.error().within(from_path);
   for (const std::string& name : *names) {
@@ -97,7 +97,7 @@ Status move_into(const io::Fd& from, const std::string& from_path, const io::Fd&
     if (!is_new && errno != EEXIST) return in_the_way(errno, target);
     const io::Fd into(::openat(to.get(), name.c_str(), kFolderFlags));
     if (!into) return in_the_way(errno, target);
-    // Whatever the ranks' folder allowed: it is emptied, and filled, by its owner.
+    // The owner must be able to empty and fill the folder, whatever mode the ranks gave it.
     if (::fchmodat(from.get(), name.c_str(), 0700, 0) != 0)
       return errno_error(errno, from_path + "/" + name);
     const io::Fd out_of(::openat(from.get(), name.c_str(), kFolderFlags));

@@ -12,7 +12,7 @@ namespace {
 
 using snapshot::Piece;
 using snapshot::PiecedFile;
-// `at`: where it stands in the tree.
+// `at`: the file's place in the tree.
 using DigestOf =
     std::function<Result<Digest>(const PiecedFile&, const Digest& list, const std::string& at)>;
 
@@ -27,7 +27,7 @@ snapshot::DirectoryObjects objects_of(snapshot::BlobStore& blobs) {
   return objects;
 }
 
-// Logs are always being written, and nobody takes one for the whole.
+// Logs always grow, so nobody takes one for a complete file.
 snapshot::Partial partial_of(const DownloadPlan::Tree& tree) {
   return tree.to.kind == OutputKind::logs ? snapshot::Partial::in_place : snapshot::Partial::beside;
 }
@@ -47,7 +47,7 @@ Status put_in(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs, const Digest
   return {};
 }
 
-// Passes the file's bytes on in parts of at most kMaxPieceBytes.
+// Passes on the file's bytes in parts of at most kMaxPieceBytes.
 Status each_part(const PiecedFile& file, const snapshot::BlobStore& blobs,
                  const snapshot::BlobStore::Sink& sink) {
   for (const Piece& piece : file.pieces) TRY(blobs.stream(piece.digest, sink));
@@ -95,7 +95,7 @@ Result<Digest> join(const PiecedFile& file, snapshot::BlobStore& blobs) {
 
 Status show_pieces(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs, PieceLists& lists) {
   const auto shown = [&](const PiecedFile& file, const Digest& list, const std::string&) {
-    // Equal for equal files at one path, so that those of several nodes are one.
+    // Equal for equal files at one path, so that those of several nodes become one.
     Sha256 hash;
     hash.update(file.partial ? "partial" : "whole");
     hash.update(file.path + '\0');

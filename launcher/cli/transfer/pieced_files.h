@@ -10,7 +10,7 @@
 #include "common/base/result.h"
 #include "common/snapshot/content/blob_store.h"
 #include "common/snapshot/live/pieces.h"
-#include "launcher/cli/transfer/download.h"
+#include "launcher/cli/transfer/download_plan.h"
 
 namespace lockstep::cli {
 

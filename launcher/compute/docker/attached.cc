@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::size_t kMaxText = 16 << 10;
 
-// The lines of one stream, and whether one of them said that the agent joined.
+// Reads the lines of one stream, and notes whether one of them reports that the agent joined.
 class Lines {
  public:
   explicit Lines(int fd) : fd_(fd) {}
   int fd() const { return fd_; }
 
-  // Reads what is there. True: a whole line said it.
+  // Reads what is available. True: a whole line reports that it joined.
   bool read(std::string& text) {
     std::array<char, 4'096> buffer;
     for (;;) {
@@ -50,7 +50,7 @@ class Lines {
     return false;
   }
 
-  int fd_;  // -1: at its end
+  int fd_;  // -1: the stream has ended
   std::string line_;
 };
 

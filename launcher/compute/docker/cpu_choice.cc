@@ -37,7 +37,7 @@ std::string CpuChoice::take(int count) {
     numbers.push_back(cpu->number);
   }
   std::sort(numbers.begin(), numbers.end());
-  // A single number would be a count.
+  // Engines read a single number as a count, so it is written as a range.
   if (count == 1) return fmt::format("{0}-{0}", numbers[0]);
   return fmt::format("{}", fmt::join(numbers, ","));
 }

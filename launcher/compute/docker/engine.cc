@@ -16,8 +16,8 @@ namespace lockstep::compute::docker {
 namespace {
 
 constexpr Duration kAnswerTimeout = seconds(60);
-constexpr Duration kPullTimeout = minutes(14);  // a launcher gives `create` 15
-constexpr std::size_t kFields = 6;              // of a line of `ps`
+constexpr Duration kPullTimeout = minutes(14);  // the launcher allows `create` 15 minutes
+constexpr std::size_t kFields = 6;              // fields in a line of `ps`
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -38,7 +38,7 @@ std::string kind_of(const std::string& program) {
   return program.ends_with("podman") ? "podman" : "docker";
 }
 
-// Folders of this machine are mounted, so its containers have to be here too.
+// Containers mount folders of this machine, so a remote engine cannot be used.
 std::string remote_engine() {
   for (const char* name : {"DOCKER_HOST", "CONTAINER_HOST"})
     if (const std::string host = variable(name); !host.empty() && !host.starts_with("unix://"))
@@ -54,13 +54,13 @@ std::vector<std::string> fields_of(const std::string& line) {
   return fields;
 }
 
-// "Exited (137) 5 minutes ago" -> "Exited (137)": the same each time.
+// "Exited (137) 5 minutes ago" becomes "Exited (137)", so that the text does not change.
 std::string reason_of(const std::string& status) {
   const auto end = status.find(')');
   return end == std::string::npos ? status.substr(0, status.find(' ')) : status.substr(0, end + 1);
 }
 
-// podman 4.3 has no field for the state alone.
+// podman 4.3 has no field for the state, so the status text is read.
 Container::State state_of(const std::string& status) {
   if (status.find("Paused") != std::string::npos) return Container::State::paused;
   if (status.starts_with("Up")) return Container::State::running;
@@ -81,7 +81,7 @@ Container container_from(const std::string& line) {
   return container;
 }
 
-// docker has a function for one label, podman 4.3 only the map of all.
+// docker has a function for one label; podman 4.3 only has the map of all labels.
 std::string list_format(bool is_podman) {
   std::string format = "{{.ID}}\t{{.Status}}";
   for (const char* label : {kTargetLabel, kMachineLabel, kBundleLabel, kCpusLabel})
@@ -127,7 +127,7 @@ Attempt<Engine> Engine::open(const std::string& chosen) {
         return failed(kStep, Failure::failed, kept.error().message);
       return engine;
     }
-    // The first one is what a person has to look at.
+    // The first error is the one that a person should see.
     if (!tried)
       why = answer ? engine_failure(kStep, engine.name(), answer->errors) : answer.error();
     tried = true;
@@ -189,7 +189,7 @@ Attempt<void> Engine::find_image(const std::string& image) const {
 
 Attempt<void> Engine::remove(const std::string& id, Duration grace) const {
   const auto wait = std::chrono::duration_cast<std::chrono::seconds>(grace).count();
-  // Whatever it answers: what does not stop is killed below.
+  // The result is ignored: what does not stop is killed below.
   if (wait > 0) (void)run("remove", {"stop", "-t", std::to_string(wait), id}, grace + minutes(1));
   const auto answer = run("remove", {"rm", "-f", "-v", id}, minutes(2));
   if (!answer) return tl::unexpected(answer.error());

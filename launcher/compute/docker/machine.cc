@@ -14,16 +14,17 @@
 namespace lockstep::compute::docker {
 namespace {
 
-constexpr Duration kJoinTimeout = seconds(120);  // an agent gives up after 30
+constexpr Duration kJoinTimeout = seconds(120);  // an agent gives up after 30 s
 constexpr Duration kExecTimeout = seconds(30);
 constexpr Duration kGrace = seconds(10);
-constexpr int kOfEngine = 125;  // exit codes of `docker run` itself
+constexpr int kOfEngine = 125;  // exit codes from here on are of `docker run` itself
 constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
-constexpr int kNoToken = 3;  // of our first process
+constexpr int kNoToken = 3;  // exit code of our first process
 constexpr int kKilled = 128 + 9;
 
-// Where the launcher is, for a command line that others can read. nullopt: there is no token.
+// Where the launcher is, for a command line that others can read; without the token. nullopt: there
+// is no token.
 std::optional<std::string> without_secret(const std::string& text) {
   auto token = wire::decode_join_token(text);
   if (!token) return std::nullopt;
@@ -46,7 +47,7 @@ tl::unexpected<Failed> Machine::failed(const std::string& step, Failure code,
   return tl::unexpected(Failed{step, code, machine_.name + ": " + std::move(why)});
 }
 
-// A container that runs and whose agent has joined stays, whatever settings it was made with.
+// A running container whose agent has joined is kept, whatever settings it was made with.
 Attempt<void> Machine::create() {
   for (Container& container : containers_) {
     const auto is_up = is_up_again(container);
@@ -71,7 +72,7 @@ Attempt<bool> Machine::is_up_again(const Container& container) {
   return false;
 }
 
-// The identity is there from the moment at which the launcher accepted the token.
+// The agent writes its identity as soon as the launcher has accepted the token.
 Attempt<bool> Machine::has_joined(const Container& container) const {
   const auto answer = call_.engine.run(
       "connect",
@@ -81,8 +82,8 @@ Attempt<bool> Machine::has_joined(const Container& container) const {
   return answer->exit_code == 0;
 }
 
-// Its agent knows where the launcher was when it joined. An agent of an earlier version does not
-// read this.
+// The agent only knows where the launcher was when it joined. Agents of earlier versions do not
+// read this file.
 void Machine::say_where_launcher_is(const Container& container) {
   const auto token = without_secret(machine_.token);
   if (!token) return;
@@ -98,7 +99,7 @@ void Machine::say_where_launcher_is(const Container& container) {
                       (answer ? last_line(answer->errors) : answer.error().message));
 }
 
-// Of users who came after the container.
+// Adds accounts of users who were added after the container was made.
 void Machine::add_accounts(const Container& container) {
   const auto answer =
       call_.engine.run("connect",
@@ -106,7 +107,7 @@ void Machine::add_accounts(const Container& container) {
                         accounts_for(call_.request), "/var/lib/lockstep/agent"},
                        kExecTimeout);
   if (answer && answer->exit_code == 0) {
-    // Of an account that is left out.
+    // the output names accounts that were left out
     if (const std::string said = last_line(answer->errors); !said.empty())
       events_.warning(machine_.name, "connect", said);
     return;
@@ -116,7 +117,7 @@ void Machine::add_accounts(const Container& container) {
                       (answer ? last_line(answer->errors) : answer.error().message));
 }
 
-// False: its agent has no identity, so that it would need a token; it is replaced.
+// False: the agent has no identity and would need a token, so the container is replaced.
 Attempt<bool> Machine::start_again(const Container& container) {
   events_.step(machine_.name, "start");
   const auto attached =
@@ -173,14 +174,14 @@ Attempt<void> Machine::run() {
                    fmt::format("its agent has not joined within {}: {}",
                                format_duration(kJoinTimeout), last_line(attached->text))}
           : why(attached->exit_code, attached->text);
-  // Another's container of the same name is the other's.
+  // A container of this name that belongs to someone else is left alone.
   if (reason.code != Failure::conflict) (void)call_.engine.remove(name, {});
-  // The whole of it is in the target's log; the event has the last line.
+  // The whole output goes to the target's log; the event has its last line.
   std::fputs(attached->text.c_str(), stderr);
   return failed("start", reason.code, reason.message);
 }
 
-// Of a container whose agent has not joined.
+// Why the agent of a container has not joined.
 Failed Machine::why(int exit_code, const std::string& text) const {
   const std::string& engine = call_.engine.name();
   switch (exit_code) {

@@ -15,9 +15,10 @@
 namespace lockstep::compute::docker {
 namespace {
 
-using Containers = std::map<std::string, std::vector<Container>>;  // of each machine
+using Containers = std::map<std::string, std::vector<Container>>;  // the containers of each machine
 
-// What concerns no single machine is said of each, and of the target where none is named.
+// An error that concerns no single machine is reported for each machine, or for the target if none
+// is named.
 int fail_all(const Request& request, const Failed& why, Events& events) {
   for (const compute::Machine& machine : request.machines) events.error(machine.name, why);
   if (request.machines.empty()) events.error(request.target, why);
@@ -34,7 +35,7 @@ Containers of_target(const std::vector<Container>& all, const std::string& targe
 
 int list(const Call& call, const Containers& containers, Events& events) {
   for (const auto& [machine, each] : containers) {
-    // One that runs says more than an old one beside it.
+    // A running container describes the machine better than an old one beside it.
     const auto running = std::find_if(each.begin(), each.end(), [](const Container& one) {
       return one.state == Container::State::running;
     });
@@ -115,7 +116,7 @@ Result<int> carry_out(Verb verb, const Request& request, Events& events) {
   auto read = settings_from(request.settings, host);
   const bool needs_settings = verb == Verb::check || verb == Verb::create;
   if (!read && needs_settings) return read.error();
-  // A wrong setting must not keep machines alive.
+  // Wrong settings must not keep machines from being removed.
   const Settings settings = read ? *std::move(read) : Settings();
   std::string digest;
   if (verb == Verb::create) {

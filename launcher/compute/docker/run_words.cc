@@ -1,4 +1,5 @@
-// The command line that starts a machine's container, and the script that is its first process.
+// Makes the command line that starts a machine's container, and the script that is its first
+// process.
 
 #include <fmt/format.h>
 
@@ -18,7 +19,7 @@ constexpr const char* kVolume = "/var/lib/lockstep";
 constexpr const char* kNoticeOfStop = "9s";
 constexpr const char* kSharedLogSize = "max-size=4m";
 
-// Names of containers have no ':' (IPv6 addresses do, which a site may have as machine names).
+// Names of containers may not have ':', but a site's machine names may be IPv6 addresses.
 std::string without_colons(std::string name) {
   std::replace(name.begin(), name.end(), ':', '-');
   return name;
@@ -43,14 +44,14 @@ std::vector<std::string> run_words(const Request& request, const Settings& setti
       "run", "--interactive", "--pull=never", "--name", container_name(request, machine),
       label(kLauncherLabel, request.launcher), label(kTargetLabel, request.target),
       label(kMachineLabel, machine), label(kBundleLabel, bundle_digest), label(kCpusLabel, cpus),
-      // Jobs run as accounts of the image, which only root can become.
+      // Jobs run as accounts of the image; only root can change to them.
       "--user=0:0", "--workdir=/", "--network=" + settings.network,
       fmt::format("--shm-size={}", settings.shm_size),
-      // Of the engine's own file system, on which jobs' folders can be overlays.
+      // A volume is on the engine's own file system, where jobs' folders can be overlays.
       "--volume", kVolume, "--volume",
       fmt::format("{}/{}:{}:ro,z", request.state, bundle_folder(bundle_digest), kBundlePlace),
       "--log-driver=json-file", "--log-opt", kSharedLogSize,
-      // Ranks of one node copy from each other's memory.
+      // Ranks of one node copy from each other's memory, which needs this capability.
       "--cap-add=SYS_PTRACE"};
   if (settings.network != "host") words.push_back("--hostname=" + without_colons(machine));
   if (settings.cpus) words.push_back(fmt::format("--cpus={}", *settings.cpus));

@@ -31,7 +31,7 @@ Status check_word(const SettingsObject& object, const char* key, const std::stri
                                      word.substr(0, kMaxWord), others));
 }
 
-// Options that Lockstep sets itself, said in words of these settings.
+// Refuses options that Lockstep sets itself, and names the setting to use instead.
 Status refuse_own(const SettingsObject& object, const std::string& word) {
   if (!word.starts_with("--")) return {};
   const std::string name = word.substr(2, word.find('=') - 2);
@@ -55,7 +55,7 @@ Status check_args(const SettingsObject& object, const std::vector<std::string>& 
   return object.bad("args", "are not possible: " + why);
 }
 
-// A container has its size's cpus and memory, but never more than this machine.
+// A container gets the cpus and memory of its size, but never more than this machine has.
 Status apply_size(const json& size, const Host& host, Settings& settings) {
   TRY_ASSIGN(const auto object,
              SettingsObject::open(size, "settings.size", {"name", "cpus", "memory"}));

@@ -11,12 +11,14 @@
 namespace lockstep::compute::kubernetes {
 namespace {
 
-constexpr Duration kMostUnscheduled = seconds(8);  // with a pod that no node has yet
-constexpr Duration kStartTimeout = minutes(12);    // with one that a node has: images may be big
+// How long to wait for a pod that is on no node yet.
+constexpr Duration kMostUnscheduled = seconds(8);
+// How long to wait for a pod on a node: images may be large.
+constexpr Duration kStartTimeout = minutes(12);
 constexpr Duration kGoneTimeout = seconds(kGraceSeconds + 60);
-constexpr int kNotFound = 127;  // of a shell, or of our script
+constexpr int kNotFound = 127;  // exit code of a shell, or of our script, for a missing program
 
-// Short at first, because most pods start quickly.
+// Short at first, since most pods start quickly.
 Duration between_looks(Duration waited) {
   return waited < seconds(20) ? milliseconds(400) : seconds(2);
 }
@@ -74,8 +76,8 @@ int Creation::run(const Pods& pods) {
   Tasks open;
   for (Task& task : tasks) open.push_back(&task);
   make_all(open, pods);
-  // A pod that waited may have started with the token of the call before, which the launcher has
-  // forgotten: another pod takes the new one.
+  // A pod that waited may have started with the token of the call before, which is no longer valid;
+  // so another pod gets the new token.
   std::erase_if(open, [](const Task* task) { return !task->is_failed; });
   settle();
   if (open.empty()) return failures_;
@@ -103,7 +105,7 @@ void Creation::make_all(const Tasks& tasks, Pods pods) {
     } else if (pod != nullptr && pod->state == Pod::State::waiting) {
       waiting.push_back(task);
     } else {
-      // One that has started has read the token of a call that is over.
+      // a pod that has started has read the token of an earlier call
       if (pod != nullptr) old.push_back(task);
       missing.push_back(task);
     }
@@ -111,7 +113,7 @@ void Creation::make_all(const Tasks& tasks, Pods pods) {
   for (const Task* task : missing) events_.step(task->machine.name, "create");
   if (!old.empty() && !clear_the_way(old))
     std::erase_if(missing, [](const Task* task) { return task->is_done; });
-  // Before the pods: one could read the token of an earlier call.
+  // Secrets are written before the pods, which could otherwise read an earlier call's token.
   Tasks given = missing;
   given.insert(given.end(), waiting.begin(), waiting.end());
   std::erase_if(given, [](const Task* task) { return task->machine.token.empty(); });
@@ -124,7 +126,7 @@ void Creation::make_all(const Tasks& tasks, Pods pods) {
   wait_for(missing);
 }
 
-// False: it failed for some, which is said.
+// False: it failed for some machines, and that was reported.
 bool Creation::clear_the_way(const Tasks& old) {
   auto done = objects_.delete_pods(names_of(old));
   if (done) done = wait_until_gone(objects_, names_of(old));
@@ -216,8 +218,8 @@ void Creation::look_at(Task& task, const Pod* pod, Duration waited) {
   }
 }
 
-// Deletes the pods of machines that failed, and the Secrets that are not needed any more. If that
-// fails, they are deleted together with the machine.
+// Deletes the pods of failed machines, and Secrets that are no longer needed. If that fails, they
+// are deleted together with the machine.
 void Creation::settle() {
   if (joined_.empty() && useless_.empty()) return;
   (void)objects_.delete_pods(useless_);

@@ -15,8 +15,9 @@ namespace lockstep::compute::kubernetes {
 namespace {
 
 constexpr Duration kAnswerTimeout = seconds(30);
-constexpr Duration kForEachObject = milliseconds(500);  // kubectl sends few requests a second
-constexpr std::size_t kMaxAnswer = 256u << 20;          // of 10,000 pods
+// Kubectl sends only a few requests per second.
+constexpr Duration kForEachObject = milliseconds(500);
+constexpr std::size_t kMaxAnswer = 256u << 20;  // for 10,000 pods
 constexpr std::size_t kMaxAbout = 1'000;
 
 std::string joined_lines(std::string_view text) {
@@ -92,7 +93,7 @@ Attempt<std::string> Kubectl::run(const std::string& step, const std::vector<std
 
 Failed kubectl_failure(const std::string& step, std::string_view errors) {
   std::string line = last_line(errors);
-  // The causes of an invalid object stand below it.
+  // The causes of an invalid object follow below this line.
   if (line.starts_with("* "))
     if (const auto above = errors.find(" is invalid"); above != errors.npos)
       line = joined_lines(errors.substr(errors.rfind('\n', above) + 1));
@@ -105,7 +106,7 @@ std::string lines_about(std::string_view errors, std::string_view object) {
   bool goes_on = false;
   for (std::string line; std::getline(lines, line) && found.size() < kMaxAbout;) {
     const bool begins = line.find(fmt::format("\"{}\"", object)) != std::string::npos;
-    // The causes of an invalid object stand below it.
+    // The causes of an invalid object follow below this line.
     goes_on = begins || (goes_on && line.starts_with("* "));
     if (goes_on) found += (found.empty() ? "" : " ") + line;
   }

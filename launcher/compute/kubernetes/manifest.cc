@@ -18,11 +18,11 @@ constexpr const char* kTokenPlace = "/opt/lockstep-token";
 constexpr int kOwnerMayRead = 0400;
 constexpr int kRoot = 0;
 
-// The agent's words: home, accounts, how many cpus it may use (0: all), its machine's number, and
-// what the agent gets. It finds the agent, chooses cpus, and goes on as the first process of every
-// container. Pods of one node see all of its cpus, and an agent binds ranks to those that it
-// offers, so pods with neighbouring numbers take neighbouring cpus. Where the kubelet has chosen
-// them (static CPU manager) there are no more than those.
+// The script's arguments: the agent's home, accounts, how many cpus it may use (0: all), the
+// machine's number, and the agent's own arguments. It finds the agent, chooses cpus, and continues
+// as the first process of every container. Pods on one node see all of its cpus, and an agent binds
+// ranks to the cpus that it offers, so pods with neighbouring numbers take neighbouring cpus. If
+// the kubelet has chosen cpus (static CPU manager), the pod sees no others.
 constexpr const char* kBeginning = R"sh(
 home=$1 accounts=$2 want=$3 number=$4
 shift 4
@@ -86,13 +86,13 @@ ordered_json metadata(const Request& request, const Settings& settings,
             {kMachineLabel, machine}}}};
 }
 
-// "2", "1500m"
+// A quantity such as "2" or "1500m".
 std::string cpu_quantity(double cpus) {
   return cpus == std::floor(cpus) ? fmt::format("{}", static_cast<long>(cpus))
                                   : fmt::format("{}m", std::lround(cpus * 1'000));
 }
 
-// What is asked for is what there may be: others of the node cannot take it away.
+// Requests equal limits, so that other pods of the node cannot use these amounts.
 ordered_json amounts(const Settings& settings, bool with_devices) {
   ordered_json all = ordered_json::object();
   if (settings.cpus) all["cpu"] = cpu_quantity(*settings.cpus);
@@ -109,7 +109,7 @@ ordered_json mount(const char* name, const char* path, bool read_only) {
   return one;
 }
 
-// "7" of "lab-7"
+// The "7" of "lab-7".
 std::string number_of(const std::string& machine) {
   const auto end = machine.find_last_not_of("0123456789");
   const std::string digits = end == std::string::npos ? machine : machine.substr(end + 1);
@@ -166,14 +166,14 @@ ordered_json node_container(const Request& request, const Settings& settings,
                            mount("token", kTokenPlace, true)});
   if (!settings.bundle_image.empty()) mounts.push_back(mount("bundle", kBundlePlace, true));
   container["volumeMounts"] = mounts;
-  // The identity is there from the moment at which the launcher accepted the token.
+  // The agent writes its identity as soon as the launcher has accepted the token.
   container["startupProbe"] = {
       {"exec",
        {{"command", {"/bin/sh", "-c", fmt::format("[ -f {}/agent/identity.json ]", kVolume)}}}},
       {"periodSeconds", 1},
       {"timeoutSeconds", 5},
       {"failureThreshold", kJoinSeconds}};
-  // Jobs run as accounts of the image, which only root can become.
+  // Jobs run as accounts of the image; only root can change to them.
   container["securityContext"] = {{"runAsUser", kRoot}};
   if (!settings.capabilities.empty())
     container["securityContext"]["capabilities"] = {{"add", settings.capabilities}};
@@ -204,7 +204,7 @@ ordered_json toleration(const Toleration& one) {
   return object;
 }
 
-// Where it may run, and who decides.
+// Settings about where the pod may run, and which scheduler decides.
 void add_placement(ordered_json& spec, const Settings& settings) {
   const auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) spec[key] = value;

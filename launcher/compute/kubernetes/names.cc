@@ -19,7 +19,8 @@ bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_alphanumeric(char c) { return is_lower(c) || is_upper(c) || is_digit(c); }
 
-// A text that begins and ends with what `is_end` takes, and has that and `others` in between.
+// Whether the text begins and ends with characters of `is_end`, and has only those and `others`
+// between.
 bool is_word(std::string_view text, std::size_t longest, bool (*is_end)(char),
              std::string_view others) {
   return !text.empty() && text.size() <= longest && is_end(text.front()) && is_end(text.back()) &&

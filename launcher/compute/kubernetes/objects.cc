@@ -19,7 +19,7 @@ Objects::Failures Objects::create(const std::string& step, const std::vector<std
       failures.emplace(machine, answer.error());
       continue;
     }
-    // kubectl goes on with the others when one cannot be made.
+    // If one object cannot be made, kubectl continues with the others.
     const std::string name = pod_name(request_, machine);
     const bool is_made = answer->text.find("/" + name + "\n") != std::string::npos;
     const std::string about = lines_about(answer->errors, name);

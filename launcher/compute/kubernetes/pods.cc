@@ -14,6 +14,7 @@
 #include "common/io/clock.h"
 #include "launcher/compute/agent_output.h"
 #include "launcher/compute/kubernetes/names.h"
+#include "launcher/compute/machine_name.h"
 
 namespace lockstep::compute::kubernetes {
 namespace {
@@ -22,7 +23,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxReason = 500;
 
-// What somebody else wrote may have any form.
+// Objects that others wrote may have any form.
 const json& at(const json& object, const char* key) {
   static const json kNothing;
   if (!object.is_object()) return kNothing;
@@ -42,7 +43,7 @@ std::string one_line(std::string_view words) {
   return text;
 }
 
-// "REASON: MESSAGE"
+// The text "REASON: MESSAGE".
 std::string both(const json& object) {
   const std::string reason = text_at(object, "reason"), message = text_at(object, "message");
   if (reason.empty() || message.empty()) return one_line(reason + message);
@@ -58,7 +59,7 @@ const json& condition(const json& status, const char* type) {
   return found == all.end() ? kNone : *found;
 }
 
-// Those with which the kubelet tries again for ever.
+// Reasons for which the kubelet retries for ever.
 bool is_stuck_for(const std::string& reason) {
   static constexpr std::array<std::string_view, 7> kReasons{
       "ImagePullBackOff",          "InvalidImageName",    "ErrImageNeverPull",
@@ -83,7 +84,7 @@ void read_container(const json& container, Pod& pod) {
     pod.reason = one_line(reason);
 }
 
-// Of all containers; whether that of the agent has passed its startup probe.
+// Reads all containers; notes whether the agent's has passed its startup probe.
 bool read_containers(const json& status, Pod& pod) {
   bool has_started = false;
   for (const char* key : {"initContainerStatuses", "containerStatuses"}) {
@@ -98,7 +99,7 @@ bool read_containers(const json& status, Pod& pod) {
   return has_started;
 }
 
-// Newer API servers say why somebody takes a pod away.
+// Newer API servers report why a pod is being removed.
 std::string reason_to_leave(const json& status) {
   const json& disruption = condition(status, "DisruptionTarget");
   if (at(disruption, "status") == "True") return both(disruption);
@@ -117,7 +118,7 @@ std::optional<Instant> time_from(const std::string& text) {
   return Instant{std::int64_t{::timegm(&time)} * 1'000'000'000};
 }
 
-// What the target's settings say, or an admission plug-in of the cluster.
+// The deadline is set by the target's settings, or by an admission plug-in of the cluster.
 void read_deadline(const json& object, Pod& pod) {
   constexpr std::int64_t kMost = std::int64_t{10} * 366 * 86'400;
   const json& deadline = at(at(object, "spec"), "activeDeadlineSeconds");
@@ -156,7 +157,7 @@ Pod pod_from(const json& object) {
   return pod;
 }
 
-// The machine of a pod that this provider made for the target; "": it is somebody else's.
+// The machine of a pod that this provider made for the target; "": the pod is of someone else.
 std::string machine_of(const Request& request, const json& object) {
   const json &meta = at(object, "metadata"), &labels = at(meta, "labels");
   const std::string machine = text_at(labels, kMachineLabel);
@@ -167,7 +168,7 @@ std::string machine_of(const Request& request, const json& object) {
   return is_ours ? machine : "";
 }
 
-// The parts of a pod that nobody here reads are not kept: many pods come at once.
+// Drops the parts of a pod that are not used here while parsing: many pods come at once.
 bool is_wanted(int, json::parse_event_t event, json& parsed) {
   if (event != json::parse_event_t::key) return true;
   const std::string* key = parsed.get_ptr<const std::string*>();
@@ -193,7 +194,7 @@ Attempt<Pods> pods_from(const Request& request, const std::string& text, const s
 
 Attempt<Pods> list_pods(const Kubectl& kubectl, const Request& request, const Settings& settings,
                         const std::string& step) {
-  // %3D is =, %2C is a comma. The values are labels' values.
+  // In a URL, %3D is = and %2C is a comma. The values are those of labels, so they need no escapes.
   const std::string query = fmt::format("pods?labelSelector={}%3D{}%2C{}%3D{}", kLauncherLabel,
                                         request.launcher, kTargetLabel, request.target);
   const auto text = kubectl.run(step, {"get", "--raw", path_in(settings, query)});
@@ -203,7 +204,7 @@ Attempt<Pods> list_pods(const Kubectl& kubectl, const Request& request, const Se
 
 About life_of(const Pod& pod, Instant now) {
   if (!pod.lifetime || !pod.started) return {};
-  // Within the lifetime, whatever the two clocks say.
+  // Clamped to the lifetime, since the two clocks may differ.
   const Duration left =
       std::clamp<Duration>(*pod.started + *pod.lifetime - now, Duration(0), *pod.lifetime);
   return {{"lifetime", std::to_string(*pod.lifetime / seconds(1))},

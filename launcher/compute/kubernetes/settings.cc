@@ -24,9 +24,10 @@ constexpr std::int64_t kLeastMemory = 64 << 20;  // the agent alone needs a part
 constexpr std::int64_t kLeastShm = 64 << 10;
 constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
 constexpr double kMostGpus = 1'024;
-constexpr double kLeastDeadline = 60;  // seconds; the agent must join, and be told to leave
+// In seconds; the agent must join, and get notice before the end.
+constexpr double kLeastDeadline = 60;
 constexpr double kMostDeadline = 10.0 * 366 * 86'400;
-constexpr std::size_t kMaxEntries = 64;  // of a list
+constexpr std::size_t kMaxEntries = 64;  // the most entries of a list
 constexpr std::size_t kMaxText = 1'024;
 
 bool is_plain_text(std::string_view text) {
@@ -39,7 +40,7 @@ class Reader {
  public:
   explicit Reader(const SettingsObject& object) : object_(object) {}
 
-  // A text that may be missing.
+  // Reads an optional text.
   Status text(const char* key, IsGood is_good, const char* what, std::string& into) const {
     TRY_ASSIGN(std::string value, object_.text(key));
     if (value.empty()) return {};
@@ -93,7 +94,7 @@ class Reader {
     return {};
   }
 
-  // Keys with which a person could make our pods somebody else's.
+  // Refuses keys by which a person could make our pods look like someone else's.
   Status refuse_ours(const char* key, const Pairs& pairs) const {
     for (const auto& [name, value] : pairs)
       if (name.starts_with("lockstep."))
@@ -113,7 +114,7 @@ class Reader {
     return words;
   }
 
-  // As `kubectl taint` writes it: KEY[=VALUE][:EFFECT], or * for all taints.
+  // A toleration in the form of `kubectl taint`: KEY[=VALUE][:EFFECT], or * for all taints.
   Result<Toleration> toleration(const std::string& word) const {
     if (word == "*") return Toleration{};
     const auto colon = word.find(':');
@@ -198,36 +199,37 @@ Status read_place(const Reader& reader, Settings& settings) {
   return reader.tolerations(settings.tolerations);
 }
 
+const std::initializer_list<std::string_view> kKeys = {"image",
+                                                       "bundle_image",
+                                                       "kubeconfig",
+                                                       "context",
+                                                       "namespace",
+                                                       "cpus",
+                                                       "memory",
+                                                       "shm_size",
+                                                       "gpus",
+                                                       "gpu_resource",
+                                                       "resources",
+                                                       "host_network",
+                                                       "capabilities",
+                                                       "service_account",
+                                                       "image_pull_secrets",
+                                                       "image_pull_policy",
+                                                       "priority_class",
+                                                       "scheduler",
+                                                       "runtime_class",
+                                                       "queue",
+                                                       "node_selector",
+                                                       "tolerations",
+                                                       "labels",
+                                                       "annotations",
+                                                       "active_deadline_seconds"};
+
 }  // namespace
 
 Result<Settings> settings_from(const std::string& settings_json) {
   const json all = json::parse(settings_json, nullptr, false);
-  TRY_ASSIGN(const auto object, SettingsObject::open(all, "settings",
-                                                     {"image",
-                                                      "bundle_image",
-                                                      "kubeconfig",
-                                                      "context",
-                                                      "namespace",
-                                                      "cpus",
-                                                      "memory",
-                                                      "shm_size",
-                                                      "gpus",
-                                                      "gpu_resource",
-                                                      "resources",
-                                                      "host_network",
-                                                      "capabilities",
-                                                      "service_account",
-                                                      "image_pull_secrets",
-                                                      "image_pull_policy",
-                                                      "priority_class",
-                                                      "scheduler",
-                                                      "runtime_class",
-                                                      "queue",
-                                                      "node_selector",
-                                                      "tolerations",
-                                                      "labels",
-                                                      "annotations",
-                                                      "active_deadline_seconds"}));
+  TRY_ASSIGN(const auto object, SettingsObject::open(all, "settings", kKeys));
   const Reader reader(object);
   Settings settings;
   TRY(reader.image("image", settings.image));

@@ -1,5 +1,5 @@
-// lockstep-provider KIND VERB: makes machines into nodes and gives them back, for a launcher that
-// runs it. docs/decisions/038-providers.md has the contract.
+// lockstep-provider KIND VERB: makes machines into nodes and removes them, for the launcher that
+// runs it. docs/decisions/038-providers.md defines the contract.
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ int refuse(const std::string& why) {
   return kNotUnderstood;
 }
 
-// `hold` ends with its standard input, so its request is the first line.
+// `hold` runs until its standard input ends, so its request is only the first line.
 Result<std::string> read_request(compute::Verb verb) {
   if (verb != compute::Verb::hold)
     return io::read_file("/dev/stdin", Bytes{compute::kMaxRequestBytes});

@@ -14,8 +14,9 @@ namespace lockstep::compute::slurm {
 namespace {
 
 constexpr Duration kPollInterval = milliseconds(250);
-constexpr Duration kMostQueued = seconds(8);    // with a job that waits
-constexpr Duration kJoinTimeout = seconds(90);  // with one that runs; an agent gives up after 30
+constexpr Duration kMostQueued = seconds(8);  // how long to wait for a job in the queue
+// How long to wait for a running job; an agent gives up after 30 s.
+constexpr Duration kJoinTimeout = seconds(90);
 
 const Job* job_of(const Jobs& jobs, const std::string& machine, const std::string& id) {
   const auto found = jobs.find(machine);
@@ -36,7 +37,7 @@ void tell(const std::string& machine, const Job* job, Events& events) {
     about.emplace_back("node", job->node);
     about.emplace_back("tunnel", false);
     if (job->limit) {
-      // Of a job that is past its limit squeue says "INVALID".
+      // For a job past its limit, squeue prints "INVALID", which counts as no time left.
       const Duration left = job->left.value_or(Duration(0));
       about.emplace_back("lifetime", std::to_string(*job->limit / seconds(1)));
       about.emplace_back("left", std::to_string(left / seconds(1)));
@@ -67,7 +68,7 @@ int Creation::run(const Jobs& jobs) {
     for (Task& task : tasks) {
       if (task.is_done) continue;
       const Job* job = job_of(*now, task.machine.name, task.job);
-      // One that waited before this call goes on waiting.
+      // a job that waited before this call continues to wait
       const bool waits = job != nullptr && job->state == Job::State::pending;
       const Duration limit = !waits ? kJoinTimeout : task.is_new ? kMostQueued : Duration();
       look_at(task, *now, waited >= limit);
@@ -76,14 +77,14 @@ int Creation::run(const Jobs& jobs) {
   return failures_;
 }
 
-// A job that waits reads the newest token when it starts.
+// A waiting job reads the newest token when it starts.
 void Creation::begin(Task& task, const Jobs& jobs) {
   const auto found = jobs.find(task.machine.name);
   const bool lives = found != jobs.end() && found->second.state != Job::State::ended;
   if (lives) {
     task.job = found->second.id;
     if (task.machine.token.empty()) return;
-    // An agent that has joined reads in it where the launcher is now.
+    // An agent that has joined reads there where the launcher is now.
     task.had_joined = place_.has_joined(task.machine.name, task.job);
     const auto put = place_.put_token(task.machine);
     if (!put) fail(task, {"submit", Failure::failed, put.error().message});

@@ -5,11 +5,10 @@
 namespace lockstep::compute::slurm {
 namespace {
 
-// The agent's home is on the node's own disk, and goes with the job. What Slurm's tracking may miss
-// (proctrack/linuxproc does not see what has detached itself) is ended here: everything that names
-// this home, or works below it. Slurm sends SIGTERM before it takes the node, and SIGKILL KillWait
-// seconds later. The agent offers what Slurm gave to the job, where that is less
-// than the node has.
+// The agent's home is on the node's own disk, and is removed with the job. Slurm may miss processes
+// (proctrack/linuxproc does not see detached ones), so every process that names this home or works
+// below it is ended here. Slurm sends SIGTERM before it takes the node, and SIGKILL KillWait
+// seconds later. If Slurm gave the job less than the node has, the agent offers only that.
 constexpr const char* kScript = R"sh(
 umask 077
 tmp=${SLURM_TMPDIR:-${TMPDIR:-/tmp}}

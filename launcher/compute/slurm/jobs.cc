@@ -12,6 +12,7 @@
 #include "common/grammar/slurm_time.h"
 #include "common/io/programs/run_program.h"
 #include "launcher/compute/agent_output.h"
+#include "launcher/compute/machine_name.h"
 
 namespace lockstep::compute::slurm {
 namespace {
@@ -47,7 +48,7 @@ std::array<std::string, kFields> fields_of(const std::string& line) {
   return fields;
 }
 
-// A job that completes holds its node for a moment more; no agent runs in it.
+// A completing job holds its node for a moment, but no agent runs in it any more.
 Job::State state_from(const std::string& word) {
   if (word == "RUNNING") return Job::State::running;
   for (const char* waits : {"PENDING", "CONFIGURING", "SUSPENDED", "STOPPED", "REQUEUED",
@@ -128,7 +129,7 @@ std::vector<std::string> sbatch_words(const Request& request, const Settings& se
       fmt::format("--job-name=lockstep-{}-{}-{}", request.launcher, request.target, machine),
       "--comment=" + tag_of(request, machine), "--output=" + output, "--open-mode=truncate",
       "--chdir=/",
-      // Nothing else of the launcher's environment is the job's business.
+      // The job gets no other variables of the launcher's environment.
       "--export=HOME,PATH,USER,LANG"};
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) words.push_back(fmt::format("--{}={}", name, value));
@@ -138,7 +139,7 @@ std::vector<std::string> sbatch_words(const Request& request, const Settings& se
   add("qos", settings.qos);
   add("time", settings.time);
   add("constraint", settings.constraint);
-  // A machine is a whole node, unless the options say how much of one.
+  // A machine is a whole node, unless the options request a part.
   if (!shares_nodes(settings)) words.push_back("--exclusive");
   words.insert(words.end(), settings.options.begin(), settings.options.end());
   return words;
@@ -147,7 +148,7 @@ std::vector<std::string> sbatch_words(const Request& request, const Settings& se
 Attempt<std::string> submit(std::vector<std::string> words, const std::string& script) {
   const auto answer = run_sbatch("submit", std::move(words), script);
   if (!answer) return tl::unexpected(answer.error());
-  // "ID" or "ID;CLUSTER"
+  // sbatch prints "ID" or "ID;CLUSTER".
   const std::string id = answer->text.substr(0, answer->text.find_first_of(";\n"));
   if (!id.empty() && number_of(id) > 0) return id;
   return tl::unexpected(

@@ -35,8 +35,8 @@ std::string Place::machine(const std::string& name) const {
   return directory_ + "/machines/" + file_name(name);
 }
 
-// Nodes run the bundle that lies there, so it must be ours alone. The tag is no secret: others
-// could have made the folder before us.
+// Nodes run the bundle in this folder, so it must be ours alone. The tag is not secret, so others
+// could have made the folder first.
 Status Place::expect_ours() const {
   if (Status own = io::expect_unchangeable_by_others(directory_); !own)
     return make_error(
@@ -49,12 +49,12 @@ Status Place::expect_ours() const {
                                              "choose another `directory`");
 }
 
-// One call at a time, since the last machine's removal takes the bundle away.
+// One call at a time, because removing the last machine also removes the bundle.
 Status Place::prepare(const std::string& archive, const std::string& digest) const {
   TRY_ASSIGN(const io::FileLock lock, io::FileLock::acquire(lock_));
   const bool is_new = !io::exists(directory_);
   if (is_new) TRY(io::make_directories(directory_, 0700));
-  // Whose it is, is asked after it was made: another account may have been faster.
+  // The owner is checked after making the folder: another account may have made it first.
   if (is_new && io::expect_unchangeable_by_others(directory_))
     TRY(io::write_file_atomically(directory_ + "/tag", tag_, 0600));
   TRY(expect_ours());
@@ -85,7 +85,7 @@ Status Place::remove(const std::string& name) const {
   if (!io::exists(directory_)) return {};
   TRY(expect_ours());
   TRY(io::remove_tree(machine(name)));
-  // It is empty with the last machine.
+  // The folder is empty when the last machine is removed.
   if (io::disk::rmdir((directory_ + "/machines").c_str()) != 0) return {};
   return io::remove_tree(directory_);
 }

@@ -27,7 +27,7 @@ int fail_all(const Request& request, const Failed& why, Events& events) {
   return std::max(1, static_cast<int>(request.machines.size()));
 }
 
-// A job that completes does not yet say why.
+// A completing job does not report yet why it ended.
 bool ends_now(const Request& request, const Jobs& jobs) {
   return std::any_of(request.machines.begin(), request.machines.end(),
                      [&](const compute::Machine& asked) {
@@ -49,7 +49,8 @@ int list(const Request& request, Jobs jobs, Events& events) {
     const bool is_asked =
         std::any_of(request.machines.begin(), request.machines.end(),
                     [name = machine](const compute::Machine& asked) { return asked.name == name; });
-    // Why one that was asked for is gone is of interest; of others there is nothing left.
+    // If a machine that was asked for has ended, its reason is reported. Others that ended are left
+    // out.
     if (is_asked || job.state != Job::State::ended) tell(machine, &job, events);
   }
   for (const compute::Machine& machine : request.machines)
@@ -62,7 +63,8 @@ std::string own_account() {
   return user ? user->name : std::to_string(::geteuid());
 }
 
-// Slurm runs the agent as whoever submits it, and only root can run ranks as others. A few names.
+// Slurm runs the agent as the submitting user, and only root can run ranks as other users. Names a
+// few of those.
 std::string accounts_of_others(const Request& request) {
   constexpr int kShown = 5;
   if (::geteuid() == 0) return "";
@@ -133,7 +135,7 @@ Attempt<void> cancel_all(const Request& request, const Jobs& jobs) {
   return {};
 }
 
-// All are cancelled before the first is waited for.
+// Cancels all jobs before it waits for the first.
 int remove(const Request& request, const Settings& settings, Jobs jobs, Events& events) {
   for (const compute::Machine& machine : request.machines) events.step(machine.name, "remove");
   if (const auto done = cancel_all(request, jobs); !done)
@@ -179,7 +181,7 @@ int remove(const Request& request, const Settings& settings, Jobs jobs, Events& 
 Result<int> carry_out(Verb verb, const Request& request, Events& events) {
   if (verb == Verb::hold)
     return make_error(ErrorCode::invalid_argument, "kind slurm has nothing to hold");
-  // A wrong setting must not keep machines alive.
+  // Wrong settings must not keep machines from being removed.
   const bool needs_all = verb == Verb::check || verb == Verb::create;
   TRY_ASSIGN(const Settings settings,
              needs_all ? settings_from(request.settings) : place_from(request.settings));

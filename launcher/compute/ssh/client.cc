@@ -18,12 +18,13 @@ namespace lockstep::compute::ssh {
 namespace {
 
 constexpr int kConnectSeconds = 15;
-constexpr int kSshFailed = 255;  // ssh's own exit code when it, not the command, failed
+constexpr int kSshFailed = 255;  // exit code if ssh itself failed, not the command
 constexpr Duration kConnectTimeout = seconds(60);
 constexpr Duration kLook = milliseconds(50);
 constexpr Duration kForwardTimeout = seconds(30);
 constexpr const char* kPasswordFile = "LOCKSTEP_ASKPASS_FILE";
-constexpr const char* kAsker = "LOCKSTEP_ASKPASS_PARENT";  // of the ssh that may ask
+// The variable names the ssh that may ask for a password.
+constexpr const char* kAsker = "LOCKSTEP_ASKPASS_PARENT";
 
 std::string last_line(const std::string& text) {
   const auto end = text.find_last_not_of("\r\n ");
@@ -38,7 +39,7 @@ bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-// The line that holds `part`.
+// The line that contains `part`.
 std::string line_with(const std::string& text, std::string_view part) {
   return last_line(text.substr(0, text.find('\n', text.find(part))));
 }
@@ -50,7 +51,7 @@ std::string shown(const Host& host) {
   return text;
 }
 
-// For a shell, and for ssh, which expands % in a ProxyCommand.
+// Quotes for a shell, and for ssh, which expands % in a ProxyCommand.
 std::string quoted(const std::string& word) {
   std::string text = "'";
   for (const char c : word) {
@@ -64,12 +65,12 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// The ssh of a jump is a child of the ssh that we started; both have our environment.
+// The ssh to a jump host is a child of the ssh that we started; both have our environment.
 bool is_ours(int ssh) {
   const char* const asker = std::getenv(kAsker);
   const auto stat = io::read_file(fmt::format("/proc/{}/stat", ssh));
   if (asker == nullptr || !stat) return false;
-  const auto end = stat->rfind(')');  // of the program's name
+  const auto end = stat->rfind(')');  // the name may contain parentheses, so the last one ends it
   int parent = 0;
   return end != std::string::npos &&
          std::sscanf(stat->c_str() + end + 1, " %*c %d", &parent) == 1 &&
@@ -121,7 +122,8 @@ Result<std::unique_ptr<Client>> Client::open(const Host& host, const ClientFiles
   return client;
 }
 
-// An admin of the launcher names the key, and a launcher that runs as root can read everybody's.
+// An admin of the launcher chooses the key's path, and a launcher that runs as root could read
+// anybody's key.
 tl::expected<void, Failed> Client::expect_own_key(const std::string& step) const {
   struct stat info {};
   const char* home = std::getenv("HOME");
@@ -145,7 +147,7 @@ tl::expected<void, Failed> Client::expect_own_key(const std::string& step) const
 tl::expected<void, Failed> Client::connect(const std::string& step, int stop) {
   if (auto good = expect_own_key(step); !good) return good;
   disconnect();
-  (void)io::remove_tree(files_.socket);  // of an ssh that was killed
+  (void)io::remove_tree(files_.socket);  // left by an ssh that was killed
   auto started = HeldProcess::start(words(), environment());
   if (!started) return tl::unexpected(Failed{step, Failure::failed, started.error().message});
   {
@@ -154,7 +156,7 @@ tl::expected<void, Failed> Client::connect(const std::string& step, int stop) {
   }
   io::SystemClock clock;
   const Instant end = clock.now() + kConnectTimeout;
-  // ssh makes its socket when the host has let it in.
+  // ssh makes its socket when the host has accepted it.
   while (::access(files_.socket.c_str(), F_OK) != 0) {
     const auto waited = connection_->wait(stop, kLook);
     if (waited == HeldProcess::Wait::ended) return tl::unexpected(why_it_ended(step));
@@ -191,7 +193,7 @@ Failed Client::why_it_ended(const std::string& step) {
   return failed;
 }
 
-// Of both the host and its jump. ssh asks a silent host thrice whether it is there.
+// Options for the host and for its jump host. ssh probes a silent host three times.
 std::vector<std::string> Client::common_options() const {
   return {fmt::format("ConnectTimeout={}", kConnectSeconds),
           fmt::format("ServerAliveInterval={}", silence_ / seconds(3)),
@@ -204,7 +206,8 @@ std::vector<std::string> Client::common_options() const {
           fmt::format("UserKnownHostsFile=\"{}\" ~/.ssh/known_hosts", files_.known_hosts)};
 }
 
-// ssh's own `-J` gives a jump none of our options: no limit for connecting, no key, no known hosts.
+// With ssh's own `-J`, the jump host would get none of our options: no time limit, no key, no known
+// hosts.
 std::string Client::proxy_command() const {
   std::string command = "ssh -T -a -x -o BatchMode=yes -o ControlMaster=no -o ControlPath=none";
   for (const std::string& option : common_options()) command += " -o " + quoted(option);
@@ -240,7 +243,7 @@ std::vector<std::string> Client::words() const {
 }
 
 std::vector<std::string> Client::environment() const {
-  std::vector<std::string> environment{"LC_ALL=C"};  // its messages are matched
+  std::vector<std::string> environment{"LC_ALL=C"};  // its messages are compared with English texts
   if (password_) {
     environment.push_back("SSH_ASKPASS=" + files_.program);
     environment.push_back("SSH_ASKPASS_REQUIRE=force");
@@ -251,8 +254,8 @@ std::vector<std::string> Client::environment() const {
   return environment;
 }
 
-// Over the connection alone, and without the person's configuration: it has been read for the
-// connection, and its own forwards are none of ours.
+// Uses only the existing connection, without the person's configuration: that was read for the
+// connection, and its forwards must not be set up again.
 tl::expected<Client::Answer, Failed> Client::start(const std::string& step,
                                                    std::vector<std::string> options,
                                                    const std::string& command, int input,
@@ -268,7 +271,7 @@ tl::expected<Client::Answer, Failed> Client::start(const std::string& step,
   io::ProgramOptions how{timeout};
   how.input = input;
   how.environment = {"LC_ALL=C"};
-  how.dies_with_us = true;  // two calls never work on one host
+  how.dies_with_us = true;  // so that two calls never work on one host
   auto done = io::run_program(all, how);
   if (!done) {
     const bool slow = done.error().code == ErrorCode::unavailable;

@@ -44,7 +44,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& added)
   return all;
 }
 
-// Only async-signal-safe calls. ssh ends its jump at SIGTERM, and could not at SIGKILL.
+// Makes async-signal-safe calls only. ssh ends the ssh to its jump host at SIGTERM, which it could
+// not do at SIGKILL.
 [[noreturn]] void run_child(pid_t parent, const char* program, char* const* words,
                             char* const* environment, int errors) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -78,8 +79,8 @@ Result<std::unique_ptr<HeldProcess>> HeldProcess::start(
   const pid_t child = ::fork();
   if (child < 0) return errno_error(errno, "start " + program);
   if (child == 0) run_child(parent, program.c_str(), argv.data(), envp.data(), write_end.get());
-  ::setpgid(child, child);  // whoever comes first
-  // Until it is reaped, its pid is its own, also when it has ended already.
+  ::setpgid(child, child);  // set in both processes, whichever runs first
+  // The pid cannot be reused until it is reaped, even if the process has ended.
   io::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
   const Status opened = process ? Status() : Status(errno_error(errno, "watch " + program));
   auto held =

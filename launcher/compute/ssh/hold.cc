@@ -27,12 +27,12 @@ constexpr int kConnectAtOnce = 16;
 constexpr Duration kFirstPause = seconds(1);
 constexpr Duration kLongestPause = seconds(60);
 constexpr Duration kLongUp = minutes(1);
-// A launcher calls a node lost that it has not heard for 10 seconds.
+// The launcher treats a node as lost after 10 seconds of silence.
 constexpr Duration kSilence = seconds(6);
 
 using Slots = std::counting_semaphore<kConnectAtOnce>;
 
-// What all threads share; `stop` becomes readable when they are to end.
+// Data that all threads share; `stop` becomes readable when they must end.
 struct Shared {
   const Call& call;
   Events& events;
@@ -52,7 +52,7 @@ sigset_t ending_signals() {
   return set;
 }
 
-// One machine's tunnel; `run` is its thread.
+// The tunnel of one machine; `run` is its thread.
 class Held {
  public:
   Held(const Host& host, std::unique_ptr<Client> client, const Shared& shared)
@@ -62,7 +62,7 @@ class Held {
         install_(install_of(shared.call, host)) {}
 
   void run();
-  // From another thread: what `run` waits for on this connection ends.
+  // Called by another thread: ends a wait of `run` on this connection.
   void interrupt() { client_->interrupt(); }
 
  private:
@@ -77,14 +77,14 @@ class Held {
   const Shared& shared_;
   const Install install_;
   std::optional<Instant> up_since_;
-  std::string told_;  // the last warning since the tunnel was up
+  std::string told_;  // the last warning since the tunnel came up
   io::SystemClock clock_;
 };
 
 void Held::run() {
   Backoff backoff;
   while (!stopped()) {
-    // `create` opens the tunnel too, while the agent joins.
+    // `create` also opens the tunnel, while the agent joins.
     auto lock = lock_tunnel(shared_.call.request.state, host_.name);
     if (lock && !*lock) {
       (void)stopped(kFirstPause);
@@ -96,12 +96,12 @@ void Held::run() {
     if (stopped() || !broken) return;
     const Duration pause = backoff.next(up_since_ ? clock_.now() - *up_since_ : Duration{});
     warn(*broken, pause);
-    lock = make_error(ErrorCode::internal, "");  // gives it back
+    lock = make_error(ErrorCode::internal, "");  // releases the lock
     (void)stopped(pause);
   }
 }
 
-// Until the tunnel has ended. nullopt: it is not needed, or no more.
+// Returns when the tunnel has ended. nullopt: the tunnel is not needed, or not any more.
 std::optional<Failed> Held::keep() {
   if (!take_slot()) return std::nullopt;
   const auto port = open();
@@ -140,7 +140,7 @@ void Held::warn(const Failed& failed, Duration pause) {
                   failed.message, format_duration(pause)));
 }
 
-// Returns when standard input or a signal says so.
+// Returns at the end of standard input, or at a signal.
 void wait_for_the_end(int signals) {
   std::array<pollfd, 2> items{{{STDIN_FILENO, POLLIN, 0}, {signals, POLLIN, 0}}};
   for (;;) {
@@ -163,7 +163,8 @@ Duration Backoff::next(Duration was_up) {
 
 Status hold(const Call& call, const std::vector<Holding>& machines, Events& events) {
   const sigset_t signals = ending_signals();
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // the threads inherit it
+  // Blocked here, because threads inherit the mask.
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const io::Fd signal_fd(::signalfd(-1, &signals, SFD_CLOEXEC));
   const io::Fd stop(::eventfd(0, EFD_CLOEXEC));
   if (!signal_fd || !stop) return errno_error(errno, "make an event descriptor");

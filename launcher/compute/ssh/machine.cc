@@ -17,8 +17,8 @@
 namespace lockstep::compute::ssh {
 namespace {
 
-constexpr std::int64_t kLeastFreeKib = 400 * 1024;  // the archive unpacked, twice
-constexpr std::int64_t kClockTolerance = 30;        // seconds
+constexpr std::int64_t kLeastFreeKib = 400 * 1024;  // room for the archive and its contents
+constexpr std::int64_t kClockTolerance = 30;        // in seconds
 constexpr Duration kProbeTimeout = seconds(60);
 constexpr Duration kCopyTimeout = minutes(15);
 constexpr Duration kStartTimeout = seconds(120);
@@ -27,7 +27,7 @@ Failed failed(const std::string& step, Failure code, std::string message) {
   return Failed{step, code, std::move(message)};
 }
 
-// A node's name has no ':' (IPv6 addresses do).
+// Names of nodes may not have ':', but IPv6 addresses do.
 std::string node_name(std::string name) {
   std::replace(name.begin(), name.end(), ':', '-');
   return name;
@@ -44,7 +44,8 @@ Install install_of(const Call& call, const Host& host) {
   install.name = node_name(host.name);
   install.bundle = call.bundle_digest;
   install.share = call.share;
-  // Two machines of a target may be one host with two directories.
+  // Two machines of a target may be one host with two directories, so the unit's name has the tag's
+  // digest.
   install.unit =
       fmt::format("lockstep-{}-{}.service", scope, sha256(install.tag).hex().substr(0, 8));
   return install;
@@ -118,7 +119,7 @@ std::string Machine::unreadable(const Client::Answer& answer) const {
   return fmt::format("{}: the shell script stopped before its end: {}", host_.name, last);
 }
 
-// `dials`: where it depends on that, the host tries whether it can dial the launcher.
+// `dials`: if the choice depends on it, the host tries to dial the launcher.
 Machine::Attempt<Report> Machine::probe(bool dials, const char* step) {
   events_.step(host_.name, step);
   const bool tries = dials && call_.tunnel == TunnelUse::automatic;
@@ -132,7 +133,7 @@ Machine::Attempt<Report> Machine::probe(bool dials, const char* step) {
   return report;
 }
 
-// Something else may listen on the same port of the host's own loopback.
+// Another program may listen on the same port of the host's own loopback.
 bool Machine::dials_launcher(const Report& report) {
   const auto addresses = call_.request.endpoints->all();
   const bool is_here = text_of(report, "host_id") == io::current_host_id();
@@ -145,7 +146,7 @@ bool Machine::dials_launcher(const Report& report) {
   return number_of(report, "dialled") == kTunnelPorts;
 }
 
-// What was chosen stays while the agent is connected, and a tunnel that is there as long as it may.
+// The choice stays while the agent is connected, and while an allowed tunnel exists.
 bool Machine::is_tunnelled(const Report& report) {
   const bool has_tunnel = report.count("tunnel") != 0;
   if (report.count("joined") != 0) {
@@ -218,13 +219,13 @@ Machine::Attempt<void> Machine::copy() {
                                unreadable(*answer)));
 }
 
-// Its agent was started with another part of the machine.
+// Whether its agent was started with another part of the machine.
 bool Machine::is_divided_otherwise(const Report& report) const {
   const std::string share = text_of(report, "share");
   return (share.empty() ? "all" : share) != words_of_share(install_);
 }
 
-// Where the launcher is now, and not where it was. Without `endpoints` nobody knows where it is.
+// Whether it is connected to where the launcher is now. Without `endpoints`, any address counts.
 bool Machine::is_connected(const Report& report, bool tunnelled) const {
   const std::string at = text_of(report, "connected");
   if (at.empty() || is_divided_otherwise(report)) return false;
@@ -234,7 +235,8 @@ bool Machine::is_connected(const Report& report, bool tunnelled) const {
                           : to_endpoint(call_.request.endpoints->control));
 }
 
-// Until `hold` has the tunnel, it is ours. Where `hold` runs already, the tunnel is up, or will be.
+// Until `hold` has the tunnel, this call keeps it open. If `hold` runs already, the tunnel is up,
+// or will be.
 Machine::Attempt<void> Machine::join(const Report& report, bool tunnelled) {
   const bool has_joined = report.count("joined") != 0, had_tunnel = report.count("tunnel") != 0;
   const bool divides = is_divided_otherwise(report);
@@ -292,7 +294,7 @@ Machine::Attempt<void> Machine::start(int port, bool restarts) {
       : at.empty() ? "its agent has joined, but does not reach the launcher at " + how.control
                    : "its agent does not reach the launcher at " + how.control +
                          ", and is connected to the one at " + at;
-  // As the launcher says it (shared_machine.cc).
+  // the launcher's text for this, in shared_machine.cc
   const bool is_twice = report.at("why").find("a machine is attached once") != std::string::npos;
   return tl::unexpected(failed("start",
                                is_twice ? Failure::conflict : Failure::launcher_unreachable,
@@ -305,7 +307,7 @@ void Machine::tell(const Report& report, bool tunnelled) {
        {"architecture", "kernel", "directory", "bundle", "clock", "free_kib", "supervisor"})
     if (const std::string value = text_of(report, key); !value.empty())
       about.emplace_back(key, value);
-  // It has an identity, and the launcher has accepted its session.
+  // The host has an identity, and the launcher has accepted its session.
   const std::string at = text_of(report, "connected");
   if (report.count("joined") != 0) about.emplace_back("joined", at.empty() ? "no" : "yes");
   if (!at.empty()) about.emplace_back("connected", at);

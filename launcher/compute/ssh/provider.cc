@@ -32,7 +32,7 @@ struct Task {
   std::string token;
 };
 
-// The hosts of the machines that the request names; of all where it names none.
+// The hosts of the machines in the request; all hosts if it names none.
 Result<std::vector<Task>> tasks_of(const Request& request, const std::vector<Host>& hosts) {
   std::vector<Task> tasks;
   if (request.machines.empty())
@@ -48,7 +48,8 @@ Result<std::vector<Task>> tasks_of(const Request& request, const std::vector<Hos
   return tasks;
 }
 
-// A directory of this process for ssh's sockets: short, since their paths hold 107 bytes.
+// A directory of this process for ssh's sockets. Its path is short, because a socket's path has at
+// most 107 bytes.
 struct SocketsDirectory {
   std::string path;
   SocketsDirectory() = default;
@@ -73,7 +74,7 @@ Status check_tunnel(Verb verb, const Request& request, TunnelUse use) {
                     "the request's endpoints are missing, and a tunnel must lead to them");
 }
 
-// Several at a time. The number of machines that failed.
+// Works on several machines at a time. Returns the number of machines that failed.
 int work_on_all(Verb verb, const Call& call, const std::vector<Task>& tasks,
                 const std::vector<ClientFiles>& files, Events& events) {
   return at_once(tasks.size(), events, [&](std::size_t i) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMaxReportLines = 100;
 constexpr std::size_t kMaxValueBytes = 1'000;
 
-// Sets `d`. No value in it needs quoting but by double quotes.
+// Sets `d`. Values in it need only double quotes.
 std::string find_directory(const Install& install) {
   if (!install.directory.empty()) return fmt::format("d=\"{}\"\n", install.directory);
   return fmt::format(
@@ -20,8 +20,8 @@ std::string find_directory(const Install& install) {
       install.folder);
 }
 
-// `changeable`: prints the first folder, from $d upwards, that another account may change: then
-// that account could put a program of its own in the agent's place. One line without single quotes.
+// `changeable`: prints the first folder, from $d upwards, that another account can change: that
+// account could replace the agent's program. It is one line without single quotes.
 constexpr const char* kChangeable =
     "changeable() { "
     "a=$d; while [ ! -d \"$a\" ]; do a=$(dirname \"$a\"); done; "
@@ -40,8 +40,8 @@ constexpr const char* kChangeable =
     "done; done; }";
 
 // The agent is kept running by systemd (`mode` system or user), or by the script `keep` (process).
-// `keeper` prints that script's pid, if it lives. Another account may get a pid that was ours, and
-// can give its process any command line.
+// `keeper` prints that script's pid if it runs. The pid alone is not enough: another account may
+// get the same pid, and can give its process any command line.
 constexpr const char* kFunctions = R"sh(
 mode=$(cat "$d/supervisor" 2>/dev/null)
 keeper() {
@@ -89,7 +89,7 @@ forget_unit() {
 }
 )sh";
 
-// `dial HOST PORT`: prints ff when something answers there as ZeroMQ does.
+// `dial HOST PORT`: prints ff if a program answers there with ZeroMQ's greeting.
 constexpr const char* kDial = R"sh(
 dial() {
   if command -v bash > /dev/null && command -v timeout > /dev/null; then
@@ -180,7 +180,7 @@ std::string unpack_command(const Install& install) {
 }
 
 std::string remove_script(const Install& install) {
-  // The folder above a directory that was chosen is not ours.
+  // The parent of a directory that a person chose is not removed.
   return script_head(install) +
          (install.directory.empty() ? "parent=$(dirname \"$d\")" : "parent=") + R"sh(
 echo lockstep-begin
@@ -229,7 +229,8 @@ Report parse_report(const std::string& text) {
       if (blank == std::string::npos) continue;
       std::string value = line.substr(blank + 1, kMaxValueBytes);
       std::string& known = report[line.substr(0, blank)];
-      known = known.empty() ? value : known + ", " + value;  // `missing` may come several times
+      // The host may report `missing` several times.
+      known = known.empty() ? value : known + ", " + value;
     }
   }
   return {};

@@ -10,6 +10,7 @@
 
 #include "common/domain/targets/provider_settings.h"
 #include "launcher/compute/contract.h"
+#include "launcher/compute/machine_name.h"
 #include "launcher/compute/settings_object.h"
 
 namespace lockstep::compute::ssh {
@@ -31,7 +32,7 @@ Status check_user(const std::string& where, const std::string& user) {
   return bad(where, "'" + user + "' is not a valid account name");
 }
 
-// Of the remote machine: it is a part of commands there.
+// A path on the remote machine. It becomes a part of commands there.
 Status check_directory(const std::string& where, const std::string& path) {
   if (path.empty()) return {};
   const bool good = path.size() <= kMaxPathBytes && path.size() > 1 && path[0] == '/' &&
@@ -43,7 +44,7 @@ Status check_directory(const std::string& where, const std::string& path) {
              "'" + path + "' is not an absolute path made only of letters, digits and / . _ - +");
 }
 
-// Of the launcher's machine: ssh reads it, and expands % and ~ in it.
+// A path on the launcher's machine. ssh reads the file, and expands % and ~ in the path.
 Status check_key(const std::string& where, const std::string& path) {
   if (path.empty()) return {};
   const bool good =
@@ -54,7 +55,7 @@ Status check_key(const std::string& where, const std::string& path) {
   return bad(where, "'" + path + "' is not an absolute path without % and quotes");
 }
 
-// `otherwise` where there is no key; "none" is no jump.
+// `otherwise` is used if the key is missing; "none" means no jump host.
 Result<Jump> jump_of(const SettingsObject& object, const std::string& where,
                      const Jump& otherwise) {
   TRY_ASSIGN(const std::string text, object.text("jump"));
@@ -100,7 +101,7 @@ Result<TunnelUse> tunnel_of(const SettingsObject& settings) {
 
 }  // namespace
 
-// The account and the host become words of a shell's command line (ssh's ProxyCommand).
+// The account and the host become words in a shell's command line (ssh's ProxyCommand).
 Result<Jump> jump_from(const std::string& where, const std::string& text) {
   const Error wrong = bad(where, "'" + text + "' is not [USER@]HOST[:PORT]");
   Jump jump;

@@ -1,12 +1,12 @@
-// The script that starts the agent: as a systemd unit where systemd can keep it, else under a shell
-// script of ours.
+// The script that starts the agent: as a systemd unit if systemd can keep it running, otherwise
+// under a shell script of ours.
 
 #include "launcher/compute/ssh/scripts.h"
 
 namespace lockstep::compute::ssh {
 namespace {
 
-// Started once by start_agent; `$1` is the directory, the rest are the agent's arguments.
+// start_agent starts it once. `$1` is the directory, the rest are the agent's arguments.
 constexpr const char* kKeep = R"sh(#!/bin/sh
 # Keeps the Lockstep agent of this directory running. `lockstep compute detach` removes it.
 d=$1
@@ -32,8 +32,8 @@ done
 rm -f pid
 )sh";
 
-// What the unit of cmake/package/lockstep-agent.service.in says of jobs, for the same reasons. A
-// person's own systemd can set none of it.
+// Settings for jobs from cmake/package/lockstep-agent.service.in, for the same reasons. A person's
+// own systemd cannot set them.
 constexpr const char* kSystemLines = R"(TasksMax=infinity
 LimitMEMLOCK=infinity
 LimitNOFILE=1048576
@@ -46,7 +46,7 @@ ProtectSystem=yes
 InaccessiblePaths=-/var/lib/lockstep/launcher
 )";
 
-// `unit`: prints the unit's text; the agent's arguments are its own.
+// `unit`: prints the unit's text; its arguments are the agent's.
 constexpr const char* kUnitBegin = R"sh(
 unit() {
   cat << LOCKSTEP_UNIT
@@ -78,9 +78,9 @@ constexpr const char* kUnitEnd = R"sh(LOCKSTEP_UNIT
 }
 )sh";
 
-// `supervisor`: prints system, user or process. systemd 240 is the first that can append to a log.
-// A user's own systemd must outlive the sessions (lingering); a path that a unit would have to
-// quote is left to our own script.
+// `supervisor`: prints system, user or process. systemd can append to a log from version 240 on. A
+// user's systemd must outlive the user's sessions (lingering). If a unit would have to quote a
+// path, our own script is used.
 constexpr const char* kSupervisor = R"sh(
 supervisor() {
   [ -d /run/systemd/system ] && command -v systemctl > /dev/null || { echo process; return; }

@@ -1,4 +1,4 @@
-// The scripts about a tunnel's ports on the host.
+// Scripts about the ports of a tunnel on the host.
 
 #include <fmt/format.h>
 
@@ -7,7 +7,8 @@
 namespace lockstep::compute::ssh {
 namespace {
 
-// `listeners PORT`: prints the addresses, as the kernel writes them, of what listens on it.
+// `listeners PORT`: prints the addresses, as the kernel writes them, on which programs listen on
+// the port.
 constexpr const char* kListeners = R"sh(
 listeners() {
   sed -n "s/^ *[0-9]*: \([0-9A-F]*\):$(printf %04X "$1") [0-9A-F:]* 0A .*/\1/p" \
@@ -15,7 +16,7 @@ listeners() {
 }
 )sh";
 
-// The ports are three in a row, below those that the kernel gives to outgoing connections.
+// The tunnel uses three ports in a row, below those that the kernel gives to outgoing connections.
 constexpr const char* kTunnel = R"sh(
 echo lockstep-begin
 echo "seen yes"

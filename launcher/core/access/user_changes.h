@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "launcher/core/base/keys_file.h"
 #include "launcher/state/people/principals.h"
 
 namespace lockstep::launcher {
@@ -43,18 +44,6 @@ Result<PrincipalChange> change_of(const Principals& now, const RemoveProject& as
 Result<PrincipalChange> change_of(const Principals& now, const SetQuota& ask,
                                   const std::string& by);
 
-// The present content of keys/authorized_users. A new user in it becomes a submitter of the default
-// project; `owner` (the account that runs the launcher) and root become admins. Keys that are no
-// longer in it lose access.
-struct KeysFile {
-  struct Line {
-    std::string name;
-    PublicKey key;
-    friend bool operator==(const Line&, const Line&) = default;
-  };
-  std::string owner;
-  std::vector<Line> lines;
-};
 struct AdoptedKeys {
   std::vector<PrincipalFact> facts;
   std::vector<std::string> skipped;  // ignored lines, and why

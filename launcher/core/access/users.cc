@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "launcher/core/access/user_changes.h"
 #include "launcher/core/base/counted.h"
 
 namespace lockstep::launcher {

@@ -3,6 +3,7 @@
 // keys/authorized_users. Also permitted(), which every other reaction calls before it changes
 // anything.
 
+#include "launcher/core/access/authority.h"
 #include "launcher/core/base/context.h"
 
 namespace lockstep::launcher {

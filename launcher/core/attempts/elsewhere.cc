@@ -6,6 +6,8 @@
 
 #include "common/domain/why/jobs/ends.h"
 #include "launcher/core/placement/node_fit.h"
+#include "launcher/core/placement/shape.h"
+#include "launcher/state/absences.h"
 
 namespace lockstep::launcher {
 namespace {

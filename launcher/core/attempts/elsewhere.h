@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "launcher/core/attempts/retry.h"
-#include "launcher/core/placement/placement.h"
+#include "launcher/core/base/cluster.h"
 
 namespace lockstep::launcher {
 

@@ -19,22 +19,22 @@ bool may_need_lock(const Part& part) {
   return part.assigned() && !part.ended() && !part.at_least(PartState::prepared);
 }
 
-// Whoever has not failed at it comes first.
+// Of two that ask: whoever has not failed at it comes first.
 bool is_before(const Environment& environment, const Part& part, const Part& other) {
   const bool failed = could_not_solve(environment, part);
   const bool other_failed = could_not_solve(environment, other);
-  return failed != other_failed ? other_failed : part.asked < other.asked;
+  return failed != other_failed ? other_failed : part.lock_request->at < other.lock_request->at;
 }
 
 // The part of its last attempt that is the first to solve, if one of them may.
 const Part* first_asking(const Environment& environment, const Job& job,
                          const std::string& platform) {
-  if (job.phase != Job::Phase::placed || job.cancel_by) return nullptr;
+  if (!job.is_placed() || job.cancel_by) return nullptr;
   const Attempt& attempt = job.attempts.back();
   if (attempt.doomed || attempt.ended) return nullptr;
   const Part* first = nullptr;
   for (const Part& part : attempt.parts) {
-    if (!may_need_lock(part) || part.wants_lock != platform) continue;
+    if (!may_need_lock(part) || !part.asks_for(platform)) continue;
     if (could_not_solve(environment, part) && others_may_solve(environment, attempt, part))
       continue;
     if (first == nullptr || is_before(environment, part, *first)) first = &part;
@@ -89,30 +89,31 @@ std::optional<Solver> solver_of(const State& state, const EnvironmentId& id,
 }
 
 bool could_not_solve(const Environment& environment, const Part& part) {
-  return part.not_solved && part.not_solved->generation == environment.generation &&
-         part.not_solved->platform == part.wants_lock;
+  const auto& request = part.lock_request;
+  return request && request->not_solved &&
+         request->not_solved->generation == environment.generation;
 }
 
 bool others_may_solve(const Environment& environment, const Attempt& attempt, const Part& part) {
   return std::any_of(attempt.parts.begin(), attempt.parts.end(), [&](const Part& other) {
     if (&other == &part || !may_need_lock(other)) return false;
-    return other.wants_lock.empty() ||
-           (other.wants_lock == part.wants_lock && !could_not_solve(environment, other));
+    return !other.lock_request ||
+           (other.asks_for(part.lock_request->platform) && !could_not_solve(environment, other));
   });
 }
 
 void add_said_before(const State& state, const Attempt& attempt, const Part& part,
                      NodeFailed& failed) {
   const Job& job = *state.job(attempt.id.job);
-  if (!job.environment || part.wants_lock.empty()) return;
+  if (!job.environment || !part.lock_request) return;
   const Environment& environment = *state.environment(*job.environment);
-  if (environment.locks.count(part.wants_lock) != 0) return;
+  const std::string& platform = part.lock_request->platform;
+  if (environment.locks.count(platform) != 0) return;
   for (const Part& other : attempt.parts) {
-    if (&other == &part || other.wants_lock != part.wants_lock ||
-        !could_not_solve(environment, other))
+    if (&other == &part || !other.asks_for(platform) || !could_not_solve(environment, other))
       continue;
     if (failed.before.size() < kMaxSaidBefore)
-      failed.before.push_back({state.node_name(other.node), other.not_solved->why});
+      failed.before.push_back({state.node_name(other.node), other.lock_request->not_solved->why});
     else
       ++failed.more_before;
   }
@@ -144,8 +145,9 @@ EnvironmentPlan plan_of(const State& state, const Job& job, const Attempt& attem
     plan.locks.push_back({platform, lock.tree});
   plan.share = has_nodes_elsewhere(state);
   const Part& part = attempt.parts[static_cast<std::size_t>(node_rank)];
-  plan.solve = !part.wants_lock.empty() &&
-               solver_of(state, *job.environment, part.wants_lock) == Solver{attempt.id, node_rank};
+  plan.solve =
+      part.lock_request && solver_of(state, *job.environment, part.lock_request->platform) ==
+                               Solver{attempt.id, node_rank};
   plan.others_may_solve = plan.solve && others_may_solve(environment, attempt, part);
   return plan;
 }

@@ -39,8 +39,8 @@ void record_refused_lock(Context& core, const AttemptId& id, NodeId node,
 // account's other nodes. A node that has changed since then gets another attempt.
 bool may_ask_for(Context& core, const Part& part, const AttemptId& id,
                  const std::string& platform) {
-  if (part.wants_lock.empty() || part.wants_lock == platform) return true;
-  record_refusal(core, id, part.node, LockOfAnotherPlatform{platform, part.wants_lock});
+  if (!part.lock_request || part.asks_for(platform)) return true;
+  record_refusal(core, id, part.node, LockOfAnotherPlatform{platform, part.lock_request->platform});
   return false;
 }
 
@@ -70,7 +70,7 @@ void take_lock(Context& core, NodeId node, const PartReport& report, const Envir
     return record_no_room(core, report.attempt, node, news.platform);
   // The launcher may have come out of a backup that does not have the question: the answer tells
   // it.
-  if (core.state.assigned_part(report.attempt, node)->wants_lock.empty())
+  if (!core.state.assigned_part(report.attempt, node)->lock_request)
     core.emit(EnvironmentWanted{report.attempt, node, news.platform});
   if (!was_asked(core.state, id, news.platform, node))
     return record_refused_lock(core, report.attempt, node, news.platform);
@@ -94,12 +94,11 @@ void take_environment(Context& core, NodeId node, const PartReport& report) {
   using Step = EnvironmentReport::Step;
   const bool asks = news.step == Step::wants_lock || news.step == Step::not_solved;
   if (asks && !may_ask_for(core, *part, report.attempt, news.platform)) return;
-  if (asks && part->wants_lock.empty())
+  if (asks && !part->lock_request)
     core.emit(EnvironmentWanted{report.attempt, node, news.platform});
   const Environment& environment = *core.state.environment(*job.environment);
-  const bool is_known = part->not_solved && part->not_solved->generation == news.generation &&
-                        part->not_solved->platform == news.platform;
-  if (news.step == Step::not_solved && environment.generation == news.generation && !is_known)
+  const bool is_of_now = environment.generation == news.generation;
+  if (news.step == Step::not_solved && is_of_now && !could_not_solve(environment, *part))
     core.emit(EnvironmentNotSolved{report.attempt, node, news.generation, news.platform,
                                    bounded(news.why)});
   if (news.step == Step::solved) take_lock(core, node, report, *job.environment);

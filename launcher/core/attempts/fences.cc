@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "common/domain/why/nodes/losses.h"
+#include "launcher/core/placement/placement.h"
+#include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {
 
@@ -23,7 +25,7 @@ void enqueue(Context& core, const Job& job) {
   const TimerKey timer{TimerKey::Kind::retry, {}, {job.id, 0}};
   core.retries.clear(timer);
   core.pending.job_changed(job.id);
-  if (!job.waits_for.empty()) return;
+  if (!job.waiting().waits_for.empty()) return;
   if (due <= core.now)
     core.scheduler.add(job);
   else

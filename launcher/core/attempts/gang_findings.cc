@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "launcher/words/found.h"
+#include "launcher/words/found/say_found.h"
 
 namespace lockstep::launcher {
 

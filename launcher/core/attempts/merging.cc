@@ -122,27 +122,27 @@ bool waits_for_merge(Context& core, const Job& job, const ExitReport& report) {
     settle(core, job, std::move(empty), {});
     return false;
   }
-  if (core.merging.insert(job.id).second) core.act(std::move(question));
+  if (core.endings.begin_merge(job.id)) core.act(std::move(question));
   return true;
 }
 
 void react(Context& core, const OutputsMergedInput& input) {
   const Job* job = core.state.job(input.job);
-  if (job == nullptr || job->phase != Job::Phase::ended || job->merged) return;
+  if (job == nullptr || !job->is_ending() || job->merged) return;
   if (!input.why_not.empty()) {
     core.record(input.job, {core.now, Event::Kind::logs_wait, 0, {}, NotMergedYet{input.why_not}});
     core.timers.set({TimerKey::Kind::merge, {}, {input.job, 0}},
                     core.clock.polled() + kMergeAgainAfter);
     return;
   }
-  core.merging.erase(input.job);
+  core.endings.end_merge(input.job);
   std::vector<MergedOutput> outputs = input.outputs;
   for (MergedOutput& output : outputs) add_problems(core.state, *job, output);
   settle(core, *job, std::move(outputs), input.sizes);
 }
 
 void merge_again(Context& core, const JobId& id) {
-  core.merging.erase(id);
+  core.endings.end_merge(id);
   if (core.state.job(id) != nullptr) core.pending.dirty_jobs.insert(id);
 }
 

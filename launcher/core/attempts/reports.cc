@@ -9,7 +9,7 @@
 #include "launcher/core/attempts/fences.h"
 #include "launcher/core/attempts/gang_findings.h"
 #include "launcher/core/attempts/rank_settings.h"
-#include "launcher/core/nodes/health.h"
+#include "launcher/core/queue/wake.h"
 
 namespace lockstep::launcher {
 

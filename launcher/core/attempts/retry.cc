@@ -27,7 +27,7 @@ std::optional<Uncharged> uncharged(const Job& job, const ExitReport& report) {
   const bool was_revoked =
       report.cause == Cause::node_lost && last != nullptr &&
       std::any_of(last->parts.begin(), last->parts.end(),
-                  [](const Part& part) { return part.gone && part.gone->revoked; });
+                  [](const Part& part) { return part.gone() && part.gone()->revoked; });
   if (was_revoked) return Uncharged::node_revoked;
   if (report.cause == Cause::port_taken) return Uncharged::port_taken;
   if (report.cause == Cause::account_missing) return Uncharged::other_node;
@@ -67,20 +67,6 @@ Why why_given_up(const Job& job, const ExitReport& report) {
   if (report.lifetime == Duration(0) || lost <= kMostEndsOfMachines) return {};
   return MachinesEndTooEarly{report.lifetime, lost, job.spec.timeout,
                              report.time - job.attempts.back().placed};
-}
-
-std::set<NodeId> nodes_without(const Attempt& attempt) {
-  std::set<NodeId> nodes;
-  if (!attempt.ended || attempt.ended->cause != Cause::workspace_failed) return nodes;
-  for (const Part& part : attempt.parts)
-    if (part.finished() && part.report->exit && part.report->exit->absent) nodes.insert(part.node);
-  return nodes;
-}
-
-std::set<NodeId> nodes_without(const Job& job, std::size_t attempts) {
-  std::set<NodeId> nodes;
-  for (std::size_t i = 0; i < attempts; ++i) nodes.merge(nodes_without(job.attempts[i]));
-  return nodes;
 }
 
 bool is_retried(const RetryPolicy& policy, const ExitReport& report) {

@@ -2,9 +2,7 @@
 // Decides whether a failed attempt is retried, and when the retry may start. The cause decides:
 // faults of the machines are retried, failures of the program only as the job's policy says. Pure.
 
-#include <cstddef>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "launcher/state/state.h"
@@ -37,11 +35,6 @@ std::optional<Retry> retry_after(const Job& job, const ExitReport& report,
 // Why a job is not tried again that its policy would retry: its machine has ended by itself once
 // too often, or what its owner wrote to rank 0 is gone (lockstep.terminal). None: it is neither.
 Why why_given_up(const Job& job, const ExitReport& report);
-
-// The nodes of the attempt that did not have what the job names; empty unless it ended for that.
-std::set<NodeId> nodes_without(const Attempt& attempt);
-// The same of the job's first `attempts`.
-std::set<NodeId> nodes_without(const Job& job, std::size_t attempts);
 
 // True if the policy retries such an end, regardless of the number of retries so far.
 bool is_retried(const RetryPolicy& policy, const ExitReport& report);

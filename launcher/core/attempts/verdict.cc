@@ -1,178 +1,26 @@
 #include "launcher/core/attempts/verdict.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "common/domain/why/jobs/ends.h"
 #include "common/domain/why/jobs/orders.h"
 #include "launcher/core/attempts/environment_locks.h"
-#include "launcher/core/machines/life.h"
+#include "launcher/core/attempts/failures.h"
+#include "launcher/core/placement/machine_end.h"
 #include "launcher/state/found_state.h"
 
 namespace lockstep::launcher {
 
 namespace {
 
-// One thing that failed by itself. `rank` is absent when a node as a whole failed.
-struct Failure {
-  Instant time;
-  int node_rank = 0;
-  const Part* part = nullptr;
-  std::optional<RankExit> rank;
-  Cause cause = Cause::completed;
-  // Why, if another node told it; the node's own report is still on its way.
-  std::optional<Why> told = {};
-  // Its last words are of a peer that had gone, and that has failed too.
-  bool is_secondary = false;
-};
-
-bool earlier(const Failure& a, const Failure& b) {
-  const int rank_a = a.rank ? a.rank->rank : -1;
-  const int rank_b = b.rank ? b.rank->rank : -1;
-  return std::tie(a.time, a.node_rank, rank_a) < std::tie(b.time, b.node_rank, rank_b);
-}
-
-// True when only a rank can be at fault, so that a node's report must name one.
-bool belongs_to_rank(Cause cause) {
-  switch (cause) {
-    case Cause::exit_code:
-    case Cause::signal:
-    case Cause::out_of_memory:
-    case Cause::mpi_abort:
-    case Cause::exit_without_finalize:
-    case Cause::never_connected:
-    case Cause::command_not_found:
-    case Cause::command_not_executable: return true;
-    case Cause::completed:
-    case Cause::timeout:
-    case Cause::canceled:
-    case Cause::workspace_failed:
-    case Cause::start_failed:
-    case Cause::port_taken:
-    case Cause::runner_lost:
-    case Cause::node_lost:
-    case Cause::account_missing:
-    case Cause::environment_failed:
-    case Cause::disk_limit:
-    case Cause::preempted:
-    case Cause::hang:
-    case Cause::no_rdma: return false;
-  }
-  return false;
-}
-
-bool failed_by_itself(const RankExit& rank) {
-  return rank.cause != Cause::completed && rank.cause != Cause::canceled && !rank.terminated_by_us;
-}
-
-// The first rank of this node that failed by itself: as its runner says, who saw the order.
-const RankExit* first_failed_rank(const NodeExitReport& exit) {
-  const RankExit* first = nullptr;
-  for (const RankExit& rank : exit.ranks) {
-    if (!failed_by_itself(rank)) continue;
-    if (exit.first_failed_rank == rank.rank) return &rank;
-    if (first == nullptr || rank.time < first->time) first = &rank;
-  }
-  return first;
-}
-
-// When a node failed as a whole, its ranks were terminated soon after: the earliest of their ends
-// is nearer to the failure than the end of the last.
-Instant time_of_failure(const NodeExitReport& exit) {
-  Instant time = exit.ended;
-  for (const RankExit& rank : exit.ranks)
-    if (rank.started && rank.time.ns != 0) time = std::min(time, rank.time);
-  return time;
-}
-
-// The rank of another node that this one's ranks waited for in vain; nullopt when it names none.
-std::optional<Failure> unconnected_in(const Attempt& attempt, const NodeExitReport& exit,
-                                      const JobSpec& spec) {
-  if (exit.cause != Cause::never_connected || !exit.first_failed_rank) return std::nullopt;
-  RankExit unconnected;
-  unconnected.rank = *exit.first_failed_rank;
-  const int node_rank = spec.node_of_rank(unconnected.rank);
-  if (unconnected.rank < 0 || node_rank >= attempt.size()) return std::nullopt;
-  unconnected.cause = exit.cause;
-  unconnected.time = time_of_failure(exit);
-  const Part* part = &attempt.parts[static_cast<std::size_t>(node_rank)];
-  return Failure{unconnected.time, node_rank, part, unconnected, exit.cause};
-}
-
-// A node that has ended its ranks for another's failure may be heard of before that one.
-std::optional<Failure> told_by_peer(const Attempt& attempt, const NodeExitReport& exit,
-                                    const JobSpec& spec) {
-  if (!exit.aborted_by) return std::nullopt;
-  const PeerAbort& abort = *exit.aborted_by;
-  const Cause cause = abort.first.cause;
-  const bool has_failed = cause != Cause::completed && cause != Cause::canceled;
-  if (!has_failed || abort.node_rank >= attempt.size()) return std::nullopt;
-  const Part& part = attempt.parts[static_cast<std::size_t>(abort.node_rank)];
-  if (part.gone || part.finished()) return std::nullopt;
-  Failure failure{time_of_failure(exit), abort.node_rank, &part, std::nullopt, cause, abort.why};
-  const bool is_its_rank = spec.node_of_rank(abort.first.rank) == abort.node_rank;
-  if (belongs_to_rank(cause) && !is_its_rank) return std::nullopt;
-  if (belongs_to_rank(cause)) failure.rank = abort.first;
-  return failure;
-}
-
-std::vector<Failure> failures_of(const Attempt& attempt, const JobSpec& spec) {
-  std::vector<Failure> failures;
-  for (int i = 0; i < attempt.size(); ++i) {
-    const Part& part = attempt.parts[static_cast<std::size_t>(i)];
-    if (part.gone) failures.push_back({part.gone->at, i, &part, std::nullopt, part.gone->cause});
-    if (!part.finished() || !part.report->exit) continue;
-    const NodeExitReport& exit = *part.report->exit;
-    if (const RankExit* rank = first_failed_rank(exit))
-      failures.push_back({rank->time, i, &part, *rank, rank->cause});
-    else if (auto unconnected = unconnected_in(attempt, exit, spec))
-      failures.push_back(*std::move(unconnected));
-    if (auto told = told_by_peer(attempt, exit, spec)) failures.push_back(*std::move(told));
-    const bool node_failed = exit.cause != Cause::completed && exit.cause != Cause::canceled &&
-                             !belongs_to_rank(exit.cause);
-    if (node_failed && !exit.first_failed_rank)
-      failures.push_back({time_of_failure(exit), i, &part, std::nullopt, exit.cause});
-  }
-  return failures;
-}
-
-bool names(const Failure& failure, int node_rank) {
-  return failure.rank && failure.rank->lost_peer &&
-         failure.rank->lost_peer->node_rank == node_rank && failure.node_rank != node_rank;
-}
-
-// Two that name each other say nothing of which came first.
-void mark_secondary(std::vector<Failure>& failures) {
-  std::multimap<int, const Failure*> by_node;
-  for (const Failure& failure : failures) by_node.emplace(failure.node_rank, &failure);
-  for (Failure& failure : failures) {
-    if (!failure.rank || !failure.rank->lost_peer) continue;
-    const auto [first, last] = by_node.equal_range(failure.rank->lost_peer->node_rank);
-    failure.is_secondary = std::any_of(first, last, [&](const auto& other) {
-      return names(failure, other.first) && !names(*other.second, failure.node_rank);
-    });
-  }
-}
-
-// Lower comes first, whatever the clocks of the nodes say. Ranks that hang end late, so others that
-// miss them may fail before.
-constexpr int kByTime = 3;
-int precedence(const Failure& failure) {
-  if (failure.cause == Cause::node_lost) return 0;
-  if (failure.cause == Cause::runner_lost) return 1;
-  if (failure.cause == Cause::hang) return 2;
-  return failure.is_secondary ? kByTime + 1 : kByTime;
-}
-
 std::vector<int> terminated_ranks(const Attempt& attempt) {
   std::vector<int> ranks;
   for (const Part& part : attempt.parts) {
-    if (!part.finished() || !part.report->exit) continue;
-    for (const RankExit& rank : part.report->exit->ranks)
+    if (part.exit() == nullptr) continue;
+    for (const RankExit& rank : part.exit()->ranks)
       if (rank.terminated_by_us && rank.started) ranks.push_back(rank.rank);
   }
   std::sort(ranks.begin(), ranks.end());
@@ -191,7 +39,8 @@ Why why_of(const RankExit& rank, const std::string& node) {
 // As whoever saw it says.
 Why said_of(const Failure& failure) {
   if (failure.told) return *failure.told;
-  return failure.part->gone ? failure.part->gone->why : failure.part->report->exit->why;
+  const Part& part = *failure.part;
+  return part.gone() != nullptr ? part.gone()->why : part.exit()->why;
 }
 
 Why why_of(const State& state, const Attempt& attempt, const Failure& failure,
@@ -226,10 +75,10 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
   RankExit node_exit;
   node_exit.cause = failure.cause;
   report.exit_code = failing_code(exit_code_of(node_exit));
-  if (failure.cause == Cause::hang && failure.part->finished() && failure.part->report->exit)
-    report.hang = failure.part->report->exit->hang;
+  if (failure.cause == Cause::hang && failure.part->exit() != nullptr)
+    report.hang = failure.part->exit()->hang;
   report.why = why_of(state, attempt, failure, report);
-  if (failure.part->gone && is_lost(failure.cause))
+  if (failure.part->gone() && is_lost(failure.cause))
     report.lifetime = ended_with_machine(state, report.node, failure.time);
   return report;
 }
@@ -237,7 +86,7 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
 // How well the time of a failure is known; nullopt: the clock of its node was never measured.
 std::optional<Duration> uncertainty_of(const Failure& failure) {
   const auto& report = failure.part->report;
-  if (failure.part->gone || !report || !report->clock) return std::nullopt;
+  if (failure.part->gone() || !report || !report->clock) return std::nullopt;
   return report->clock->uncertainty;
 }
 
@@ -295,8 +144,8 @@ std::vector<NodeClock> notable_clocks(const State& state, const Attempt& attempt
 // As its runner said it, if that was told to stop; else nobody knows of an order.
 Why why_stopped(const Attempt& attempt, const std::string& node) {
   for (const Part& part : attempt.parts) {
-    if (!part.failed() || !part.finished() || !part.report->exit) continue;
-    const auto& by = part.report->exit->aborted_by;
+    if (!part.failed() || part.exit() == nullptr) continue;
+    const auto& by = part.exit()->aborted_by;
     if (by) return NodeEndedRanks{node, by->why};
     break;
   }
@@ -324,10 +173,6 @@ ExitReport unexplained(const State& state, const Attempt& attempt, Instant now) 
   report.terminated_ranks = terminated_ranks(attempt);
   return report;
 }
-
-}  // namespace
-
-namespace {
 
 // Whatever the ranks do in the time that they have left; also if whoever takes the machine has
 // signalled them itself.
@@ -366,7 +211,7 @@ namespace {
 // Of what a canceled attempt left, the first in full.
 void add_not_kept(const State& state, const Attempt& attempt, JobCanceled& canceled) {
   for (const Part& part : attempt.parts) {
-    if (!part.finished() || part.gone) continue;
+    if (!part.finished() || part.gone()) continue;
     for (const CollectedOutput& output : part.report->outputs) {
       if (output.tree || output.problems.empty()) continue;
       if (canceled.not_kept)
@@ -385,8 +230,8 @@ ExitReport canceled_report(const State& state, const Job& job, Instant now) {
   report.cause = Cause::canceled;
   report.exit_code = 130;
   report.time = now;
-  JobCanceled canceled{job.cancel_by.value_or(Why()), job.phase == Job::Phase::waiting};
-  if (job.phase == Job::Phase::placed) {
+  JobCanceled canceled{job.cancel_by.value_or(Why()), job.is_waiting()};
+  if (job.is_placed()) {
     report.terminated_ranks = terminated_ranks(job.attempts.back());
     // A rank that we terminated is never the cause of a verdict, so this one failed before.
     const ExitReport failed = verdict(state, job.attempts.back(), now);
@@ -402,8 +247,10 @@ std::vector<Why> logs_not_kept(const State& state, const Job& job) {
   std::set<NodeId> without_space, silent;
   for (const Attempt& attempt : job.attempts) {
     for (const Part& part : attempt.parts) {
-      bytes += part.lost_log_bytes;
-      if (part.logs_lost) (part.lost_log_bytes == 0 ? silent : without_space).insert(part.node);
+      const Part::Released* released = part.released();
+      if (released == nullptr || !released->lost_logs) continue;
+      bytes += released->lost_logs->count;
+      (released->lost_logs->count == 0 ? silent : without_space).insert(part.node);
     }
   }
   const auto first = [&](const std::set<NodeId>& nodes) { return state.node_name(*nodes.begin()); };

@@ -50,7 +50,7 @@ void advance_writes(Context& core, const Job& job) {
     if (write.state != OutputWrite::State::waiting) continue;
     if (write.at > core.now)
       next = std::min(next, write.at);
-    else if (core.writing.insert({job.order, write.output}).second)
+    else if (core.endings.begin_write(job.id, write.output))
       core.act(request_for(job, write));
   }
   const TimerKey timer{TimerKey::Kind::write, {}, {job.id, 0}};
@@ -59,10 +59,10 @@ void advance_writes(Context& core, const Job& job) {
 }
 
 void react(Context& core, const OutputWrittenInput& input) {
-  core.writing.erase({input.order, input.output});
   const Job* job = core.state.job(input.job);
   // It was deleted, and another one may have its name now.
   if (job == nullptr || job->order != input.order) return;
+  core.endings.end_write(job->id, input.output);
   const OutputWrite* write = waiting_write(*job, input.output);
   if (write == nullptr) return;
   if (!input.why_not) return core.emit(OutputWritten{job->id, input.output});

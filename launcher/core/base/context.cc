@@ -2,20 +2,21 @@
 
 #include <utility>
 
-#include "launcher/core/effects.h"
-
 namespace lockstep::launcher {
 
 void Pending::touch(const Attempt& attempt) {
   for (const Part& part : attempt.parts) touched_nodes.insert(part.node);
 }
 
-Context::Context(CoreConfig settings)
-    : config(std::move(settings)), clock(config.heartbeat_interval) {}
+Context::Context(CoreConfig settings, Follow follow, Scheduler& of_this)
+    : follow_(follow),
+      config(std::move(settings)),
+      scheduler(of_this),
+      clock(config.heartbeat_interval) {}
 
 void Context::emit(Fact fact) {
   memory_.apply(now, fact);
-  follow(*this, fact);
+  follow_(*this, fact);
   step.facts.push_back(std::move(fact));
 }
 

@@ -12,18 +12,21 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/core/base/cluster.h"
 #include "launcher/core/base/compute_checks.h"
 #include "launcher/core/base/config.h"
-#include "launcher/core/core.h"
+#include "launcher/core/base/step.h"
+#include "launcher/core/memory/endings.h"
 #include "launcher/core/memory/liveness.h"
 #include "launcher/core/memory/machine_calls.h"
 #include "launcher/core/memory/machine_samples.h"
+#include "launcher/core/memory/notes.h"
 #include "launcher/core/memory/timers.h"
-#include "launcher/core/placement/placement.h"
-#include "launcher/core/queue/scheduler.h"
 #include "launcher/state/state.h"
 
 namespace lockstep::launcher {
+
+class Scheduler;  // queue/scheduler.h
 
 // The jobs and nodes that the current step must still process, or send updates for.
 struct Pending {
@@ -38,11 +41,16 @@ struct Pending {
 };
 
 struct Context {
+  // What follows from a fact that emit() recorded: effects.h.
+  using Follow = void (*)(Context& core, const Fact& fact);
+
  private:
   State memory_;
+  const Follow follow_;
 
  public:
-  explicit Context(CoreConfig settings);
+  // The scheduler works on the state of this context, so it is made after it.
+  Context(CoreConfig settings, Follow follow, Scheduler& of_this);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -64,7 +72,7 @@ struct Context {
   const State& state = memory_;
   NodeWatches watches;
   Notes notes;
-  Scheduler scheduler{memory_, config};
+  Scheduler& scheduler;
   Timers timers;   // polled time
   Timers retries;  // of waiting jobs, in real time: our stalls do not make a job wait longer
   PolledClock clock;
@@ -72,12 +80,7 @@ struct Context {
   Instant recovered_at;                          // ns = 0: the journal was empty
   std::optional<Instant> grace_until;            // polled: no node becomes LOST before
   std::optional<std::vector<ReplyTo>> stopping;  // a shutdown waits for its jobs
-  // Jobs that were canceled while only their logs were outstanding: the cancel does not change how
-  // they end.
-  std::set<JobId> canceled_late;
-  std::set<JobId> merging;  // their outputs are being merged by the shell
-  // The outputs that the shell is writing to remotes, with their jobs' orders.
-  std::set<std::pair<std::uint64_t, std::string>> writing;
+  Endings endings;
   bool recovering = false;  // the next step is the first since recovered()
   Retaining retention;
   MachineCalls machines;

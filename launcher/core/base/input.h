@@ -12,8 +12,8 @@
 #include "common/base/result.h"
 #include "common/domain/messages/agent_protocol.h"
 #include "common/domain/messages/client_protocol.h"
-#include "launcher/core/access/authority.h"
-#include "launcher/core/access/user_changes.h"
+#include "launcher/core/base/caller.h"
+#include "launcher/core/base/keys_file.h"
 #include "launcher/state/people/usage.h"
 #include "launcher/state/targets/provider_event.h"
 

@@ -162,4 +162,13 @@ std::optional<Instant> last_fire(const Trigger& trigger, Instant anchor, Instant
   }
 }
 
+const TimeZones& zones_of(const CoreConfig& config) {
+  static const OnlyUtc kOnlyUtc;
+  return config.zones == nullptr ? kOnlyUtc : *config.zones;
+}
+
+std::string zone_of(const Trigger& trigger) {
+  return trigger.time_zone.empty() ? std::string(kUtc) : trigger.time_zone;
+}
+
 }  // namespace lockstep::launcher

@@ -3,9 +3,11 @@
 // holds where a zone's clock changes and in short months.
 
 #include <optional>
+#include <string>
 
 #include "common/domain/targets/schedule.h"
 #include "common/domain/targets/time_zones.h"
+#include "launcher/core/base/config.h"
 
 namespace lockstep::launcher {
 
@@ -18,5 +20,10 @@ std::optional<Instant> next_fire(const Trigger& trigger, Instant anchor, Instant
 // The last time after `after` and not after `until`.
 std::optional<Instant> last_fire(const Trigger& trigger, Instant anchor, Instant after,
                                  Instant until, const TimeZones& zones);
+
+// The zones that the launcher knows; UTC alone if it was given none.
+const TimeZones& zones_of(const CoreConfig& config);
+// The name of the trigger's zone.
+std::string zone_of(const Trigger& trigger);
 
 }  // namespace lockstep::launcher

@@ -1,5 +1,4 @@
-// `lockstep job explain`: why a job was placed where it was, or why it waits and what would let it
-// start earlier.
+#include "launcher/core/explain/explain.h"
 
 #include <algorithm>
 #include <set>
@@ -7,11 +6,12 @@
 
 #include "common/domain/why/jobs/explain.h"
 #include "launcher/core/explain/state_views.h"
-#include "launcher/core/nodes/size_check.h"
+#include "launcher/core/placement/new_machines.h"
+#include "launcher/core/placement/placement.h"
 #include "launcher/core/queue/reservation.h"
 #include "launcher/state/found_state.h"
-#include "launcher/words/found.h"
-#include "launcher/words/path.h"
+#include "launcher/words/found/say_found.h"
+#include "launcher/words/found/say_path.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {
@@ -64,7 +64,7 @@ Why users_share(const Cluster& cluster, const Scheduler& scheduler, const Job& j
     if (counts) (share_of(name) < share ? less : more).insert(name);
     return ++visited < kMostVisited;
   });
-  if (job.at_head || (less.empty() && more.empty())) return {};
+  if (job.waiting().at_head || (less.empty() && more.empty())) return {};
   return ShareOfUser{user, share, job.pool, job.spec.queue.priority, static_cast<int>(less.size())};
 }
 
@@ -159,7 +159,7 @@ ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Jo
     const auto [why, of] = what_followed(attempt.retried);
     lines.add(of, AttemptWasFollowed{why}, AttemptWasFollowed{}, 1);
   }
-  if (job.phase == Job::Phase::waiting && !job.cancel_by) {
+  if (job.is_queued()) {
     const auto in_queue = [&](const Why& why) {
       if (view.job.queue_position == 0) return why;
       return Why(PlaceInQueue{view.job.queue_position, job.spec.queue.priority, why});

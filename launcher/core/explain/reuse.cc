@@ -27,7 +27,7 @@ const Job* run_before(const State& state, const Job& job) {
     const bool is_same = other.spec.step == job.spec.step &&
                          other.spec.submitter == job.spec.submitter &&
                          other.spec.project == job.spec.project && other.family == job.family;
-    if (is_same && other.finish && other.finish->status == JobStatus::completed) return &other;
+    if (is_same && other.finish() && other.finish()->status == JobStatus::completed) return &other;
   }
   return nullptr;
 }

@@ -1,190 +1,26 @@
 #include "launcher/core/explain/state_views.h"
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "common/base/cut.h"
 #include "common/domain/why/jobs/ends.h"
 #include "common/domain/why/jobs/waits.h"
 #include "common/domain/why/nodes/nodes.h"
-#include "launcher/core/attempts/environment_locks.h"
 #include "launcher/core/attempts/reports.h"
+#include "launcher/core/explain/part_views.h"
 #include "launcher/core/jobs/metadata.h"
-#include "launcher/core/nodes/size_check.h"
 #include "launcher/core/pipelines/pipelines.h"
+#include "launcher/core/placement/node_fit.h"
+#include "launcher/core/placement/placement.h"
 #include "launcher/core/queue/dependencies.h"
 
 namespace lockstep::launcher {
 
 namespace {
-
-constexpr std::string_view kAsSentBefore =
-    "the kept version is the one that the node sent before the ranks ended";
-
-// Shows the version that was sent before, for each output that the final report could not keep.
-void add_sent_before(const Part& part, std::vector<CollectedOutput>& outputs) {
-  for (CollectedOutput& output : outputs) {
-    const CollectedOutput* sent = has_files(output) ? nullptr : same_output(part.so_far, output);
-    if (sent == nullptr) continue;
-    std::vector<std::string> problems = std::move(output.problems);
-    output = *sent;
-    output.problems = std::move(problems);
-    output.problems.emplace_back(kAsSentBefore);
-  }
-}
-
-// What the part left, or has left so far. Its checkpoint is known whatever became of it, and so is
-// what it had sent when its node was lost.
-std::vector<CollectedOutput> outputs_of(const Part& part,
-                                        const std::vector<CollectedOutput>* fresh) {
-  std::vector<CollectedOutput> outputs = part.so_far;
-  if (part.gone && part.gone->revoked) outputs.clear();  // its node may have made it up
-  if (part.finished() && !part.gone) {
-    outputs = part.report->outputs;
-    add_sent_before(part, outputs);
-  }
-  if (!part.ended() && fresh != nullptr) outputs = *fresh;
-  const bool told = std::any_of(outputs.begin(), outputs.end(), [](const CollectedOutput& output) {
-    return output.kind == OutputKind::checkpoint && output.tree;
-  });
-  if (part.saved && !told) outputs.push_back(part.saved->checkpoint);
-  return outputs;
-}
-
-// Who solves what this part waits for: "this node solves it", "node n2 solves it for job 'x'".
-std::string who_solves(const State& state, const Job& job, const Part& part,
-                       const std::string& platform) {
-  const auto solver = solver_of(state, *job.environment, platform);
-  if (!solver) return "";
-  const Attempt& attempt = *state.attempt(solver->attempt);
-  const Part& other = attempt.parts[static_cast<std::size_t>(solver->node_rank)];
-  if (&other == &part) return "this node solves it";
-  std::string text = fmt::format("node {} solves it", state.node_name(other.node));
-  if (attempt.id.job != job.id) text += fmt::format(" for job '{}'", attempt.id.job.value);
-  return text;
-}
-
-// While it stages, its newest report may be older than what it asked for, and older than the lock
-// that it asked for. What has ended waits for nothing.
-std::optional<EnvironmentReport> environment_of(const State& state, const Job& job,
-                                                const Part& part) {
-  using Step = EnvironmentReport::Step;
-  std::optional<EnvironmentReport> report;
-  if (part.report) report = part.report->environment;
-  if (!job.environment) return report;
-  const Environment& environment = *state.environment(*job.environment);
-  if (!report && !part.wants_lock.empty())
-    report =
-        EnvironmentReport{Step::wants_lock, environment.generation, part.wants_lock, {}, {}, {}};
-  const bool waits =
-      report && (report->step == Step::wants_lock || report->step == Step::not_solved);
-  if (!waits) return report;
-  if (part.ended()) return std::nullopt;
-  report->step = Step::wants_lock;
-  report->how.clear();
-  report->why = {};
-  if (const auto lock = environment.locks.find(report->platform); lock != environment.locks.end()) {
-    report->step = Step::solved;
-    report->lock = lock->second.tree;
-  } else if (could_not_solve(environment, part) && part.wants_lock == report->platform) {
-    report->step = Step::not_solved;
-    report->why = part.not_solved->why;
-  } else {
-    report->how = who_solves(state, job, part, report->platform);
-  }
-  return report;
-}
-
-std::vector<RankUse> used_by(const NodeExitReport& exit) {
-  std::vector<RankUse> used;
-  for (const RankExit& rank : exit.ranks)
-    if (rank.peak_memory.count != 0 || rank.cpu_time != Duration::zero())
-      used.push_back({rank.rank, 0, rank.cpu_time, {}, rank.peak_memory, rank.read, rank.written});
-  if (used.size() > kMaxRanksOfUse) used.resize(kMaxRanksOfUse);
-  return used;
-}
-
-std::vector<RankEnd> ended_of(const NodeExitReport& exit) {
-  std::vector<RankEnd> ended;
-  for (const RankExit& rank : exit.ranks) ended.push_back(end_of(rank));
-  std::sort(ended.begin(), ended.end(),
-            [](const RankEnd& a, const RankEnd& b) { return a.rank < b.rank; });
-  if (ended.size() > kMaxRanksPerNode) ended.resize(kMaxRanksPerNode);
-  return ended;
-}
-
-// What ranks of the gang may call it by: a loopback address is anybody's.
-std::vector<std::string> addresses_of(const Inventory& inventory) {
-  std::vector<std::string> addresses;
-  if (!inventory.address_is_loopback && !inventory.address.empty())
-    addresses.push_back(inventory.address);
-  for (const NetworkInterface& interface : inventory.interfaces) {
-    if (interface.loopback || !interface.up) continue;
-    for (const std::string& address : interface.addresses)
-      if (addresses.size() < kMaxPartAddresses && address != inventory.address)
-        addresses.push_back(address);
-  }
-  return addresses;
-}
-
-PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& attempt, int rank,
-                      ViewDetail detail) {
-  const Part& part = attempt.parts[static_cast<std::size_t>(rank)];
-  PartView view;
-  view.node = part.node;
-  view.node_name = cluster.state.node_name(part.node);
-  view.node_rank = rank;
-  view.ranks = job.spec.ranks_on(rank);
-  view.first_rank = job.spec.first_rank_on(rank);
-  view.allotment = part.allotment;
-  view.environment = environment_of(cluster.state, job, part);
-  const bool is_whole = detail == ViewDetail::whole;
-  const Node* node = cluster.state.node(part.node);
-  if (is_whole && node != nullptr) view.addresses = addresses_of(node->inventory);
-  if (part.logs_lost) view.lost_logs = Bytes{part.lost_log_bytes};
-  const bool has_few = attempt.parts.size() <= kPartsWithSettings;
-  if (is_whole && has_few && part.report) view.settings = part.report->settings;
-  if (part.ended()) {
-    view.state = PartState::finished;
-    view.outputs = outputs_of(part, nullptr);
-    if (part.finished() && !part.gone) view.not_kept = part.report->not_kept;
-    if (part.report && part.report->exit) {
-      view.limits_why = part.report->exit->limits;
-      view.notes_why = part.report->exit->notes;
-      view.used = used_by(*part.report->exit);
-      if (is_whole) view.ended = ended_of(*part.report->exit);
-    }
-    if (part.gone) view.why = part.gone->why;
-    return view;
-  }
-  if (part.report) {
-    view.state = part.report->state;
-    view.progress = part.report->progress;
-    view.limits_why = part.report->limits;
-    view.notes_why = part.report->notes;
-  } else {
-    view.progress = "the node has not answered yet";
-  }
-  const NodeWatch* watch = cluster.watches.find(part.node);
-  const std::vector<CollectedOutput>* fresh = nullptr;
-  if (watch != nullptr) {
-    const auto so_far = watch->so_far.find(attempt.id);
-    if (so_far != watch->so_far.end()) fresh = &so_far->second.outputs;
-    const auto limits = watch->limits.find(attempt.id);
-    if (limits != watch->limits.end()) view.limits_why = limits->second;
-    const auto ended = watch->ended.find(attempt.id);
-    if (is_whole && ended != watch->ended.end()) view.ended = ended->second;
-    const auto newer = watch->progress.find(attempt.id);
-    if (newer != watch->progress.end()) view.progress = newer->second;
-  }
-  view.outputs = outputs_of(part, fresh);
-  return view;
-}
 
 std::optional<CheckpointView> checkpoint_of(const Attempt& attempt) {
   if (!attempt.checkpoint) return std::nullopt;
@@ -341,7 +177,7 @@ WaitsToRetry why_retry_waits(const Cluster& cluster, const Job& job, Why after) 
   const Instant due = ready_at(cluster, job);
   WaitsToRetry waits{std::move(after), std::chrono::ceil<seconds>(due - cluster.now), due, ""};
   const Part* fence = longest_fence(cluster, job);
-  if (fence != nullptr && due > job.not_before)
+  if (fence != nullptr && due > job.waiting().not_before)
     waits.fenced_node = cluster.state.node_name(fence->node);
   return waits;
 }
@@ -349,8 +185,10 @@ WaitsToRetry why_retry_waits(const Cluster& cluster, const Job& job, Why after) 
 // Of a job that waits for its turn. `after`: how its last attempt ended, and which retry follows;
 // none: it had none.
 Why why_turn_waits(const Cluster& cluster, const Scheduler& scheduler, const Job& job, Why after) {
-  if (!job.waits_for.empty()) return why_of_dependencies(job);
-  if (job.attempts.empty() && job.not_before > cluster.now) return WaitsForTime{job.not_before};
+  const Job::Waiting& waiting = job.waiting();
+  if (!waiting.waits_for.empty()) return why_of_dependencies(job);
+  if (job.attempts.empty() && waiting.not_before > cluster.now)
+    return WaitsForTime{waiting.not_before};
   if (ready_at(cluster, job) > cluster.now) return why_retry_waits(cluster, job, std::move(after));
   Why why = scheduler.why(job);
   return after ? WaitsAgain{std::move(after), std::move(why)} : why;
@@ -358,25 +196,30 @@ Why why_turn_waits(const Cluster& cluster, const Scheduler& scheduler, const Job
 
 // Why the job was queued again, without how its attempt ended: "retry 2 of 3".
 Why retry_of(const Job& job) {
-  if (!job.requeued_because) return {};
-  auto [why, of] = what_followed(job.requeued_because);
+  if (!job.requeued_because()) return {};
+  auto [why, of] = what_followed(job.requeued_because());
   return is_told(of, false) ? why : Why(WasRetried{});
 }
 
-Why why_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
-  switch (job.phase) {
-    case Job::Phase::waiting:
-      if (job.cancel_by) return why_logs_are_awaited(cluster, job);
-      return why_turn_waits(cluster, scheduler, job, job.requeued_because);
-    case Job::Phase::steps: return why_of_steps(cluster.state, job);
-    case Job::Phase::placed: return why_placed(cluster, job, job.attempts.back());
-    case Job::Phase::ended:
-      return job.logs_settled() ? OutputsAreMerged{} : why_logs_are_awaited(cluster, job);
-    case Job::Phase::final:
-      return job.finish->status == JobStatus::completed ? Why() : job.finish->report.why;
+// Why the job is not further than its phase; of a final job, how it ended.
+struct WhyOfPhase {
+  const Cluster& cluster;
+  const Scheduler& scheduler;
+  const Job& job;
+
+  Why operator()(const Job::Waiting&) const {
+    if (job.cancel_by) return why_logs_are_awaited(cluster, job);
+    return why_turn_waits(cluster, scheduler, job, job.requeued_because());
   }
-  return {};
-}
+  Why operator()(const Job::RunsSteps&) const { return why_of_steps(cluster.state, job); }
+  Why operator()(const Job::Placed&) const { return why_placed(cluster, job, job.attempts.back()); }
+  Why operator()(const Job::Ending&) const {
+    return job.logs_settled() ? Why(OutputsAreMerged{}) : why_logs_are_awaited(cluster, job);
+  }
+  Why operator()(const Job::Finish& finish) const {
+    return finish.status == JobStatus::completed ? Why() : finish.report.why;
+  }
+};
 
 }  // namespace
 
@@ -394,17 +237,16 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
     view.spec.parent_attempt = 0;
   }
   view.status = job.status();
-  view.why = why_of(cluster, scheduler, job);
-  if (job.phase == Job::Phase::waiting && !job.cancel_by)
+  view.why = std::visit(WhyOfPhase{cluster, scheduler, job}, job.phase);
+  if (job.is_queued())
     view.why_for_all =
-        !job.requeued_because ? view.why : why_turn_waits(cluster, scheduler, job, retry_of(job));
-  view.in_vain = job.phase == Job::Phase::waiting && !job.cancel_by && scheduler.waits_in_vain(job);
+        !job.requeued_because() ? view.why : why_turn_waits(cluster, scheduler, job, retry_of(job));
+  view.in_vain = job.is_queued() && scheduler.waits_in_vain(job);
   view.queue_position = queue_position;
   view.submitted = job.submitted;
   view.shared = job.shared;
   view.archived = is_archived(cluster.state, job);
-  if (job.phase == Job::Phase::waiting && !job.attempts.empty() &&
-      ready_at(cluster, job) > cluster.now)
+  if (job.is_waiting() && !job.attempts.empty() && ready_at(cluster, job) > cluster.now)
     view.retry_at = ready_at(cluster, job);
   for (const Attempt& attempt : job.attempts)
     view.attempts.push_back(view_of_attempt(cluster, job, attempt, detail));
@@ -418,9 +260,9 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
     outline.at_most = job.spec.pipeline->at_most;
     view.spec.pipeline = std::move(outline);
   }
-  if (job.finish) {
-    view.ended = job.finish->at;
-    view.report = job.finish->report;
+  if (const Job::Finish* finish = job.finish()) {
+    view.ended = finish->at;
+    view.report = finish->report;
   }
   return view;
 }
@@ -432,7 +274,7 @@ class Positions {
  public:
   explicit Positions(const Scheduler& scheduler) : scheduler_(scheduler) {}
   int of(const Job& job) {
-    if (job.phase != Job::Phase::waiting) return 0;
+    if (!job.is_waiting()) return 0;
     const auto [pool, fresh] = pools_.try_emplace(job.pool);
     if (fresh)
       scheduler_.visit(job.pool, [&positions = pool->second](const Job& other) {

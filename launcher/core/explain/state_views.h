@@ -1,7 +1,7 @@
 #pragma once
-// Read-only views of the launcher's state for people: jobs, nodes, and why a job is in its state.
-// Never an input to a decision. Reasons of jobs and steps are data here; launcher/api makes words
-// of them for their reader.
+// Read-only views of the launcher's state for people: jobs and nodes, with why a job is in its
+// state. Never an input to a decision. Reasons of jobs and steps are data here; launcher/api makes
+// words of them for their reader.
 
 #include <functional>
 #include <optional>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/domain/messages/views.h"
+#include "launcher/core/base/cluster.h"
 #include "launcher/core/explain/words_of.h"
-#include "launcher/core/placement/placement.h"
 #include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {
@@ -32,6 +32,5 @@ struct FollowedBy {
   WordsOf of = WordsOf::job;
 };
 FollowedBy what_followed(const Why& retried);
-ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Job& job);
 
 }  // namespace lockstep::launcher

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "launcher/core/placement/placement.h"
+#include "launcher/core/base/cluster.h"
 #include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {

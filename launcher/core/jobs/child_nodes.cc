@@ -8,6 +8,7 @@
 #include "launcher/core/jobs/target_choice.h"
 #include "launcher/core/placement/in_vain.h"
 #include "launcher/core/placement/node_fit.h"
+#include "launcher/core/placement/shape.h"
 
 namespace lockstep::launcher {
 
@@ -24,7 +25,7 @@ struct Held {
 
 void add_parts(const Job& job, Held& held) {
   const Attempt* attempt = job.last_attempt();
-  if (job.phase != Job::Phase::placed || attempt == nullptr || attempt->ended) return;
+  if (!job.is_placed() || attempt == nullptr || attempt->ended) return;
   for (const Part& part : attempt->parts) {
     if (part.ended()) continue;
     Node::Use& use = held.uses[part.node];

@@ -2,7 +2,7 @@
 // Whether a child asks for nodes that its parent, or a job above that, holds while it runs. If such
 // a parent waits for its child, neither ever goes on. Pure.
 
-#include "launcher/core/placement/placement.h"
+#include "launcher/core/base/cluster.h"
 
 namespace lockstep::launcher {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/domain/why/jobs/orders.h"
-#include "launcher/core/jobs/requests.h"
+#include "launcher/core/jobs/cancel.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -84,7 +84,7 @@ std::vector<JobId> below(const State& state, const Job& job) {
 
 bool is_current(const State& state, const AttemptId& id) {
   const Job* job = state.job(id.job);
-  if (job == nullptr || job->phase != Job::Phase::placed || job->cancel_by) return false;
+  if (job == nullptr || !job->is_placed() || job->cancel_by) return false;
   const Attempt* attempt = job->last_attempt();
   return attempt->id == id && !attempt->ended && !attempt->doomed && attempt->tally.failed == 0;
 }
@@ -95,11 +95,11 @@ namespace {
 // given up: a lost node's ranks may run on, unseen.
 bool is_ending(const State& state, const AttemptId& id) {
   const Job* job = state.job(id.job);
-  if (job == nullptr || job->phase != Job::Phase::placed) return false;
+  if (job == nullptr || !job->is_placed()) return false;
   const Attempt* attempt = job->last_attempt();
   return attempt->id == id && !attempt->ended &&
          std::none_of(attempt->parts.begin(), attempt->parts.end(),
-                      [](const Part& part) { return part.gone.has_value(); });
+                      [](const Part& part) { return part.gone() != nullptr; });
 }
 
 }  // namespace
@@ -170,7 +170,7 @@ std::vector<JobId> descendants(const State& state, const Job& job) {
 
 const Job* open_descendant(const State& state, const Job& job) {
   for (const JobId& id : descendants(state, job))
-    if (const Job* one = state.job(id); one->phase != Job::Phase::final) return one;
+    if (const Job* one = state.job(id); !one->is_final()) return one;
   return nullptr;
 }
 

@@ -6,7 +6,7 @@
 
 #include "common/domain/ranks/limits.h"
 #include "launcher/core/access/users.h"
-#include "launcher/core/jobs/requests.h"
+#include "launcher/core/jobs/cancel.h"
 #include "launcher/core/queue/quotas.h"
 
 namespace lockstep::launcher {
@@ -72,7 +72,7 @@ void react(Context& core, const ArchiveJobInput& input) {
     message = fmt::format("job '{}' is {}", name, archived ? "archived already" : "not archived");
   else if (!archived)
     message = fmt::format("job '{}' is restored", name);
-  else if (job->phase == Job::Phase::final)
+  else if (job->is_final())
     message = fmt::format("job '{}' is archived", name);
   else
     message =

@@ -2,27 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "common/domain/environment/docker_args.h"
 #include "common/domain/job/pipeline.h"
-#include "common/domain/messages/no_such_job.h"
 #include "common/domain/why/jobs/orders.h"
 #include "common/domain/why/nodes/machines.h"
 #include "launcher/core/access/users.h"
-#include "launcher/core/attempts/retry.h"
+#include "launcher/core/jobs/cancel.h"
 #include "launcher/core/jobs/child_nodes.h"
 #include "launcher/core/jobs/children.h"
+#include "launcher/core/jobs/refusals.h"
 #include "launcher/core/jobs/retention.h"
 #include "launcher/core/jobs/step_names.h"
 #include "launcher/core/jobs/target_choice.h"
 #include "launcher/core/names/environment_requests.h"
-#include "launcher/core/pipelines/pipelines.h"
-#include "launcher/core/placement/placement.h"
+#include "launcher/core/names/objects.h"
 #include "launcher/core/queue/dependencies.h"
 #include "launcher/core/queue/quotas.h"
-#include "launcher/core/targets/compute_requests.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {
@@ -180,64 +178,6 @@ Status check_checkpoints_of_steps(const Cluster& cluster, const Caller& caller,
 
 }  // namespace
 
-const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id) {
-  const Job* job = core.state.job(id);
-  if (job == nullptr) core.refuse(reply, ErrorCode::not_found, no_such_job(id).message);
-  return job;
-}
-
-Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
-                                                         const Caller& caller,
-                                                         const JobSpec& spec) {
-  if (spec.from_checkpoint_of.value.empty()) return std::nullopt;
-  const Job* from = cluster.state.job(spec.from_checkpoint_of);
-  if (from == nullptr) return no_such_job(spec.from_checkpoint_of);
-  const std::string& name = spec.from_checkpoint_of.value;
-  Decision decision =
-      may(cluster.state.principals(), caller, Permission::read_job, object_of(*from));
-  if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));
-  auto source = newest_checkpoint(*from);
-  if (!source)
-    return make_error(
-        ErrorCode::conflict,
-        fmt::format(
-            "job '{}' has saved no checkpoint: its ranks wrote nothing to $LOCKSTEP_CHECKPOINT_DIR",
-            name));
-  if (source->job.value.empty()) source->job = from->id;
-  return source;
-}
-
-std::vector<Refusal> refusals_of_nodes(const Cluster& cluster, const JobSpec& spec,
-                                       const Judging& how) {
-  const bool judges_all = how.what == Judging::What::all;
-  const std::string target = target_of(spec);
-  std::vector<Refusal> found;
-  const bool is_there = cluster.state.computes().has(target);
-  if (!is_there) {
-    Error error = no_such_compute(cluster.state, target);
-    error.message.append("; or ").append(kHowToChooseCompute);
-    found.push_back({std::move(error), "compute"});
-  }
-  if (const Compute* compute = cluster.state.computes().find(target); compute && compute->leaving)
-    found.push_back(
-        {make_error(ErrorCode::conflict, fmt::format("compute target '{}' is being deleted; {}",
-                                                     target, kHowToChooseCompute)),
-         "compute"});
-  if (spec.in_container())
-    if (Status status =
-            check_docker_args(spec.resources.docker_args, cluster.config.allowed_docker_args);
-        !status)
-      found.push_back({status.error()});
-  if (!is_there || !judges_all) return found;
-  if (auto refusal = refused_by_target(cluster, spec)) found.push_back(*std::move(refusal));
-  auto error = never_possible(cluster, spec);
-  if (error && !(how.wait_anyway && error->code == ErrorCode::unsatisfiable))
-    found.push_back({*std::move(error), spec.resources.instance_count > 1
-                                            ? "resources.instance_count"
-                                            : "lockstep.resources"});
-  return found;
-}
-
 void react(Context& core, const SubmitInput& input) {
   if (!input.submission.empty()) {
     const Job* same = core.state.job_of_submission(input.submission);
@@ -323,14 +263,6 @@ std::vector<Refusal> all_refusals(const Cluster& cluster, const Caller& caller, 
   return found;
 }
 
-void cancel(Context& core, const JobId& id, const Why& by) {
-  const Job& job = *core.state.job(id);
-  const bool can = job.phase == Job::Phase::waiting || job.phase == Job::Phase::placed ||
-                   job.phase == Job::Phase::steps;
-  if (can && !job.cancel_by) core.emit(CancelRequested{id, by});
-  if (job.phase == Job::Phase::ended) core.canceled_late.insert(id);
-}
-
 void react(Context& core, const UpdateJobInput& input) {
   const Job* job = known_job(core, input.reply, input.job);
   if (job == nullptr) return;
@@ -339,7 +271,7 @@ void react(Context& core, const UpdateJobInput& input) {
       !permitted(core, input.reply, input.caller, Permission::raise_priority, object_of(*job)))
     return;
   const std::string_view priority = to_string(input.priority);
-  if (job->phase != Job::Phase::waiting || job->cancel_by)
+  if (!job->is_waiting() || job->cancel_by)
     return core.refuse(
         input.reply, ErrorCode::conflict,
         fmt::format("job '{}' is {}; the priority of a job can be changed only while it is Queued",
@@ -376,9 +308,9 @@ void react(Context& core, const CancelInput& input) {
   if (!permitted(core, input.reply, input.caller, Permission::cancel_job, object_of(*job))) return;
   const std::string& name = job->id.value;
   std::string message;
-  if (job->phase == Job::Phase::final)
+  if (job->is_final())
     message = fmt::format("job '{}' is already {}", name, to_string(job->status()));
-  else if (job->phase == Job::Phase::ended)
+  else if (job->is_ending())
     message = fmt::format(
         "job '{}' has already ended; its logs are being collected; logs that the launcher has no "
         "space for are dropped after {}",

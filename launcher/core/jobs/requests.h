@@ -18,19 +18,4 @@ void react(Context& core, const ShareInput& input);
 std::vector<Refusal> all_refusals(const Cluster& cluster, const Caller& caller, JobSpec spec,
                                   const Judging& how);
 
-// Only the reasons about the job's target and nodes.
-std::vector<Refusal> refusals_of_nodes(const Cluster& cluster, const JobSpec& spec,
-                                       const Judging& how);
-
-// The newest checkpoint of the job that `spec` names; nullopt: it names none. An error: there is no
-// such job, the caller may not read it, or it has saved none.
-Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
-                                                         const Caller& caller, const JobSpec& spec);
-
-// Null: there is none, and the request is refused.
-const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id);
-
-// Does nothing if the job is already canceled or final.
-void cancel(Context& core, const JobId& job, const Why& by);
-
 }  // namespace lockstep::launcher

@@ -31,14 +31,14 @@ std::optional<Error> not_deletable(const State& state, const JobId& id) {
         fmt::format("job '{}' is step '{}' of pipeline '{}', and stays as long as that: lockstep "
                     "job delete {}",
                     id.value, job->spec.step, parent.value, parent.value));
-  const Job* open = job->phase == Job::Phase::final ? open_descendant(state, *job) : nullptr;
+  const Job* open = job->is_final() ? open_descendant(state, *job) : nullptr;
   if (open != nullptr)
     return make_error(ErrorCode::conflict,
                       fmt::format("job '{}', which was submitted by job '{}', is {}; end it first: "
                                   "lockstep job cancel {}",
                                   open->id.value, open->spec.parent.value,
                                   to_string(open->status()), open->id.value));
-  if (job->phase == Job::Phase::final) return std::nullopt;
+  if (job->is_final()) return std::nullopt;
   return make_error(ErrorCode::conflict,
                     fmt::format("job '{}' is {}; only jobs that have ended can be deleted, so end "
                                 "it first: lockstep job cancel {}",

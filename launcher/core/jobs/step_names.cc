@@ -10,6 +10,7 @@
 #include "common/base/digest.h"
 #include "common/domain/data/data_reference.h"
 #include "common/domain/job/pipeline.h"
+#include "common/grammar/job_name.h"
 
 namespace lockstep::launcher {
 namespace {

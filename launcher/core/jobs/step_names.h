@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "launcher/core/placement/placement.h"
+#include "launcher/core/base/cluster.h"
 
 namespace lockstep::launcher {
 

@@ -12,9 +12,10 @@
 #include "common/domain/why/jobs/vain.h"
 #include "common/domain/why/nodes/placement.h"
 #include "launcher/core/jobs/step_names.h"
-#include "launcher/core/nodes/size_check.h"
 #include "launcher/core/placement/in_vain.h"
+#include "launcher/core/placement/new_machines.h"
 #include "launcher/core/placement/node_fit.h"
+#include "launcher/core/placement/placement.h"
 
 namespace lockstep::launcher {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "launcher/core/base/cluster.h"
 #include "launcher/core/base/refusal.h"
-#include "launcher/core/placement/placement.h"
 
 namespace lockstep::launcher {
 

@@ -7,6 +7,7 @@
 #include "common/domain/why/nodes/losses.h"
 #include "common/domain/why/nodes/providers.h"
 #include "launcher/core/nodes/nodes.h"
+#include "launcher/core/nodes/tokens.h"
 
 namespace lockstep::launcher {
 
@@ -32,7 +33,7 @@ bool needs_a_person(MachineFault fault) {
 // A machine that leaves will be removed whatever became of a `create` that was under way; only that
 // nothing was installed matters.
 bool is_news(const Machine& machine, const Machine::Failure& failure) {
-  if (machine.phase != Machine::Phase::leaving || failure.removing) return true;
+  if (!machine.is_leaving() || failure.removing) return true;
   return !machine.reached && is_before_install(failure.step);
 }
 
@@ -70,13 +71,13 @@ void fail_machine(Context& core, const std::string& target, const std::string& n
   const bool is_of_target = is_elastic(compute.spec) && !failure.removing;
   // Failures of one moment count once.
   const int before = compute.failures - (compute.not_before > core.now ? 1 : 0);
-  const int failures = is_of_target ? before : machine->failures;
+  const int failures = is_of_target ? before : machine->failures();
   // Another host may be fine; another machine of a kind will not be.
   const bool is_of_host = is_of_target && compute.spec.source == NodeSource::ssh;
   const Duration wait = needs_a_person(failure.fault) && !is_of_host ? kLongestMachineBackoff
                                                                      : backoff_after(failures);
   if (!failure.removing && is_before_install(failure.step))
-    core.machines.untouched.insert({target, name});
+    core.machines.record(target, name).is_untouched = true;
   core.emit(MachineFailed{target, name, std::move(failure.step), failure.fault,
                           std::move(failure.why), core.now + wait, failure.removing});
 }
@@ -84,17 +85,7 @@ void fail_machine(Context& core, const std::string& target, const std::string& n
 bool joins_later(const ComputeSpec& spec) { return spec.source == NodeSource::command; }
 
 bool must_still_join(const ComputeSpec& spec, const Machine& machine) {
-  return joins_later(spec) && machine.phase == Machine::Phase::created && machine.node.value == 0 &&
-         !machine.failure;
-}
-
-void forget_tokens(Context& core, const std::string& target, const std::string& machine,
-                   const Digest* kept) {
-  std::vector<Digest> useless;
-  for (const auto& [hash, token] : core.state.tokens())
-    if (token.pool == target && token.machine == machine && (kept == nullptr || hash != *kept))
-      useless.push_back(hash);
-  for (const Digest& hash : useless) core.emit(TokenForgotten{hash});
+  return joins_later(spec) && machine.is_created() && machine.node.value == 0 && !machine.failure;
 }
 
 void end_machine(Context& core, const std::string& target, const std::string& name, Why why) {
@@ -103,12 +94,6 @@ void end_machine(Context& core, const std::string& target, const std::string& na
   forget_tokens(core, target, name);
   if (machine->node.value != 0)
     remove_node(core, machine->node, MachineIsGone{}, "its machine is gone");
-  core.machines.steps.erase({target, name});
-  core.machines.revivals.erase({target, name});
-  core.machines.refresh.erase({target, name});
-  core.machines.untouched.erase({target, name});
-  core.machines.waiting.erase({target, name});
-  core.machines.idle_since.erase({target, name});
   core.emit(MachineGone{target, name, std::move(why)});
 }
 
@@ -116,8 +101,8 @@ void react(Context& core, const LauncherMovedInput&) {
   for (const auto& [target, compute] : core.state.computes().all()) {
     if (!tells_agents(compute.spec.source)) continue;
     for (const auto& [name, machine] : compute.machines) {
-      if (machine.node.value == 0 || machine.phase == Machine::Phase::leaving) continue;
-      core.machines.refresh.insert({target, name});
+      if (machine.node.value == 0 || machine.is_leaving()) continue;
+      core.machines.record(target, name).must_refresh = true;
       core.pending.dirty_targets.insert(target);
     }
   }

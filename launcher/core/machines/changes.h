@@ -1,6 +1,6 @@
 #pragma once
-// What may happen to one machine, whoever finds it out: it fails, it ends, its join tokens are of
-// no use any more. docs/decisions/039-machines.md.
+// What may happen to one machine, whoever finds it out: it fails, it ends.
+// docs/decisions/039-machines.md.
 
 #include <string>
 
@@ -27,9 +27,6 @@ void fail_machine(Context& core, const std::string& target, const std::string& n
                   Machine::Failure failure);
 // The machine is not there any more, so its node cannot come back.
 void end_machine(Context& core, const std::string& target, const std::string& name, Why why);
-// All tokens of the machine, but for `kept`.
-void forget_tokens(Context& core, const std::string& target, const std::string& machine,
-                   const Digest* kept = nullptr);
 
 // The providers that can reach an agent tell each where the launcher is now, before its node counts
 // as LOST and what runs there is given up.

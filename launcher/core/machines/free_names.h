@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "launcher/core/placement/placement.h"
+#include "launcher/core/placement/shape.h"
 
 namespace lockstep::launcher {
 

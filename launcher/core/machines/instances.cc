@@ -12,46 +12,13 @@
 #include "common/domain/why/nodes/targets.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/base/next_fire.h"
+#include "launcher/core/base/no_such.h"
 #include "launcher/core/machines/scaling.h"
 #include "launcher/core/nodes/nodes.h"
-#include "launcher/core/targets/compute_requests.h"
+#include "launcher/core/placement/instance_off.h"
 
 namespace lockstep::launcher {
 namespace {
-
-const TimeZones& zones_of(const CoreConfig& config) {
-  static const OnlyUtc kOnlyUtc;
-  return config.zones == nullptr ? kOnlyUtc : *config.zones;
-}
-
-std::string zone_of(const Trigger& trigger) {
-  return trigger.time_zone.empty() ? std::string(kUtc) : trigger.time_zone;
-}
-
-// Null: the target is no compute instance, or is being deleted.
-const Compute* instance_of(const State& state, const std::string& target) {
-  const Compute* compute = state.computes().find(target);
-  return compute != nullptr && compute->instance && !compute->leaving ? compute : nullptr;
-}
-
-struct Firing {
-  Instant at;
-  const InstanceSchedule* schedule = nullptr;
-};
-
-// The next time of a schedule of this action.
-template <typename Wanted>
-std::optional<Firing> next_firing(const CoreConfig& config, const Compute& compute, Instant now,
-                                  const Wanted& is_wanted) {
-  std::optional<Firing> next;
-  for (const InstanceSchedule& schedule : compute.spec.instance.schedules) {
-    if (!schedule.enabled || !is_wanted(schedule.action)) continue;
-    const auto at = next_fire(schedule.trigger, compute.instance->scheduled, now, zones_of(config));
-    // Of two at the same time the later one in the file counts.
-    if (at && (!next || *at <= next->at)) next = Firing{*at, &schedule};
-  }
-  return next;
-}
 
 std::string local_text(const CoreConfig& config, const Firing& firing) {
   const std::string zone = zone_of(firing.schedule->trigger);
@@ -60,7 +27,7 @@ std::string local_text(const CoreConfig& config, const Firing& firing) {
 
 void run_schedules(Context& core, const std::string& target, const Compute& compute) {
   const Instance& instance = *compute.instance;
-  Instant& seen = core.machines.schedules_seen[target];
+  Instant& seen = core.machines.targets[target].schedules_seen;
   seen = std::max(seen, instance.seen);
   std::optional<Firing> last;
   for (const InstanceSchedule& schedule : compute.spec.instance.schedules) {
@@ -89,9 +56,9 @@ std::optional<Instant> idle_since(const Context& core, const std::string& target
                                   const Compute& compute) {
   for (const auto& [name, machine] : compute.machines) {
     const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
-    const auto since = core.machines.idle_since.find({target, name});
-    if (machine.phase == Machine::Phase::leaving || node == nullptr || node->lost) continue;
-    if (node->parts.empty() && since != core.machines.idle_since.end()) return since->second;
+    const auto& since = core.machines.of(target, name).idle_since;
+    if (machine.is_leaving() || node == nullptr || node->lost) continue;
+    if (node->parts.empty() && since) return since;
   }
   return std::nullopt;
 }
@@ -101,7 +68,7 @@ void stop_when_idle(Context& core, const std::string& target, const Compute& com
   if (is_off(compute) || limit == Duration::zero()) return;
   if (has_demand(core, target)) {
     for (const auto& [name, machine] : compute.machines)
-      core.machines.idle_since.erase({target, name});  // scale() begins anew
+      core.machines.record(target, name).idle_since.reset();  // scale() begins anew
     return;
   }
   const auto since = idle_since(core, target, compute);
@@ -114,7 +81,7 @@ std::string state_of(const Context& core, const Compute& compute) {
   if (is_off(compute)) return compute.machines.empty() ? "Stopped" : "Stopping";
   for (const auto& [name, machine] : compute.machines) {
     const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
-    if (machine.phase != Machine::Phase::leaving && node != nullptr && !node->lost &&
+    if (!machine.is_leaving() && node != nullptr && !node->lost &&
         core.watches.liveness(node->id) == Liveness::alive)
       return "Running";
   }
@@ -205,7 +172,7 @@ struct Asked {
     if (!clear(ask.name, ask.force, "restart")) return;
     std::vector<std::string> machines;
     for (const auto& [name, machine] : known->machines)
-      if (machine.phase != Machine::Phase::leaving) machines.push_back(name);
+      if (!machine.is_leaving()) machines.push_back(name);
     for (std::string& name : machines)
       core.emit(MachineLeaving{ask.name, std::move(name), MachineRestarted{name_of(input.caller)},
                                false});
@@ -260,19 +227,6 @@ InstanceView instance_view(const Context& core, const std::string& target) {
     if (const std::string zone = zone_of(schedule.trigger); !zones_of(core.config).has(zone))
       view.problem_data = TimeZoneUnknown{zone};
   return view;
-}
-
-Why why_off(const Cluster& cluster, const std::string& pool) {
-  const Compute* compute = instance_of(cluster.state, pool);
-  if (compute == nullptr || !is_off(*compute)) return {};
-  InstanceIsStopped reason{pool, compute->instance->why, {}};
-  const auto starts = [](InstanceAction action) { return action == InstanceAction::start; };
-  if (const auto next = next_firing(cluster.config, *compute, cluster.now, starts)) {
-    const std::string zone = zone_of(next->schedule->trigger);
-    reason.starts = InstanceIsStopped::Start{
-        next->at, to_string(zones_of(cluster.config).local(zone, next->at)), zone};
-  }
-  return reason;
 }
 
 std::optional<Error> refused_by_zones(const CoreConfig& config, const ComputeSpec& spec) {

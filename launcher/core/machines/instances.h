@@ -20,10 +20,6 @@ Instant next_instance_change(const Context& core, const std::string& target);
 
 InstanceView instance_view(const Context& core, const std::string& target);
 
-// Why no job of the pool can start: its compute instance is stopped. None: it is not, or the pool
-// is of another type.
-Why why_off(const Cluster& cluster, const std::string& pool);
-
 // An error that names the schedule whose time zone does not exist.
 std::optional<Error> refused_by_zones(const CoreConfig& config, const ComputeSpec& spec);
 

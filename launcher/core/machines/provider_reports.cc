@@ -9,12 +9,12 @@
 #include "launcher/core/machines/changes.h"
 #include "launcher/core/machines/rules.h"
 #include "launcher/core/nodes/preemption.h"
+#include "launcher/core/nodes/tokens.h"
+#include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {
 
 namespace {
-
-using Key = MachineCalls::Key;
 
 // At most so long after, `create` asks again for a machine that the provider accepted and has not
 // made yet.
@@ -41,27 +41,24 @@ void take_running(Context& core, const std::string& target, const ProviderEvent&
   const Machine* machine = core.state.computes().find_machine(target, event.machine);
   if (machine == nullptr) return;
   MachineCreated fact = created(core, target, event);
-  const bool is_news = machine->phase == Machine::Phase::wanted || machine->failure ||
-                       machine->about != fact.about || machine->is_held != fact.is_held ||
-                       is_moved(machine->ends, fact.ends);
+  const bool is_news = machine->is_wanted() || machine->failure || machine->about != fact.about ||
+                       machine->is_held != fact.is_held || is_moved(machine->ends, fact.ends);
   const NodeId id = machine->node;
   if (is_news) core.emit(std::move(fact));
   const Node* node = id.value == 0 ? nullptr : core.state.node(id);
   if (node == nullptr || !node->lost) return;
-  MachineCalls::Revival& revival = core.machines.revivals[{target, event.machine}];
+  MachineRecord::Revival& revival = core.machines.record(target, event.machine).revival;
   revival.not_before = core.now + std::max<Duration>(backoff_after(revival.attempts), minutes(1));
   ++revival.attempts;
 }
 
 // The machine has its result: another call may begin for it while this one goes on with others.
 void release(Context& core, const MachineCalls::Call& call, const std::string& name) {
-  const Key key{call.target, name};
-  core.machines.busy.erase(key);
-  core.machines.steps.erase(key);
+  if (MachineRecord* record = core.machines.find(call.target, name)) record->work.reset();
   // What is made later joins with a token that it has already.
   const Compute* compute = core.state.computes().find(call.target);
   const Machine* machine = core.state.computes().find_machine(call.target, name);
-  const bool may_join = core.machines.waiting.count(key) != 0 ||
+  const bool may_join = core.machines.of(call.target, name).waiting ||
                         (machine != nullptr && must_still_join(compute->spec, *machine));
   if (call.verb == ProviderVerb::create && !may_join) forget_tokens(core, call.target, name);
   core.pending.dirty_targets.insert(call.target);
@@ -72,7 +69,7 @@ void wait_for(Context& core, const std::string& target, const ProviderEvent& eve
   // At the same moment for all, so that one call asks for many.
   const std::int64_t step = Duration(kAskAgain).count();
   const Instant due{(core.now.ns / step + 1) * step};
-  core.machines.waiting[{target, event.machine}] = {event.why, due};
+  core.machines.record(target, event.machine).waiting = {event.why, due};
   core.scheduler.topology_changed(target);
 }
 
@@ -101,13 +98,13 @@ void take_listed(const Context& core, MachineCalls::Call& call, const ProviderEv
 }
 
 void end_list(Context& core, const MachineCalls::Call& call) {
-  core.machines.listing.erase(call.target);
   const Compute* compute = core.state.computes().find(call.target);
   if (compute == nullptr) return;
+  MachineCalls::Target& target = core.machines.targets[call.target];
+  target.listing.reset();
   for (const std::string& name : call.open)
     if (compute->machines.count(name) == 0) core.emit(MachineFound{call.target, name});
-  core.machines.list_at[call.target] =
-      compute->machines.empty() ? Instant::never() : core.now + kListEvery;
+  target.list_at = compute->machines.empty() ? Instant::never() : core.now + kListEvery;
   core.pending.dirty_targets.insert(call.target);
 }
 
@@ -154,9 +151,10 @@ void react(Context& core, const ProviderEventInput& input) {
   if (call.verb == ProviderVerb::list) return take_listed(core, call, event);
   if (call.open.count(event.machine) == 0) return;
   const bool is_create = call.verb == ProviderVerb::create;
+  MachineRecord* record = core.machines.find(call.target, event.machine);
   switch (event.kind) {
     case ProviderEvent::Kind::step:
-      core.machines.steps[{call.target, event.machine}] = event.step;
+      if (record != nullptr && record->work) record->work->step = event.step;
       return;
     case ProviderEvent::Kind::warning:
     case ProviderEvent::Kind::notice: return;
@@ -178,8 +176,8 @@ void react(Context& core, const ProviderEventInput& input) {
                    {event.step, event.fault, event.why, !is_create});
       break;
   }
-  if (event.kind != ProviderEvent::Kind::pending)
-    core.machines.waiting.erase({call.target, event.machine});
+  record = core.machines.find(call.target, event.machine);  // null, if the machine is gone now
+  if (record != nullptr && event.kind != ProviderEvent::Kind::pending) record->waiting.reset();
   call.open.erase(event.machine);
   release(core, call, event.machine);
 }
@@ -195,12 +193,13 @@ void react(Context& core, const ProviderEndedInput& input) {
   core.machines.calls.erase(found);
   if (call.verb == ProviderVerb::list) return end_list(core, call);
   for (const std::string& name : call.open) {
-    core.machines.waiting.erase({call.target, name});
-    const auto step = core.machines.steps.find({call.target, name});
-    const bool has_begun = step != core.machines.steps.end();
+    std::string step(kCallStep);
+    if (MachineRecord* record = core.machines.find(call.target, name)) {
+      record->waiting.reset();
+      if (record->work) step = record->work->step.value_or(step);
+    }
     fail_machine(core, call.target, name,
-                 {has_begun ? step->second : std::string(kCallStep), input.fault, input.why,
-                  call.verb == ProviderVerb::remove});
+                 {step, input.fault, input.why, call.verb == ProviderVerb::remove});
     release(core, call, name);
   }
 }

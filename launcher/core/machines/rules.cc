@@ -11,6 +11,7 @@
 #include "launcher/core/machines/life.h"
 #include "launcher/core/machines/scaling.h"
 #include "launcher/core/nodes/nodes.h"
+#include "launcher/core/placement/machine_end.h"
 
 namespace lockstep::launcher {
 
@@ -47,9 +48,10 @@ class TargetRules {
   const Node* node_of(const Machine& machine) const {
     return machine.node.value == 0 ? nullptr : core_.state.node(machine.node);
   }
-  bool is_busy(const std::string& name) const {
-    return core_.machines.busy.count({target_, name}) != 0;
+  const MachineRecord& record_of(const std::string& name) const {
+    return core_.machines.of(target_, name);
   }
+  bool is_busy(const std::string& name) const { return record_of(name).work.has_value(); }
 
   void want(const Compute& compute) {
     if (compute.leaving || is_elastic(compute.spec)) return;
@@ -67,8 +69,7 @@ class TargetRules {
     const bool all_stay = !compute.leaving && compute.spec.source != NodeSource::ssh;
     std::vector<std::string> unwanted;
     for (const auto& [name, machine] : compute.machines)
-      if (machine.phase != Machine::Phase::leaving && !all_stay && hosts.count(name) == 0)
-        unwanted.push_back(name);
+      if (!machine.is_leaving() && !all_stay && hosts.count(name) == 0) unwanted.push_back(name);
     for (std::string& name : unwanted)
       core_.emit(MachineLeaving{target_, std::move(name),
                                 compute.leaving ? Why(TargetDeleted{}) : Why(HostNotOfTarget{}),
@@ -91,19 +92,19 @@ class TargetRules {
   void prepare_leaving(const Compute& compute) {
     std::vector<std::string> leaving;
     for (const auto& [name, machine] : compute.machines)
-      if (machine.phase == Machine::Phase::leaving) leaving.push_back(name);
+      if (machine.is_leaving()) leaving.push_back(name);
     for (const std::string& name : leaving) {
       const Machine machine = compute.machines.at(name);
       if (const Node* node = node_of(machine)) {
         if (!node->drain)
           core_.emit(NodeDrainChanged{node->id, true, "its machine leaves target " + target_});
-        if (machine.force) give_up_parts(core_, *node, MachineForced{});
+        if (machine.is_forced()) give_up_parts(core_, *node, MachineForced{});
       }
-      if (machine.force) stop_creation(compute, name);
+      if (machine.is_forced()) stop_creation(compute, name);
       if (is_busy(name) || !machine.failure) continue;
-      if (!machine.reached && core_.machines.untouched.count({target_, name}) != 0)
+      if (!machine.reached && record_of(name).is_untouched)
         end_machine(core_, target_, name, MachineNeverReached{});
-      else if (machine.force && machine.failure->removing)
+      else if (machine.is_forced() && machine.failure->removing)
         end_machine(core_, target_, name, MachineForgotten{why_failed(*machine.failure)});
     }
   }
@@ -111,31 +112,29 @@ class TargetRules {
   // A `create` that hangs must not hold up a removal by force. It goes on while one of its machines
   // is wanted.
   void stop_creation(const Compute& compute, const std::string& name) {
-    const auto busy = core_.machines.busy.find({target_, name});
-    if (busy == core_.machines.busy.end()) return;
-    MachineCalls::Call& call = core_.machines.calls.at(busy->second);
+    const auto& work = record_of(name).work;
+    if (!work) return;
+    MachineCalls::Call& call = core_.machines.calls.at(work->call);
     if (call.verb != ProviderVerb::create || call.is_stopping) return;
     for (const std::string& other : call.open) {
       const auto machine = compute.machines.find(other);
-      if (machine != compute.machines.end() && machine->second.phase != Machine::Phase::leaving)
-        return;
+      if (machine != compute.machines.end() && !machine->second.is_leaving()) return;
     }
     call.is_stopping = true;
-    core_.act(StopProvider{busy->second});
+    core_.act(StopProvider{work->call});
   }
 
   bool may_remove(const Machine& machine) const {
     const Node* node = node_of(machine);
-    return machine.phase == Machine::Phase::leaving && (node == nullptr || node->parts.empty());
+    return machine.is_leaving() && (node == nullptr || node->parts.empty());
   }
   bool must_create(const ComputeSpec& spec, const std::string& name, const Machine& machine) const {
-    if (machine.phase == Machine::Phase::leaving) return false;
+    if (machine.is_leaving()) return false;
     const Node* node = node_of(machine);
-    if (core_.machines.refresh.count({target_, name}) != 0) return true;
+    const MachineRecord& record = record_of(name);
+    if (record.must_refresh) return true;
     if (node == nullptr) return !must_still_join(spec, machine);
-    if (!node->lost) return false;
-    const auto revival = core_.machines.revivals.find({target_, name});
-    return revival == core_.machines.revivals.end() || revival->second.not_before <= core_.now;
+    return node->lost && record.revival.not_before <= core_.now;
   }
 
   void call_provider(const Compute& compute) {
@@ -143,7 +142,7 @@ class TargetRules {
     CallProvider create{0, target_, ProviderVerb::create, {}};
     CallProvider remove{0, target_, ProviderVerb::remove, {}};
     for (const auto& [name, machine] : compute.machines) {
-      const bool asked_for = core_.machines.refresh.count({target_, name}) != 0;
+      const bool asked_for = record_of(name).must_refresh;
       if (is_busy(name) || (due_at(name, machine) > core_.now && !asked_for)) continue;
       const bool creates = must_create(compute.spec, name, machine), removes = may_remove(machine);
       // One that failed before is called alone: it must not hold up the others again.
@@ -162,26 +161,25 @@ class TargetRules {
 
   // When the next call for the machine may begin.
   Instant due_at(const std::string& name, const Machine& machine) const {
-    const auto waiting = core_.machines.waiting.find({target_, name});
-    const bool is_waiting =
-        waiting != core_.machines.waiting.end() && machine.phase != Machine::Phase::leaving;
-    return is_waiting ? std::max(machine.not_before, waiting->second.not_before)
-                      : machine.not_before;
+    const auto& waiting = record_of(name).waiting;
+    const bool is_waiting = waiting && !machine.is_leaving();
+    return is_waiting ? std::max(machine.not_before, waiting->not_before) : machine.not_before;
   }
 
   // What a launcher forgot (its home was restored from a backup, a machine was given up by force)
   // is found in its provider's list.
   void list(const Compute& compute) {
-    MachineCalls& all = core_.machines;
-    if (core_.stopping || !is_elastic(compute.spec) || compute.spec.source == NodeSource::ssh ||
-        all.listing.count(target_) != 0)
+    if (core_.stopping || !is_elastic(compute.spec) || compute.spec.source == NodeSource::ssh)
       return;
-    const auto due = all.list_at.try_emplace(target_, core_.now).first;
-    if (due->second == Instant::never() && !compute.machines.empty())
-      due->second = core_.now + kListEvery;
-    if (due->second > core_.now) return;
+    MachineCalls& all = core_.machines;
+    MachineCalls::Target& target = all.targets[target_];
+    if (target.listing) return;
+    if (!target.list_at) target.list_at = core_.now;
+    if (target.list_at == Instant::never() && !compute.machines.empty())
+      target.list_at = core_.now + kListEvery;
+    if (target.list_at > core_.now) return;
     const std::uint64_t call = ++all.last;
-    all.listing[target_] = call;
+    target.listing = call;
     all.calls[call] = {target_, ProviderVerb::list, {}, {}};
     core_.act(CallProvider{call, target_, ProviderVerb::list, {}});
   }
@@ -192,9 +190,10 @@ class TargetRules {
     call.call = ++all.last;
     std::set<std::string> machines(call.machines.begin(), call.machines.end());
     for (const std::string& name : machines) {
-      all.busy[{target_, name}] = call.call;
-      all.refresh.erase({target_, name});
-      if (call.verb == ProviderVerb::create) all.untouched.erase({target_, name});
+      MachineRecord& record = all.record(target_, name);
+      record.work = {call.call, {}};
+      record.must_refresh = false;
+      if (call.verb == ProviderVerb::create) record.is_untouched = false;
     }
     all.calls[call.call] = {target_, call.verb, machines, machines};
     core_.act(std::move(call));
@@ -207,17 +206,16 @@ class TargetRules {
       if (is_busy(name)) continue;
       if (must_still_join(compute.spec, machine)) due = std::min(due, machine.since + kJoinWithin);
       if (const Instant next = due_at(name, machine); next > core_.now) due = std::min(due, next);
-      const auto revival = core_.machines.revivals.find({target_, name});
+      const Instant revival = record_of(name).revival.not_before;
       const Node* node = node_of(machine);
-      if (node != nullptr && node->lost && revival != core_.machines.revivals.end() &&
-          revival->second.not_before > core_.now)
-        due = std::min(due, revival->second.not_before);
+      if (node != nullptr && node->lost && revival > core_.now) due = std::min(due, revival);
     }
     due = std::min({due, next_scaling(core_, target_), next_instance_change(core_, target_),
                     next_end(compute, core_.now)});
-    const auto list_at = core_.machines.list_at.find(target_);
-    if (list_at != core_.machines.list_at.end() && list_at->second > core_.now)
-      due = std::min(due, list_at->second);
+    const auto known = core_.machines.targets.find(target_);
+    const auto list_at =
+        known == core_.machines.targets.end() ? std::nullopt : known->second.list_at;
+    if (list_at > core_.now) due = std::min(due, *list_at);
     const TimerKey key{TimerKey::Kind::machines, {}, {}, target_};
     if (due == Instant::never())
       core_.retries.clear(key);

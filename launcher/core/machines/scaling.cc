@@ -9,17 +9,15 @@
 #include "common/domain/why/nodes/machines.h"
 #include "launcher/core/machines/changes.h"
 #include "launcher/core/machines/free_names.h"
-#include "launcher/core/machines/life.h"
-#include "launcher/core/nodes/size_check.h"
 #include "launcher/core/placement/host_labels.h"
+#include "launcher/core/placement/machine_end.h"
 #include "launcher/core/placement/node_fit.h"
-#include "launcher/core/placement/rdma_fabric.h"
+#include "launcher/core/placement/wait_for_machines.h"
 #include "launcher/core/queue/quotas.h"
+#include "launcher/core/queue/scheduler.h"
 
 namespace lockstep::launcher {
 namespace {
-
-using Key = MachineCalls::Key;
 
 // The machines of a target, by what can be expected of them.
 struct Supply {
@@ -46,22 +44,20 @@ Supply supply_of(const Context& core, const std::string& target, const Compute& 
   const Cluster cluster = core.cluster();
   for (const auto& [name, machine] : compute.machines) {
     ++supply.total;
-    const Key key{target, name};
+    const MachineRecord& record = core.machines.of(target, name);
     const Node* node = machine.node.value == 0 ? nullptr : core.state.node(machine.node);
-    if (machine.phase == Machine::Phase::leaving) {
+    if (machine.is_leaving()) {
       ++supply.leaving;
     } else if (node == nullptr) {
       ++supply.coming;
-      if (core.machines.busy.count(key) == 0) supply.not_begun.push_back(name);
+      if (!record.work) supply.not_begun.push_back(name);
     } else if (!node->parts.empty()) {
       ++supply.busy;
     } else if (is_expected(cluster, *node)) {
       ++supply.coming;
     } else {
       ++(why_unusable(cluster, *node) ? supply.unusable : supply.idle);
-      const auto since = core.machines.idle_since.find(key);
-      supply.without_work.emplace_back(
-          since == core.machines.idle_since.end() ? core.now : since->second, name);
+      supply.without_work.emplace_back(record.idle_since.value_or(core.now), name);
     }
   }
   std::sort(supply.without_work.begin(), supply.without_work.end());
@@ -126,20 +122,6 @@ class Packer {
   std::optional<Room> whole_;  // unknown: each part needs a machine of its own
   std::vector<Room> rooms_;
 };
-
-// True if a machine of this target cannot run the job; false if it can, or if nobody knows yet.
-bool unfit(const Cluster& cluster, const std::string& target, const Shape& shape) {
-  if (excludes_new_machines(cluster, target, shape)) return true;
-  const Compute* compute = cluster.state.computes().find(target);
-  if (compute != nullptr && outlives_machines(*compute, shape.lasts)) return true;
-  const MachineSamples* samples = cluster.samples;
-  if (samples == nullptr) return false;
-  if (samples->why_lacking(target, shape.run_as, cluster.now) != nullptr) return true;
-  const Inventory* sample = samples->of(target);
-  if (sample == nullptr) return false;
-  if (shape.rdma == Rdma::required && why_no_rdma(*sample, shape.nodes == 1)) return true;
-  return static_cast<bool>(too_small(*sample, shape));
-}
 
 // A compute instance that is on is a cluster of exactly one machine.
 Scale scale_of(const Compute& compute) {
@@ -253,10 +235,12 @@ class Scaler {
   void note_idle_machines() {
     for (const auto& [name, machine] : compute_.machines) {
       const Node* node = machine.node.value == 0 ? nullptr : core_.state.node(machine.node);
-      if (node != nullptr && node->parts.empty() && node->session)
-        core_.machines.idle_since.try_emplace({target_, name}, core_.now);
-      else
-        core_.machines.idle_since.erase({target_, name});
+      const bool is_idle = node != nullptr && node->parts.empty() && node->session;
+      auto& idle_since = core_.machines.record(target_, name).idle_since;
+      if (!is_idle)
+        idle_since.reset();
+      else if (!idle_since)
+        idle_since = core_.now;
     }
   }
 
@@ -264,7 +248,7 @@ class Scaler {
   void give_back_failures() {
     std::vector<std::pair<std::string, Why>> leave;
     for (const auto& [name, machine] : compute_.machines) {
-      if (machine.phase == Machine::Phase::leaving) continue;
+      if (machine.is_leaving()) continue;
       const Node* node = machine.node.value == 0 ? nullptr : core_.state.node(machine.node);
       if (node != nullptr && node->lost)
         leave.emplace_back(name, MachineNodeLost{*node->lost});
@@ -313,7 +297,7 @@ class Scaler {
   void dismiss_all(const Why& why) {
     std::vector<std::string> names;
     for (const auto& [name, machine] : compute_.machines)
-      if (machine.phase != Machine::Phase::leaving) names.push_back(name);
+      if (!machine.is_leaving()) names.push_back(name);
     for (const std::string& name : names) dismiss(name, why);
   }
 
@@ -326,11 +310,6 @@ class Scaler {
   const Compute& compute_;  // of the state, so it follows the facts
   const Scale scale_;
 };
-
-const Compute* elastic(const State& state, const std::string& target) {
-  const Compute* compute = state.computes().find(target);
-  return compute != nullptr && is_elastic(compute->spec) && !compute->leaving ? compute : nullptr;
-}
 
 }  // namespace
 
@@ -372,42 +351,6 @@ ScalingView scaling_view(const Context& core, const std::string& target) {
     view.failure_data = MachinesLackAccount{lacking->first, lacking->second};
   if (compute->not_before > core.now) view.retry_at = compute->not_before;
   return view;
-}
-
-namespace {
-
-// What a provider says of the first machine that it has accepted and not made.
-Why why_machines_wait(const Cluster& cluster, const std::string& target) {
-  if (cluster.calls == nullptr) return {};
-  const auto& waiting = cluster.calls->waiting;
-  const auto first = waiting.lower_bound({target, ""});
-  return first != waiting.end() && first->first.first == target ? first->second.why : Why();
-}
-
-}  // namespace
-
-Why waits_for_machines(const Cluster& cluster, const std::string& pool, const Shape& shape) {
-  const State& state = cluster.state;
-  const Compute* compute = elastic(state, pool);
-  if (compute == nullptr) return {};
-  const int hosts = static_cast<int>(compute->spec.hosts.size());
-  if (compute->spec.source == NodeSource::ssh && shape.nodes > hosts)
-    return NeedsMoreHosts{asked_for(shape), pool, hosts};
-  if (shape.nodes > most_machines(compute->spec) || unfit(cluster, pool, shape)) return {};
-  WaitsForMachines reason;
-  reason.asked = asked_for(shape);
-  reason.target = pool;
-  reason.nodes = static_cast<std::int64_t>(state.computes().nodes_of(pool).size());
-  for (const auto& [name, machine] : compute->machines) {
-    if (machine.phase == Machine::Phase::leaving)
-      ++reason.leaving;
-    else if (machine.node.value == 0)
-      ++reason.coming;
-  }
-  reason.pending = why_machines_wait(cluster, pool);
-  reason.failure = compute->failure;
-  if (compute->failure && compute->not_before > cluster.now) reason.retry_at = compute->not_before;
-  return reason;
 }
 
 }  // namespace lockstep::launcher

@@ -24,8 +24,4 @@ Instant next_scaling(const Context& core, const std::string& target);
 
 ScalingView scaling_view(const Context& core, const std::string& target);
 
-// Why the job waits for machines that are made or could be made; none if more machines would not
-// help it.
-Why waits_for_machines(const Cluster& cluster, const std::string& pool, const Shape& shape);
-
 }  // namespace lockstep::launcher

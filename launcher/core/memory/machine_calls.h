@@ -1,9 +1,11 @@
 #pragma once
-// The calls of providers that are in progress. Not part of State: after a restart no call is in
-// progress, and machines/rules.h calls again.
+// The calls of providers that are in progress, and what is known beside the state of the machines
+// and targets that they work on. Not part of State: after a restart no call is in progress, and
+// machines/rules.h calls again.
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,8 +16,33 @@
 
 namespace lockstep::launcher {
 
+// One machine, until it is gone: effects.cc then forgets the record.
+struct MachineRecord {
+  struct Work {
+    std::uint64_t call = 0;
+    std::optional<std::string> step;  // that runs now; none: the provider has named none yet
+  };
+  // The provider accepted the machine, and will make it when it can: `create` asks again then.
+  struct Waiting {
+    Why why;
+    Instant not_before;
+  };
+  // When an agent on a LOST node may be started again.
+  struct Revival {
+    int attempts = 0;
+    Instant not_before;
+  };
+  std::optional<Work> work;  // a call works on it
+  std::optional<Waiting> waiting;
+  Revival revival;
+  std::optional<Instant> idle_since;  // of an elastic target; its node holds no part
+  // The last `create` of this process failed before it installed anything. A machine of which that
+  // is not known may have been reached by a call whose result was lost in a crash.
+  bool is_untouched = false;
+  bool must_refresh = false;  // `create` is wanted although it has a node
+};
+
 struct MachineCalls {
-  using Key = std::pair<std::string, std::string>;  // target, machine
   struct Call {
     std::string target;
     ProviderVerb verb = ProviderVerb::create;
@@ -23,33 +50,39 @@ struct MachineCalls {
     std::set<std::string> machines;
     bool is_stopping = false;
   };
-  // When an agent on a LOST node may be started again.
-  struct Revival {
-    int attempts = 0;
-    Instant not_before;
+  // One target, until it is deleted.
+  struct Target {
+    std::map<std::string, MachineRecord> machines;
+    std::optional<std::uint64_t> listing;  // the call of `list` that runs
+    std::optional<Instant> list_at;        // when the next one is due
+    Instant schedules_seen;                // of a compute instance; looked at up to then
   };
   std::uint64_t last = 0;
   std::map<std::uint64_t, Call> calls;
-  std::map<Key, std::uint64_t> busy;  // machines in a call
-  std::map<Key, std::string> steps;   // that run now
-  std::map<Key, Revival> revivals;    // of machines whose node is LOST
-  // The last `create` of this process failed before it installed anything. A machine that is not
-  // here may have been reached by a call whose result was lost in a crash.
-  std::set<Key> untouched;
-  std::set<Key> refresh;  // `create` is wanted although they have a node
-  // The provider accepted the machine, and will make it when it can: `create` asks again then.
-  struct Waiting {
-    Why why;
-    Instant not_before;
-  };
-  std::map<Key, Waiting> waiting;
-  std::map<Key, Instant> idle_since;  // of machines of elastic targets whose nodes hold no part
-  // Of each target, the call of `list` that runs, and when the next one is due.
-  std::map<std::string, std::uint64_t> listing;
-  std::map<std::string, Instant> list_at;
-  // Of each compute instance, the time up to which its schedules were looked at.
-  std::map<std::string, Instant> schedules_seen;
+  std::map<std::string, Target> targets;
   std::map<std::string, std::vector<std::string>> held;  // by target, as the shell was told last
+
+  // Null: nothing is known of the machine.
+  MachineRecord* find(const std::string& target, const std::string& machine) {
+    const auto found = targets.find(target);
+    if (found == targets.end()) return nullptr;
+    const auto record = found->second.machines.find(machine);
+    return record == found->second.machines.end() ? nullptr : &record->second;
+  }
+  // To read: an empty one, if nothing is known of the machine.
+  const MachineRecord& of(const std::string& target, const std::string& machine) const {
+    static const MachineRecord kNothing{};
+    const MachineRecord* found = const_cast<MachineCalls*>(this)->find(target, machine);
+    return found == nullptr ? kNothing : *found;
+  }
+  // To remember something of a machine that is there.
+  MachineRecord& record(const std::string& target, const std::string& machine) {
+    return targets[target].machines[machine];
+  }
+  void forget(const std::string& target, const std::string& machine) {
+    if (const auto found = targets.find(target); found != targets.end())
+      found->second.machines.erase(machine);
+  }
 };
 
 }  // namespace lockstep::launcher

@@ -4,16 +4,12 @@
 
 #include <algorithm>
 
-#include "common/base/nearest.h"
 #include "launcher/core/access/users.h"
-#include "launcher/core/names/environment_requests.h"
 #include "launcher/core/names/name_requests.h"
+#include "launcher/core/names/objects.h"
 
 namespace lockstep::launcher {
 namespace {
-
-constexpr std::size_t kMaxVersionsNamed = 10;     // in a refusal
-constexpr std::size_t kMaxNamesCompared = 1'000;  // to find the nearest one
 
 // Asked again, because the answer was lost: it is the newest, and no further one is made.
 std::string version_for(const RegisteredAsset& asset, const AssetName* known, const State& state) {
@@ -43,59 +39,6 @@ std::string many(AssetKind kind, const ArchiveAssetInput& input) {
 }
 
 }  // namespace
-
-Object object_of(const AssetName& name) { return {"", name.project, false, {}}; }
-
-bool may_see(const Principals& principals, const Caller& caller, const AssetName& name) {
-  return is_allowed(principals, caller, Permission::see_names, object_of(name));
-}
-
-const AssetName* seen_asset(const State& state, const Caller& caller, AssetKind kind,
-                            const std::string& name) {
-  const AssetName* known = state.assets().find(kind, name);
-  return known != nullptr && may_see(state.principals(), caller, *known) ? known : nullptr;
-}
-
-bool sees_asset_with(const State& state, const Caller& caller, const Digest& tree) {
-  const auto& names = state.assets().with_tree(tree);
-  return std::any_of(names.begin(), names.end(), [&](const auto& entry) {
-    const auto& [kind, name] = entry.first;
-    return seen_asset(state, caller, kind, name) != nullptr;
-  });
-}
-
-Error no_such_asset(const State& state, const Caller& caller, AssetKind kind,
-                    const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const auto& [key, known] : state.assets().names())
-    if (key.first == kind && names.size() < kMaxNamesCompared &&
-        may_see(state.principals(), caller, known))
-      names.push_back(key.second);
-  const std::string near = nearest(name, names);
-  return make_error(
-      ErrorCode::not_found,
-      fmt::format("there is no {} '{}'; {}`lockstep {} list` shows all", noun_of(kind), name,
-                  near.empty() ? "" : "did you mean '" + near + "'? ", to_string(kind)));
-}
-
-Error no_such_version(const AssetName& known, const std::string& version) {
-  const auto& all = known.versions;
-  const RegisteredAsset& last = all.back().asset;
-  const std::string_view noun = noun_of(kind_of(last));
-  if (version.empty())
-    return make_error(
-        ErrorCode::not_found,
-        fmt::format("all versions of {0} '{1}' are archived, or by others than its owner and "
-                    "those whom the owner lets; name one, or restore it with "
-                    "`lockstep {2} restore -n {1}`",
-                    noun, last.name, to_string(kind_of(last))));
-  std::string versions;
-  for (std::size_t i = all.size(); i > 0 && all.size() - i < kMaxVersionsNamed; --i)
-    versions.append(versions.empty() ? "" : ", ").append(all[i - 1].asset.version);
-  if (all.size() > kMaxVersionsNamed) versions += ", …";
-  return make_error(ErrorCode::not_found, fmt::format("{} '{}' has no version '{}'; it has {}",
-                                                      noun, last.name, version, versions));
-}
 
 Result<Registration> registration_of(const Cluster& cluster, const CreateAssetInput& input) {
   const State& state = cluster.state;

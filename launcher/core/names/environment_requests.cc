@@ -5,43 +5,9 @@
 
 #include "launcher/core/access/users.h"
 #include "launcher/core/names/name_requests.h"
+#include "launcher/core/names/objects.h"
 
 namespace lockstep::launcher {
-
-std::string project_of_new(const Principals& principals, const Caller& caller,
-                           const std::string& wanted) {
-  if (!wanted.empty()) return wanted;
-  std::string only;
-  if (const auto* attempt = std::get_if<AttemptCaller>(&caller)) only = attempt->project;
-  const auto* asker = std::get_if<UserCaller>(&caller);
-  const User* user = asker != nullptr ? principals.user(asker->name) : nullptr;
-  if (user == nullptr) return only.empty() ? std::string(kDefaultProject) : only;
-  for (const Grant& grant : user->grants) {
-    if (grant.role != Role::submitter) continue;
-    if (!only.empty()) return std::string(kDefaultProject);
-    only = grant.project;
-  }
-  return only.empty() ? std::string(kDefaultProject) : only;
-}
-
-Object object_of(const EnvironmentVersion& version) { return {"", version.project, false, {}}; }
-
-bool may_see(const Principals& principals, const Caller& caller,
-             const EnvironmentVersion& version) {
-  return is_allowed(principals, caller, Permission::see_names, object_of(version));
-}
-
-bool sees_context(const State& state, const Caller& caller, const Digest& tree) {
-  const auto is_built_from_it = [&](const EnvironmentVersion& version) {
-    const Digest* context = context_of(version.environment.spec.definition);
-    return context != nullptr && *context == tree;
-  };
-  return std::any_of(state.registered().begin(), state.registered().end(), [&](const auto& name) {
-    const std::vector<EnvironmentVersion>& versions = name.second;
-    return may_see(state.principals(), caller, versions.front()) &&
-           std::any_of(versions.begin(), versions.end(), is_built_from_it);
-  });
-}
 
 void react(Context& core, const CreateEnvironmentInput& input) {
   RegisteredEnvironment environment = input.environment;

@@ -9,16 +9,6 @@ void react(Context& core, const CreateEnvironmentInput& input);
 void react(Context& core, const PruneEnvironmentsInput& input);
 void react(Context& core, const ArchiveEnvironmentInput& input);
 
-// The project of a job or an environment name that the caller creates: `wanted` if it is not empty,
-// else the only project that the caller may submit into, else the default project.
-std::string project_of_new(const Principals& principals, const Caller& caller,
-                           const std::string& wanted);
-Object object_of(const EnvironmentVersion& version);
-bool may_see(const Principals& principals, const Caller& caller, const EnvironmentVersion& version);
-// True if an environment that the caller may see is built from this tree. Then the caller's jobs
-// may be built from it as well.
-bool sees_context(const State& state, const Caller& caller, const Digest& tree);
-
 // Makes the nodes solve and build the job's environment again, for the job's account alone.
 void rebuild_environment(Context& core, const JobId& job, const std::string& by);
 // Gives the job's family the locks of its account, if it has none yet: people's jobs decide what a

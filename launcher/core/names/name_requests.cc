@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "launcher/core/access/users.h"
-#include "launcher/core/names/asset_requests.h"
+#include "launcher/core/names/objects.h"
 #include "launcher/core/queue/quotas.h"
 
 namespace lockstep::launcher {
@@ -29,14 +29,6 @@ bool has_version(const State& state, const NameKey& key, const std::string& vers
   if (key.kind == NameKind::environment) return state.registered(key.name, version) != nullptr;
   const AssetName* known = state.assets().find(asset_kind_of(key.kind), key.name);
   return known != nullptr && known->find(version) != nullptr;
-}
-
-Error no_such_name(const State& state, const Caller& caller, const NameKey& key) {
-  if (key.kind != NameKind::environment)
-    return no_such_asset(state, caller, asset_kind_of(key.kind), key.name);
-  return make_error(
-      ErrorCode::not_found,
-      fmt::format("there is no environment '{}'; `lockstep environment list` shows all", key.name));
 }
 
 // Why the user cannot be let add versions; "": they can.
@@ -159,25 +151,6 @@ std::optional<Error> why_not_changed(const Cluster& cluster, const OwnedName& na
 
 }  // namespace
 
-Object object_of(const NameKey& key, const OwnedName& name) {
-  Object object{name.owner, name.project, false, {}};
-  object.grants = &name.grants;
-  object.called = fmt::format("{} share {}", to_string(key.kind), key.name);
-  return object;
-}
-
-const OwnedName* name_to_manage(Context& core, const ReplyTo& reply, const Caller& caller,
-                                const NameKey& key) {
-  const OwnedName* name = core.state.names().find(key.kind, key.name);
-  if (name == nullptr) {
-    const Error error = no_such_name(core.state, caller, key);
-    core.refuse(reply, error.code, error.message);
-    return nullptr;
-  }
-  return permitted(core, reply, caller, Permission::manage_names, object_of(key, *name)) ? name
-                                                                                         : nullptr;
-}
-
 bool expect_version(Context& core, const ReplyTo& reply, const NameKey& key,
                     const std::string& version) {
   if (version.empty() || has_version(core.state, key, version)) return true;
@@ -185,20 +158,6 @@ bool expect_version(Context& core, const ReplyTo& reply, const NameKey& key,
               fmt::format("{} has no version '{}'; `lockstep {} list -n {}` shows all",
                           describe(key), version, to_string(key.kind), key.name));
   return false;
-}
-
-const OwnedName* seen_name(const State& state, const Caller& caller, const NameKey& key) {
-  const OwnedName* name = state.names().find(key.kind, key.name);
-  const bool is_seen = name != nullptr && is_allowed(state.principals(), caller,
-                                                     Permission::see_names, object_of(key, *name));
-  return is_seen ? name : nullptr;
-}
-
-NameClaim claim_to_register(const State& state, const Caller& caller, const NameKey& key,
-                            const std::string& project) {
-  if (const OwnedName* name = seen_name(state, caller, key))
-    return {Permission::write_names, object_of(key, *name)};
-  return {Permission::create_names, Object{"", project, false, {}}};
 }
 
 // Names are unique in the launcher, so that NAME@latest means one thing in every project. Of a name

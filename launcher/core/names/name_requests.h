@@ -10,25 +10,9 @@ void react(Context& core, const ShareNameInput& input);
 void react(Context& core, const DeleteVersionsInput& input);
 void react(Context& core, const AnnotateVersionInput& input);
 
-// The name as an object of requests. The name must outlive it.
-Object object_of(const NameKey& key, const OwnedName& name);
-// Null: there is no such name, or the caller may not manage it; the request was refused.
-const OwnedName* name_to_manage(Context& core, const ReplyTo& reply, const Caller& caller,
-                                const NameKey& key);
 // False: the name has no such version, and the request was refused. `version` "": any will do.
 bool expect_version(Context& core, const ReplyTo& reply, const NameKey& key,
                     const std::string& version);
-// Null: it is nobody's, or the caller may not see it.
-const OwnedName* seen_name(const State& state, const Caller& caller, const NameKey& key);
-
-// What registering a version under the name wants. A name that the caller may not see is as good as
-// new here; that it is taken says why_not_registered().
-struct NameClaim {
-  Permission permission = Permission::create_names;
-  Object object;
-};
-NameClaim claim_to_register(const State& state, const Caller& caller, const NameKey& key,
-                            const std::string& project);
 
 // Why the caller may not register a version under the name. `wanted`: the project that the request
 // names; "": none. `project`: that of the name if it is new.

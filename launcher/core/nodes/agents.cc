@@ -9,8 +9,10 @@
 #include "launcher/core/attempts/reports.h"
 #include "launcher/core/memory/sessions.h"
 #include "launcher/core/nodes/health.h"
+#include "launcher/core/nodes/machine_claims.h"
 #include "launcher/core/nodes/preemption.h"
 #include "launcher/core/nodes/shared_machine.h"
+#include "launcher/core/queue/wake.h"
 
 namespace lockstep::launcher {
 

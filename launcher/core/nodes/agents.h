@@ -2,7 +2,7 @@
 // Reactions to the messages of agents: session openings, heartbeats, and observations.
 
 #include "launcher/core/base/context.h"
-#include "launcher/core/core.h"
+#include "launcher/core/base/step.h"
 
 namespace lockstep::launcher {
 

@@ -6,6 +6,7 @@
 #include "common/domain/why/nodes/losses.h"
 #include "launcher/core/attempts/fences.h"
 #include "launcher/core/attempts/reports.h"
+#include "launcher/core/queue/wake.h"
 
 namespace lockstep::launcher {
 
@@ -54,11 +55,6 @@ void heard(Context& core, NodeId node) {
   if (was_silent || was_lost) tell(core, node, Liveness::alive, {});
   if (was_silent) record_attempts(core, node, Event::Kind::node_heard, NodeReportsAgain{});
   if (back) node_came_back(core, node);
-}
-
-void usability_changed(Context& core, const Node& node) {
-  core.scheduler.capacity_changed(node.pool);
-  if (!node.machine.empty()) core.pending.dirty_targets.insert(node.pool);
 }
 
 void arm_node_timer(Context& core, NodeId node) {

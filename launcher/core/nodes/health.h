@@ -7,9 +7,6 @@
 namespace lockstep::launcher {
 
 void heard(Context& core, NodeId node);
-// What the launcher knows of the node beside facts changed, so that it may take work again: jobs
-// that wait are looked at, and an elastic target, which counts machines by whether they can.
-void usability_changed(Context& core, const Node& node);
 void arm_node_timer(Context& core, NodeId node);
 void node_silent(Context& core, NodeId node);  // its timer fired
 // Gives up all parts that are assigned to the node.

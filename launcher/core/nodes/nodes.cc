@@ -7,10 +7,10 @@
 #include "launcher/core/access/users.h"
 #include "launcher/core/attempts/fences.h"
 #include "launcher/core/base/counted.h"
-#include "launcher/core/machines/changes.h"
+#include "launcher/core/base/no_such.h"
 #include "launcher/core/names/environment_requests.h"
-#include "launcher/core/nodes/shared_machine.h"
-#include "launcher/core/targets/compute_requests.h"
+#include "launcher/core/nodes/machine_claims.h"
+#include "launcher/core/nodes/tokens.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {
@@ -63,10 +63,6 @@ bool must_wait(const CoreConfig& config, Approval approval) {
 
 }  // namespace
 
-std::string token_id(const Digest& secret_hash) {
-  return secret_hash.hex().substr(0, kTokenIdCharacters);
-}
-
 // What runs there counts as lost, and what ended there without a verdict counts as nothing: its
 // node may have made it up.
 void give_up_parts(Context& core, const Node& node, const Why& why) {
@@ -114,7 +110,7 @@ void react(Context& core, const DrainInput& input) {
     return;
   }
   const Machine* machine = core.state.computes().find_machine(node->pool, node->machine);
-  if (!input.drain && machine != nullptr && machine->phase == Machine::Phase::leaving)
+  if (!input.drain && machine != nullptr && machine->is_leaving())
     return core.refuse(input.reply, ErrorCode::conflict,
                        fmt::format("node {} takes no work any more, because its machine leaves: {}",
                                    node->name, words::text_of(machine->why)));
@@ -278,7 +274,7 @@ namespace {
 // nothing of it can run.
 bool may_join_as_machine(Context& core, const JoinInput& input, const Token& grant) {
   const Machine* machine = core.state.computes().find_machine(grant.pool, grant.machine);
-  if (machine == nullptr || machine->phase == Machine::Phase::leaving) {
+  if (machine == nullptr || machine->is_leaving()) {
     core.refuse(
         input.reply, ErrorCode::permission_denied,
         fmt::format("machine {} is being removed from target '{}'", grant.machine, grant.pool));

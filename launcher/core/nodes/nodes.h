@@ -15,8 +15,6 @@ void react(Context& core, const JoinInput& input);
 
 // Gives up every part of the node; what runs there counts as lost, and the retry is not charged.
 void give_up_parts(Context& core, const Node& node, const Why& why);
-// The name of a token among people: the first characters of its hash.
-std::string token_id(const Digest& secret_hash);
 
 // Gives up its parts, removes the node and revokes its key. `by`: who did, in the words of
 // NodeRemoved.

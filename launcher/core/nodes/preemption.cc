@@ -5,7 +5,7 @@
 #include "common/domain/why/jobs/ends.h"
 #include "common/domain/why/nodes/losses.h"
 #include "common/domain/why/nodes/machines.h"
-#include "launcher/core/machines/life.h"
+#include "launcher/core/placement/machine_end.h"
 
 namespace lockstep::launcher {
 
@@ -52,7 +52,7 @@ void give_back_machine(Context& core, const Node& node) {
   const Compute* compute = core.state.computes().find(node.pool);
   const Machine* machine = core.state.computes().find_machine(node.pool, node.machine);
   if (compute == nullptr || machine == nullptr || !is_elastic(compute->spec)) return;
-  if (machine->phase == Machine::Phase::leaving) return;
+  if (machine->is_leaving()) return;
   core.emit(MachineLeaving{node.pool, node.machine, MachineTakenAway{node.notice->why}, false});
 }
 

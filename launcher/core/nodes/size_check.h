@@ -16,14 +16,6 @@ inline constexpr double kMemoryTolerance = 0.1;
 // What the node has less of; none: it has all that the size promises.
 Why shortfall(const Inventory& inventory, const Size& size);
 
-// The size of a target's machines; null: it has none, or none that is known.
-const Size* size_of_target(const Cluster& cluster, const std::string& target);
-
-// True if a machine that the target does not have yet could not run a part: by the target's size,
-// or because new machines have no labels but those of the target and of its hosts, and names that
-// nobody knows.
-bool excludes_new_machines(const Cluster& cluster, const std::string& target, const Shape& shape);
-
 // Checks one node, all nodes of a target, or all nodes of the targets with this size again.
 void check_size_of_node(Context& core, NodeId node);
 void check_size_of_target(Context& core, const std::string& target);

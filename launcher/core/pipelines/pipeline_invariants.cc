@@ -21,11 +21,11 @@ class PipelineChecker {
       open += all[i].phase == Phase::waiting || all[i].phase == Phase::running ? 1 : 0;
     }
     expect(job_.steps->all_over() == (open == 0), "", "is over exactly when all its steps are");
-    if (job_.finish && job_.finish->status == JobStatus::completed)
+    if (job_.finish() && job_.finish()->status == JobStatus::completed)
       expect(std::all_of(all.begin(), all.end(),
                          [](const Steps::Step& step) { return step.phase == Phase::completed; }),
              "", "is Completed only if all its steps are");
-    if (job_.finish)
+    if (job_.finish())
       expect(job_.steps->running().empty(), "", "is final only when no step runs any more");
     return std::move(violations_);
   }
@@ -56,10 +56,10 @@ class PipelineChecker {
     if (own == nullptr) return;
     expect(own->spec.parent == job_.id && own->spec.step == step.name, step.name,
            "has a job that is its own");
-    expect(own->finish.has_value() == (at.phase != Phase::running), step.name,
+    expect(own->is_final() == (at.phase != Phase::running), step.name,
            "runs exactly until its job is final");
-    if (own->finish)
-      expect((own->finish->status == JobStatus::completed) == (at.phase == Phase::completed),
+    if (own->finish())
+      expect((own->finish()->status == JobStatus::completed) == (at.phase == Phase::completed),
              step.name, "ended as its job did");
     if (at.phase == Phase::completed && !own->spec.outputs.empty())
       expect(own->merged.has_value(), step.name, "is Completed only with its outputs merged");

@@ -12,12 +12,12 @@
 #include "launcher/core/access/users.h"
 #include "launcher/core/attempts/merging.h"
 #include "launcher/core/attempts/verdict.h"
-#include "launcher/core/jobs/requests.h"
+#include "launcher/core/jobs/cancel.h"
+#include "launcher/core/jobs/refusals.h"
 #include "launcher/core/jobs/retention.h"
 #include "launcher/core/jobs/step_names.h"
 #include "launcher/core/jobs/target_choice.h"
 #include "launcher/core/names/environment_requests.h"
-#include "launcher/core/queue/quotas.h"
 #include "launcher/state/jobs/step_key.h"
 
 namespace lockstep::launcher {
@@ -76,7 +76,7 @@ void cancel_queued(Context& core, const Job& job) {
   const Why by = PipelineFailed{job.id, step_at(job, *job.steps->first_failed()).name};
   for (const std::size_t index : std::set<std::size_t>(job.steps->running())) {
     const Job* own = core.state.job(job.steps->all()[index].job);
-    const bool waits = own->phase == Job::Phase::waiting && own->attempts.empty();
+    const bool waits = own->is_waiting() && own->attempts.empty();
     if (waits && step_at(job, index).role != StepRole::on_finalize) cancel(core, own->id, by);
   }
 }
@@ -192,7 +192,7 @@ ExitReport report_of(const State& state, const Job& job, Instant now) {
   report.time = now;
   if (!job.steps->any_unsuccessful()) return report;
   if (const auto first = job.steps->first_failed()) {
-    report = state.job(job.steps->all()[*first].job)->finish->report;
+    report = state.job(job.steps->all()[*first].job)->finish()->report;
   } else {
     report.cause = Cause::start_failed;
     report.exit_code = 125;
@@ -248,35 +248,12 @@ void advance_pipeline(Context& core, const Job& job) {
   if (job.steps->all_over()) end(core, job);
 }
 
-std::vector<Refusal> refusals_of_steps(const Cluster& cluster, const JobSpec& spec,
-                                       const Judging& how) {
-  std::vector<Refusal> found;
-  std::set<std::string> messages;
-  const auto add = [&](Refusal refusal, const PipelineStep& step) {
-    if (!messages.insert(refusal.error.message).second) return;
-    refusal.step = step.name;
-    found.push_back(std::move(refusal));
-  };
-  for (const PipelineStep& step : spec.pipeline->steps) {
-    JobSpec one = step.spec;
-    one.submitter = spec.submitter;
-    one.project = spec.project;
-    one.run_as = spec.run_as;
-    if (how.what == Judging::What::all) {
-      if (auto choice = choose_target(cluster, one)) one.compute = std::move(choice->target);
-      if (auto error = refused_by_quota(cluster, one, {}, {})) add({*std::move(error)}, step);
-    }
-    for (Refusal& refusal : refusals_of_nodes(cluster, one, how)) add(std::move(refusal), step);
-  }
-  return found;
-}
-
 Why why_of_steps(const State& state, const Job& job) {
   const Steps& steps = *job.steps;
   if (job.cancel_by) return WaitsForStepsToStop{static_cast<int>(steps.running().size())};
   std::size_t queued = 0;
   for (const std::size_t index : steps.running())
-    if (state.job(steps.all()[index].job)->phase == Job::Phase::waiting) ++queued;
+    if (state.job(steps.all()[index].job)->is_waiting()) ++queued;
   const std::size_t running = steps.running().size() - queued;
   WaitsForSteps waits{static_cast<int>(running),
                       static_cast<int>(queued),
@@ -291,8 +268,8 @@ Why why_it_failed(const State& state, const Job& job) {
   if (const auto first = job.steps->first_failed()) {
     const JobId& id = all[*first].job;
     const Job* failed = state.job(id);
-    if (failed == nullptr || !failed->finish) return {};
-    return StepEndedBadly{step_at(job, *first).name, id, failed->finish->report.why};
+    if (failed == nullptr || !failed->finish()) return {};
+    return StepEndedBadly{step_at(job, *first).name, id, failed->finish()->report.why};
   }
   const auto skipped = std::find_if(all.begin(), all.end(), [](const Steps::Step& step) {
     return step.phase == Steps::Phase::skipped;

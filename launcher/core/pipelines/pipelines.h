@@ -5,17 +5,11 @@
 #include <vector>
 
 #include "launcher/core/base/context.h"
-#include "launcher/core/base/refusal.h"
 
 namespace lockstep::launcher {
 
 // Applied to a pipeline that is not final, whenever something of it changed.
 void advance_pipeline(Context& core, const Job& job);
-
-// Why the pipeline could not be run as it is now: steps of it would be refused as jobs. What
-// several steps have in common is said of the first.
-std::vector<Refusal> refusals_of_steps(const Cluster& cluster, const JobSpec& spec,
-                                       const Judging& how);
 
 // Which steps it waits for.
 Why why_of_steps(const State& state, const Job& job);

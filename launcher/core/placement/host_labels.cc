@@ -37,7 +37,7 @@ SuitedHosts suited_hosts(const State& state, const Compute& compute, const Shape
     ++hosts.all;
     const auto machine = compute.machines.find(host.name);
     const bool is_there = machine != compute.machines.end();
-    if (is_there && machine->second.phase == Machine::Phase::leaving) continue;
+    if (is_there && machine->second.is_leaving()) continue;
     const Node* node = is_there ? state.node(machine->second.node) : nullptr;
     if (node == nullptr) ++hosts.without_node;
     if (node == nullptr || node->parts.empty()) ++hosts.open;

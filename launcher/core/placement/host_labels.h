@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "launcher/core/placement/placement.h"
+#include "launcher/core/placement/shape.h"
 
 namespace lockstep::launcher {
 

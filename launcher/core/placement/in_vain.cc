@@ -5,8 +5,7 @@
 
 #include "common/domain/why/jobs/vain.h"
 #include "common/domain/why/nodes/placement.h"
-#include "launcher/core/machines/instances.h"
-#include "launcher/core/machines/scaling.h"
+#include "launcher/core/placement/instance_off.h"
 #include "launcher/core/placement/node_fit.h"
 #include "launcher/core/placement/shortage.h"
 #include "launcher/words/why.h"

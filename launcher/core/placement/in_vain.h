@@ -8,7 +8,8 @@
 
 #include "common/base/result.h"
 #include "common/domain/why/why.h"
-#include "launcher/core/placement/placement.h"
+#include "launcher/core/base/cluster.h"
+#include "launcher/core/placement/shape.h"
 
 namespace lockstep::launcher {
 

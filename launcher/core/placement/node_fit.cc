@@ -5,8 +5,8 @@
 #include "common/domain/why/nodes/fit.h"
 #include "common/domain/why/nodes/limit_fit.h"
 #include "common/domain/why/nodes/nodes.h"
-#include "launcher/core/machines/life.h"
-#include "launcher/core/nodes/size_check.h"
+#include "launcher/core/placement/machine_end.h"
+#include "launcher/core/placement/new_machines.h"
 #include "launcher/core/placement/rdma_fabric.h"
 
 namespace lockstep::launcher {
@@ -251,6 +251,17 @@ bool KeptNodes::leaves_room(const Node& node, const Shape& other) const {
   use.gpus += shape.gpus.value_or(static_cast<int>(has.gpus.size()));
   use.memory.count += shape.memory.value_or(has.memory).count;
   return has_room(node, use, other);
+}
+
+bool lacks_account(const Cluster& cluster, const Job& job) {
+  if (!cluster.config.fixed_nodes || job.pool != kLocalCompute) return false;
+  int known = 0;
+  for (const Node& node : cluster.state.nodes_of(job.pool)) {
+    if (!node.session || node.lost) continue;
+    if (!why_no_account(node, job.spec.run_as)) return false;
+    ++known;
+  }
+  return known >= *cluster.config.fixed_nodes;
 }
 
 Allotment allot(const Cluster& cluster, const Node& node, const Shape& shape) {

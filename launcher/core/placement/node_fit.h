@@ -2,11 +2,13 @@
 // Matches one node with one request: what is in use on the node, whether the request could ever
 // fit, whether it fits now, and which cpus and gpus it would get. Part of placement; pure.
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 
-#include "launcher/core/placement/placement.h"
+#include "launcher/core/base/cluster.h"
+#include "launcher/core/placement/shape.h"
 
 namespace lockstep::launcher {
 
@@ -42,5 +44,20 @@ bool fits_now(const Cluster& cluster, const Node& node, const Shape& shape);
 bool has_room(const Node& node, const Node::Use& use, const Shape& shape);
 // The resources that the part would get. Only call it if the part fits now.
 Allotment allot(const Cluster& cluster, const Node& node, const Shape& shape);
+
+// Why the node can run no work at all now; none when it can.
+Why why_unusable(const Cluster& cluster, const Node& node);
+// True if no node can have this job's account: the number of nodes is fixed, all of them have
+// joined, and none has the account.
+bool lacks_account(const Cluster& cluster, const Job& job);
+
+// What is kept for one job that waits. Others may use it only as far as that job does not need it.
+struct KeptNodes {
+  JobId job;
+  Shape shape;                       // its request
+  std::map<NodeId, Node::Use> uses;  // of each node that it will have, what others use then
+  // Whether a part with this shape leaves enough for the job.
+  bool leaves_room(const Node& node, const Shape& shape) const;
+};
 
 }  // namespace lockstep::launcher

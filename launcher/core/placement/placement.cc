@@ -1,7 +1,5 @@
 #include "launcher/core/placement/placement.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -12,23 +10,18 @@
 #include "common/base/natural_order.h"
 #include "common/domain/why/jobs/vain.h"
 #include "common/domain/why/nodes/placement.h"
-#include "launcher/core/attempts/retry.h"
-#include "launcher/core/machines/instances.h"
-#include "launcher/core/machines/life.h"
-#include "launcher/core/machines/scaling.h"
 #include "launcher/core/placement/in_vain.h"
+#include "launcher/core/placement/instance_off.h"
+#include "launcher/core/placement/machine_end.h"
 #include "launcher/core/placement/node_fit.h"
 #include "launcher/core/placement/rdma_fabric.h"
-#include "launcher/words/placement.h"
-#include "launcher/words/why.h"
+#include "launcher/core/placement/wait_for_machines.h"
 
 namespace lockstep::launcher {
 
 namespace {
 
 constexpr std::size_t kMaxNamedMachines = 4;  // in one reason
-
-constexpr std::size_t kMaxReasonNodes = 4;  // named in one line
 
 // Nodes among which a gang may lie: those of one network that reach each other (`host` is empty),
 // or those of one host, where a node whose address is loopback is at home. `fabric` is empty unless
@@ -115,7 +108,7 @@ MachinesWithoutNode machines_without_node(const State& state, const std::string&
     if (machine.node.value != 0) continue;
     if (machines.first.size() >= kMaxNamedMachines)
       ++machines.more;
-    else if (machine.phase == Machine::Phase::leaving)
+    else if (machine.is_leaving())
       machines.first.push_back({name, MachineStage::being_removed, "", {}});
     else if (machine.failure)
       machines.first.push_back(
@@ -205,7 +198,7 @@ History history_of(const Job& job) {
     if (attempt.ended && blames_node(attempt.ended->cause))
       history.blamed.insert(attempt.ended->node);
     for (const Part& part : attempt.parts)
-      if (part.gone) history.blamed.insert(part.node);
+      if (part.gone()) history.blamed.insert(part.node);
   }
   if (const Attempt* last = job.last_attempt())
     for (const Part& part : last->parts) history.previous.push_back(part.node);
@@ -315,40 +308,6 @@ std::optional<Placement> first_fit(const Cluster& cluster, const Shape& shape, c
   return blocked(shape, 0, objections);
 }
 
-}  // namespace
-
-Shape shape_of(const JobSpec& spec) {
-  const ResourceRequest& r = spec.resources;
-  const int own = r.isolate_gpus ? spec.distribution.processes_per_node : 0;
-  return {r.instance_count,    r.cpus,     r.memory, r.gpus,   own,     spec.run_as, spec.limits,
-          spec.in_container(), r.isolated, r.rdma,   r.labels, r.nodes, spec.timeout};
-}
-
-Shape shape_of(const Job& job) {
-  Shape shape = shape_of(job.spec);
-  shape.not_on = nodes_without(job, job.attempts.size());
-  return shape;
-}
-
-NodesAsked asked_for(const Shape& shape) {
-  NodesAsked asked;
-  asked.nodes = shape.nodes;
-  asked.isolated = shape.isolated;
-  asked.names = shape.names;
-  asked.more_names = asked.names.size() > kMaxReasonNodes;
-  if (asked.more_names) asked.names.resize(kMaxReasonNodes);
-  asked.cpus = shape.cpus;
-  asked.memory = shape.memory;
-  asked.gpus = shape.gpus;
-  asked.rdma = shape.rdma == Rdma::required;
-  for (const auto& [key, value] : shape.labels) asked.labels.push_back({key, value});
-  return asked;
-}
-
-std::string describe(const Shape& shape) { return words::describe(asked_for(shape)); }
-
-namespace {
-
 Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape) {
   const auto count = static_cast<std::size_t>(shape.nodes);
   if (count == 1 && job.attempts.empty())
@@ -409,92 +368,6 @@ std::vector<NodeGroup> groups_of(const Cluster& cluster, const std::string& pool
   for (auto& [key, nodes] : gather(cluster, cluster.state.nodes_of(pool), shape, objections))
     groups.push_back(std::move(nodes));
   return groups;
-}
-
-namespace {
-
-// A wall clock may be set while no launcher runs, so a fence of an earlier one begins anew.
-Instant end_of_fence(const Cluster& cluster, const Part& part) {
-  const Part::Gone& gone = *part.gone;
-  if (gone.at >= cluster.recovered_at) return gone.fenced_until;
-  return std::max(gone.fenced_until, cluster.recovered_at + (gone.fenced_until - gone.at));
-}
-
-}  // namespace
-
-const Part* longest_fence(const Cluster& cluster, const Job& job) {
-  const Part* longest = nullptr;
-  for (const Attempt& attempt : job.attempts) {
-    for (const Part& part : attempt.parts) {
-      if (!part.fenced() || end_of_fence(cluster, part) <= cluster.now) continue;
-      if (longest == nullptr || end_of_fence(cluster, part) > end_of_fence(cluster, *longest))
-        longest = &part;
-    }
-  }
-  return longest;
-}
-
-Instant ready_at(const Cluster& cluster, const Job& job) {
-  const Part* fence = longest_fence(cluster, job);
-  return fence == nullptr ? job.not_before
-                          : std::max(job.not_before, end_of_fence(cluster, *fence));
-}
-
-std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec) {
-  const std::string pool = cluster.state.computes().pool_of(spec.compute);
-  if (const Compute* compute = cluster.state.computes().find(pool);
-      compute != nullptr && is_elastic(compute->spec)) {
-    // Hosts of a cluster come and go. An admin may change what it is made of while a job waits.
-    if (const Why why = outlives_machines(*compute, spec.timeout))
-      return make_error(ErrorCode::unsatisfiable, words::text_of(why));
-    const int most = compute->spec.scale.max_instances, nodes = spec.resources.instance_count;
-    if (nodes <= most) return std::nullopt;
-    if (compute->instance)
-      return make_error(
-          ErrorCode::unsatisfiable,
-          fmt::format("needs {} nodes, but target '{}' is a compute instance, which has "
-                      "one; use a target of type amlcompute",
-                      nodes, pool));
-    return make_error(
-        ErrorCode::unsatisfiable,
-        fmt::format("needs {} nodes, but target '{}' has at most {}; an admin can raise that with "
-                    "`lockstep compute update {} --max-instances {}`",
-                    nodes, pool, most, pool, nodes));
-  }
-  return pool == kLocalCompute ? beyond_fixed_nodes(cluster, shape_of(spec)) : std::nullopt;
-}
-
-bool lacks_account(const Cluster& cluster, const Job& job) {
-  if (!cluster.config.fixed_nodes || job.pool != kLocalCompute) return false;
-  int known = 0;
-  for (const Node& node : cluster.state.nodes_of(job.pool)) {
-    if (!node.session || node.lost) continue;
-    if (!why_no_account(node, job.spec.run_as)) return false;
-    ++known;
-  }
-  return known >= *cluster.config.fixed_nodes;
-}
-
-std::vector<Why> explain_nodes(const Cluster& cluster, const Job& job) {
-  const Shape shape = shape_of(job);
-  const PoolNodes nodes = cluster.state.nodes_of(job.pool);
-  std::vector<Why> reasons;
-  for (const Node& node : nodes) {
-    if (reasons.size() >= kMaxWhyLines) {
-      reasons.push_back(MoreNodes{static_cast<std::int64_t>(nodes.size() - reasons.size())});
-      break;
-    }
-    Why why = never_fits(cluster, node, shape);
-    if (!why) why = not_now(cluster, node, shape);
-    if (why) {
-      reasons.push_back(NodePassedOver{node.name, std::move(why)});
-      continue;
-    }
-    NodeCouldRun could{node.name, {}};
-    if (shape.rdma == Rdma::preferred) could.rdma = has_active_port(node.inventory);
-    reasons.push_back(std::move(could));
-  }
-  return reasons;
 }
 
 }  // namespace lockstep::launcher

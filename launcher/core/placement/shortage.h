@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/domain/why/jobs/vain.h"
-#include "launcher/core/placement/placement.h"
+#include "launcher/core/placement/shape.h"
 
 namespace lockstep::launcher {
 

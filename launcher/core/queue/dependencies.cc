@@ -11,11 +11,11 @@ namespace lockstep::launcher {
 namespace {
 
 // A deleted job has ended, and its end was looked at before.
-bool has_ended(const Job* other) { return other == nullptr || other->finish.has_value(); }
+bool has_ended(const Job* other) { return other == nullptr || other->is_final(); }
 
 bool is_as_asked(const Job* other, AfterWhen when) {
   return other == nullptr || when == AfterWhen::ended ||
-         other->finish->status == JobStatus::completed;
+         other->finish()->status == JobStatus::completed;
 }
 
 ExitReport never_report(const Job& other, Instant now) {
@@ -30,7 +30,7 @@ ExitReport never_report(const Job& other, Instant now) {
 }  // namespace
 
 void advance_dependencies(Context& core, const Job& job) {
-  const std::vector<After> waits_for = job.waits_for;
+  const std::vector<After> waits_for = job.waiting().waits_for;
   for (const After& after : waits_for) {
     const Job* other = core.state.job(after.job);
     if (!has_ended(other)) continue;
@@ -73,8 +73,8 @@ std::optional<Error> refused_dependencies(const Cluster& cluster, const Caller& 
 }
 
 WaitsForJobs why_of_dependencies(const Job& job) {
-  const After& first = job.waits_for.front();
-  return {first.job, first.when, static_cast<int>(job.waits_for.size()) - 1};
+  const std::vector<After>& jobs = job.waiting().waits_for;
+  return {jobs.front().job, jobs.front().when, static_cast<int>(jobs.size()) - 1};
 }
 
 }  // namespace lockstep::launcher

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "common/domain/why/jobs/waits.h"
-#include "launcher/core/queue/pass.h"
 
 namespace lockstep::launcher {
 
@@ -37,8 +36,9 @@ bool Lane::may_change_head(const Job& job) const {
   if (job.order == head_->order) return job.spec.queue.priority != head_->priority;
   if (job.spec.queue.priority != head_->priority) return job.spec.queue.priority > head_->priority;
   if (job.spec.submitter == head_->user) return job.order < head_->order;
-  return job.at_head &&
-         std::pair(job.head_since, job.order) < std::pair(head_->since, head_->order);
+  const Job::Waiting& waiting = job.waiting();
+  return waiting.at_head &&
+         std::pair(waiting.head_since, job.order) < std::pair(head_->since, head_->order);
 }
 
 void Lane::remove(const Job& job) {
@@ -63,9 +63,9 @@ void Lane::remove(const Job& job) {
 void Lane::note_end_of_head(const Job& job) {
   if (!job.cancel_by) {
     kept_since_.erase(job.spec.submitter);
-  } else if (job.head_since.ns != 0) {
-    const auto [since, is_new] = kept_since_.emplace(job.spec.submitter, job.head_since);
-    since->second = std::min(since->second, job.head_since);
+  } else if (const Instant head_since = job.waiting().head_since; head_since.ns != 0) {
+    const auto [since, is_new] = kept_since_.emplace(job.spec.submitter, head_since);
+    since->second = std::min(since->second, head_since);
   }
 }
 
@@ -103,33 +103,6 @@ Instant Lane::next_change() const {
   Instant next = head_ ? head_->reservation.changes_at : Instant::never();
   for (const auto& [user, head] : aside_) next = std::min(next, head.reservation.changes_at);
   return next;
-}
-
-void Lane::run(const Cluster& cluster, const Moves& moves) {
-  if (!dirty_) return;
-  const State& state = cluster.state;
-  const auto job_at = [&](std::uint64_t order) { return state.job(state.queue().at(order)); };
-  now_ = cluster.now;
-  for (const std::uint64_t order : std::exchange(unsaid_, {})) {
-    const auto parked = parked_.find(jobs_.class_of(order).shape);
-    if (parked == parked_.end()) continue;
-    parked->second.orders.insert(order);
-    moves.waits(*job_at(order));
-    // The reason changes with time alone once the target has had long enough to get nodes.
-    if (state.nodes_of(job_at(order)->pool).size() == 0) topology_dirty_ = true;
-  }
-  if (std::exchange(topology_dirty_, false)) {
-    unpark(cluster, moves);
-    over_quota_.nodes_changed();
-  }
-  if (std::exchange(retest_, false)) {
-    forget_heads();
-    full_.clear();
-  }
-  for (const std::uint64_t order : over_quota_.take_fitting(state))
-    jobs_.add(*job_at(order), class_of(cluster.config, *job_at(order)));
-  Pass(*this, cluster, moves).run(std::exchange(known_, {}));
-  dirty_ = false;
 }
 
 void Lane::unpark(const Cluster& cluster, const Moves& moves) {

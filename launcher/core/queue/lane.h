@@ -67,8 +67,6 @@ class Lane {
   bool dirty() const { return dirty_; }
   bool is_empty() const { return jobs_.empty() && over_quota_.empty(); }
 
-  void run(const Cluster& cluster, const Moves& moves);
-
   // Why a queued job waits.
   Why why(const State& state, const Job& job) const;
   // The job as a head; null: it is none.
@@ -89,6 +87,7 @@ class Lane {
 
  private:
   friend class Pass;
+  friend void run_pass(Lane& lane, const Cluster& cluster, const Moves& moves);
   struct Parked {
     WaitingJobs::Orders orders;
     Why why;

@@ -112,8 +112,10 @@ void Pass::hold(const Job& job, std::optional<Demand> measured) {
 // others.
 void Pass::lead(const Job& job, const Why& why) {
   const auto before = before_.find(job.order);
-  Lane::Head head{job.order, job.spec.queue.priority, job.spec.submitter,
-                  why,       reserve(cluster_, job),  job.at_head ? job.head_since : cluster_.now};
+  const Job::Waiting& waiting = job.waiting();
+  Lane::Head head{
+      job.order, job.spec.queue.priority, job.spec.submitter,
+      why,       reserve(cluster_, job),  waiting.at_head ? waiting.head_since : cluster_.now};
   const bool begins =
       before != before_.end() && before->second.waited_for_own && !head.reservation.waits_for_own;
   const auto kept = lane_.kept_since_.find(job.spec.submitter);
@@ -126,7 +128,7 @@ void Pass::lead(const Job& job, const Why& why) {
     lane_.aside_.insert_or_assign(job.spec.submitter, std::move(head));
   else
     lane_.head_ = std::move(head);
-  if (!job.at_head || begins) moves_.at_head(job);
+  if (!waiting.at_head || begins) moves_.at_head(job);
   if (before == before_.end() || before->second.why != why) moves_.waits(job);
 }
 
@@ -241,6 +243,33 @@ void Pass::place_now(const Job& job, Placed placed) {
   if (const auto next = lane_.over_quota_.take_next(state, job.spec))
     lane_.jobs_.add(*state.job(state.queue().at(*next)),
                     class_of(cluster_.config, *state.job(state.queue().at(*next))));
+}
+
+void run_pass(Lane& lane, const Cluster& cluster, const Lane::Moves& moves) {
+  if (!lane.dirty_) return;
+  const State& state = cluster.state;
+  const auto job_at = [&](std::uint64_t order) { return state.job(state.queue().at(order)); };
+  lane.now_ = cluster.now;
+  for (const std::uint64_t order : std::exchange(lane.unsaid_, {})) {
+    const auto parked = lane.parked_.find(lane.jobs_.class_of(order).shape);
+    if (parked == lane.parked_.end()) continue;
+    parked->second.orders.insert(order);
+    moves.waits(*job_at(order));
+    // The reason changes with time alone once the target has had long enough to get nodes.
+    if (state.nodes_of(job_at(order)->pool).size() == 0) lane.topology_dirty_ = true;
+  }
+  if (std::exchange(lane.topology_dirty_, false)) {
+    lane.unpark(cluster, moves);
+    lane.over_quota_.nodes_changed();
+  }
+  if (std::exchange(lane.retest_, false)) {
+    lane.forget_heads();
+    lane.full_.clear();
+  }
+  for (const std::uint64_t order : lane.over_quota_.take_fitting(state))
+    lane.jobs_.add(*job_at(order), class_of(cluster.config, *job_at(order)));
+  Pass(lane, cluster, moves).run(std::exchange(lane.known_, {}));
+  lane.dirty_ = false;
 }
 
 }  // namespace lockstep::launcher

@@ -68,4 +68,7 @@ class Pass {
   std::set<std::uint64_t> fresh_;                // heads whose reservation was made in this pass
 };
 
+// Makes a pass if the lane changed, and first takes in what changed.
+void run_pass(Lane& lane, const Cluster& cluster, const Lane::Moves& moves);
+
 }  // namespace lockstep::launcher

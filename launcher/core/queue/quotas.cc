@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/domain/why/jobs/waits.h"
-#include "launcher/core/nodes/size_check.h"
+#include "launcher/core/placement/new_machines.h"
 #include "launcher/core/placement/node_fit.h"
 #include "launcher/words/quota_nouns.h"
 

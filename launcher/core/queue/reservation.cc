@@ -217,7 +217,8 @@ Reservation reserve(const Cluster& cluster, const Job& job) {
   }
   Reservation reservation = on(best.candidates, shape, job.id);
   reservation.waits_for_own = best.waits_for_own;
-  reservation.take_turns(job.head_since.ns != 0 ? job.head_since : cluster.now, cluster.now);
+  const Instant since = job.waiting().head_since;
+  reservation.take_turns(since.ns != 0 ? since : cluster.now, cluster.now);
   return reservation;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "common/domain/why/jobs/waits.h"
+#include "launcher/core/placement/node_fit.h"
 #include "launcher/core/placement/placement.h"
 
 namespace lockstep::launcher {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/domain/why/jobs/waits.h"
+#include "launcher/core/queue/pass.h"
 
 namespace lockstep::launcher {
 
@@ -37,7 +38,7 @@ void Scheduler::run(const Cluster& cluster, const Moves& moves) {
       continue;
     }
     Lane& lane = lanes_.at(pool);
-    lane.run(cluster, moves);
+    run_pass(lane, cluster, moves);
     dirty_.erase(pool);
     rests_.erase(pool);
     resting_.erase(pool);

@@ -97,10 +97,11 @@ void WaitingJobs::add(const Job& job, JobClass kind) {
   remove(job.order);
   Level& level = levels_[job.spec.queue.priority];
   Place put{job.spec.queue.priority, job.spec.submitter, {}, std::move(kind)};
-  if (job.at_head) put.head_since = job.head_since;
+  const Job::Waiting& waiting = job.waiting();
+  if (waiting.at_head) put.head_since = waiting.head_since;
   const auto place = places_.emplace(job.order, std::move(put));
-  if (job.at_head) {
-    level.at_head.emplace(std::pair(job.head_since, job.order), job.spec.submitter);
+  if (waiting.at_head) {
+    level.at_head.emplace(std::pair(waiting.head_since, job.order), job.spec.submitter);
     return;
   }
   Line& line = level.users[job.spec.submitter];

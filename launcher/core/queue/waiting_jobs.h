@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-#include "launcher/core/placement/placement.h"
+#include "launcher/core/placement/shape.h"
 
 namespace lockstep::launcher {
 

@@ -4,41 +4,24 @@
 
 #include <algorithm>
 
-#include "common/base/nearest.h"
 #include "common/domain/why/nodes/machines.h"
 #include "common/domain/why/nodes/targets.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/base/counted.h"
+#include "launcher/core/base/no_such.h"
 #include "launcher/core/machines/instances.h"
 #include "launcher/core/machines/scaling.h"
 #include "launcher/core/machines/view.h"
+#include "launcher/core/placement/node_fit.h"
 #include "launcher/core/targets/size_requests.h"
 
 namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxNamedTargets = 10;  // in one message
-
-std::vector<std::string_view> names_of(const Computes& computes) {
-  std::vector<std::string_view> names{kLocalCompute};
-  for (const auto& [name, compute] : computes.all()) names.push_back(name);
-  return names;
-}
-
 bool names_host(const ComputeSpec& spec, const std::string& name) {
   return std::any_of(spec.hosts.begin(), spec.hosts.end(),
                      [&](const SshHost& host) { return host.name == name; });
-}
-
-// "local, cpu-cluster and 3 more"
-std::string listed(const std::vector<std::string_view>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size() && i < kMaxNamedTargets; ++i)
-    text.append(i == 0 ? "" : ", ").append(names[i]);
-  if (names.size() > kMaxNamedTargets)
-    text += fmt::format(" and {} more (`lockstep compute list`)", names.size() - kMaxNamedTargets);
-  return text;
 }
 
 // Settings that say where a provider's machines are.
@@ -141,7 +124,7 @@ struct Asked {
   void try_now(const std::string& target, const std::string& machine) const {
     const Machine* known = core.state.computes().find_machine(target, machine);
     if (known == nullptr) return;
-    core.machines.refresh.insert({target, machine});
+    core.machines.record(target, machine).must_refresh = true;
     core.pending.dirty_targets.insert(target);
   }
 
@@ -271,7 +254,7 @@ struct Asked {
       const Machine* found = core.state.computes().find_machine(ask.name, host);
       if (found == nullptr) continue;  // a host of a cluster that is not taken
       const Machine& machine = *found;
-      if (machine.phase != Machine::Phase::leaving || (ask.force && !machine.force))
+      if (!machine.is_leaving() || (ask.force && !machine.is_forced()))
         core.emit(MachineLeaving{ask.name, host, HostDetached{by()}, ask.force});
     }
     core.act(ReplyCompute{input.reply, ask.name});
@@ -318,7 +301,7 @@ struct Asked {
     if (force)
       for (const auto& [machine, state] :
            std::map<std::string, Machine>(core.state.computes().find(name)->machines))
-        if (state.phase == Machine::Phase::leaving && !state.force)
+        if (state.is_leaving() && !state.is_forced())
           core.emit(MachineLeaving{name, machine, state.why, true});
     core.act(
         ReplyDone{input.reply, fmt::format("compute target '{}' is being deleted: its {} {} first "
@@ -369,21 +352,6 @@ void react(Context& core, const ProviderCheckedInput& input) {
                   fmt::format("{}. Nothing was changed; --no-check accepts the settings unchecked",
                               input.why_not));
   }
-}
-
-Error no_such_compute(const State& state, const std::string& name) {
-  const std::vector<std::string_view> names = names_of(state.computes());
-  const std::string near = nearest(name, names);
-  std::string text = fmt::format("there is no compute target '{}'", name);
-  if (!near.empty()) text += fmt::format("; did you mean '{}'?", near);
-  text += fmt::format("{} Existing targets: {}. ", near.empty() ? "." : "", listed(names));
-  text += check_compute_name(name)
-              ? fmt::format(
-                    "`lockstep compute create --name {} --type local` makes '{}' another "
-                    "name of target local",
-                    name, name)
-              : "`lockstep compute list` shows them";
-  return make_error(ErrorCode::not_found, std::move(text));
 }
 
 std::optional<ComputeView> compute_view(const Context& core, const std::string& name,

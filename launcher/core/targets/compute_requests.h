@@ -11,9 +11,6 @@ namespace lockstep::launcher {
 void react(Context& core, const ComputeInput& input);
 void react(Context& core, const ProviderCheckedInput& input);
 
-// A not_found error that names the nearest target and all targets, and says how to create this one.
-Error no_such_compute(const State& state, const std::string& name);
-
 // nullopt: there is no such target.
 std::optional<ComputeView> compute_view(const Context& core, const std::string& name, bool history);
 

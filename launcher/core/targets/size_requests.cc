@@ -7,6 +7,7 @@
 #include "common/base/nearest.h"
 #include "launcher/core/access/users.h"
 #include "launcher/core/base/counted.h"
+#include "launcher/core/base/sizes.h"
 
 namespace lockstep::launcher {
 
@@ -108,21 +109,6 @@ SizeView view_of_size(const Cluster& cluster, const Size& size) {
 void react(Context& core, const SizeInput& input) {
   if (!permitted(core, input.reply, input.caller, Permission::manage_computes)) return;
   std::visit(AskedOfSizes{core, input}, input.ask);
-}
-
-const Size* size_called(const State& state, const CoreConfig& config, const std::string& name) {
-  if (name.empty()) return nullptr;
-  if (const Size* own = state.sizes().find(name)) return own;
-  const auto found = config.catalogue.sizes.find(size_key(name));
-  return found == config.catalogue.sizes.end() ? nullptr : &found->second;
-}
-
-std::vector<std::string> targets_of_size(const State& state, const std::string& name) {
-  std::vector<std::string> targets;
-  for (const auto& [target, compute] : state.computes().all())
-    if (!compute.spec.size.empty() && size_key(compute.spec.size) == size_key(name))
-      targets.push_back(target);
-  return targets;
 }
 
 int machines_of_size(const State& state, const std::string& name) {

@@ -1,6 +1,5 @@
 #pragma once
-// Reactions to requests about sizes: define, remove, grant; and what the launcher knows of a size.
-// A size that an operator defined takes the place of one of the catalogue with the same name.
+// Reactions to requests about sizes: define, remove, grant; their quotas, and their views.
 
 #include <optional>
 #include <string>
@@ -12,12 +11,9 @@ namespace lockstep::launcher {
 
 void react(Context& core, const SizeInput& input);
 
-// Null: there is no such size.
-const Size* size_called(const State& state, const CoreConfig& config, const std::string& name);
 // How many machines of the size all targets may have together; nullopt: no limit.
 std::optional<int> quota_of(const State& state, const Size& size);
-// The targets of this size, by name, and how many machines they may have together.
-std::vector<std::string> targets_of_size(const State& state, const std::string& name);
+// How many machines the targets of this size may have together.
 int machines_of_size(const State& state, const std::string& name);
 // Why a target with this spec may not be created or changed to it, because of its size; nullopt: it
 // may.

@@ -45,7 +45,8 @@ struct ClientFrames {
   void operator()(AttachResize& resize) const { pass(resize); }
   void operator()(AttachNotify& notify) const { pass(notify); }
   void operator()(AttachAlive& alive) const { pass(alive); }
-  // The node may have no bulk connection yet; what is not told to it would run on for a minute.
+  // The node may have no bulk connection yet. If it is not told, the attachment goes on for a
+  // minute.
   void operator()(AttachClose& close) const {
     Attachments::Open& one = known->second;
     if (one.agent.empty())
@@ -57,7 +58,7 @@ struct ClientFrames {
   }
   template <typename Other>
   void operator()(Other&) const {
-    table.drop();  // what runners say, or nobody
+    table.drop();  // only runners send these, or nobody does
   }
   void pass(AttachBody body) const {
     table.pass_to_node(known->second, known->first, std::move(body));
@@ -73,7 +74,7 @@ void Attachments::from_client(const Sender& from, AttachFrame frame, Instant now
   const auto* user = client ? std::get_if<UserCaller>(&*client) : nullptr;
   if (user == nullptr || user->name != known->second.user)
     return drop_foreign(client ? name_of(*client) : "a key without a user", now);
-  // Of a connection that this user has replaced by opening again over another one.
+  // The frame is from a connection that the user has replaced by opening the attachment again.
   if (known->second.client != from.peer) return drop();
   known->second.heard = not_before(now, known->second.heard);
   std::visit(ClientFrames{*this, from, known, now}, frame.body);
@@ -116,8 +117,8 @@ void Attachments::open(const Sender& from, const AttachId& id, AttachOpen openin
   send_opening(open_.emplace(id, std::move(one)).first->second, id, std::move(opening));
 }
 
-// The same attachment, from the same user: perhaps over another connection, or with another key.
-// What the audit log does not have is not started by it.
+// The same user opens the same attachment again, perhaps over another connection or with another
+// key. Nothing starts that is not in the audit log.
 void Attachments::open_again(Table::iterator known, const Sender& from, AttachOpen opening,
                              Instant now) {
   Open& one = known->second;
@@ -150,7 +151,7 @@ void Attachments::open_again(Table::iterator known, const Sender& from, AttachOp
   send_opening(one, id, std::move(opening));
 }
 
-// Always over the control connection: its bulk connection may be gone without a word.
+// Sent over the control connection, because the bulk connection may be broken without notice.
 void Attachments::send_opening(const Open& one, const AttachId& id, AttachOpen opening) {
   opening.attempt = one.target.attempt;
   opening.node_rank = one.target.node_rank;
@@ -199,7 +200,7 @@ struct NodeFrames {
   Attachments::Table::iterator known;
   Instant now;
 
-  // A node names no other node, rank or attempt than those that the launcher chose.
+  // The reply must name the node, rank and attempt that the launcher chose.
   void operator()(AttachOpened& opened) const {
     const AttachTarget& target = known->second.target;
     opened.attempt = target.attempt;
@@ -219,7 +220,7 @@ struct NodeFrames {
     pass(taken);
   }
   void operator()(AttachAlive& alive) const { pass(alive); }
-  // It comes again with each opening until the client has closed.
+  // The end is repeated with each opening until the client has closed.
   void operator()(AttachEnd& end) const {
     Attachments::Open& one = known->second;
     const std::string message = end.message.empty() ? "" : ": " + end.message;
@@ -237,7 +238,7 @@ struct NodeFrames {
   }
   template <typename Other>
   void operator()(Other&) const {
-    table.drop();  // what clients say
+    table.drop();  // only clients send these
   }
   void pass(AttachBody body) const {
     table.pass_to_client(known->second, known->first, std::move(body));
@@ -258,7 +259,8 @@ void Attachments::pass_to_client(const Open& one, const AttachId& id, AttachBody
   ports_.send(one.client, {id, std::move(body)});
 }
 
-// The launcher's queue for a node has no bound in bytes, and a hostile client keeps to no window.
+// The launcher's queue for a node has no limit in bytes, and a hostile client may ignore its
+// window.
 void Attachments::pass_to_node(Open& one, const AttachId& id, AttachBody body) {
   constexpr std::size_t kFrame = 16;
   const auto* data = std::get_if<AttachData>(&body);

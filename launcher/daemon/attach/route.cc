@@ -20,7 +20,7 @@ std::string ranks_of(int count) {
   return count == 1 ? "its only rank is 0" : fmt::format("its ranks are 0 to {}", count - 1);
 }
 
-// Of a new attachment: the attempt that runs.
+// For a new attachment: the running attempt.
 std::variant<const Attempt*, NoAttachTarget> running_attempt(const Job& job) {
   const std::string status(to_string(job.status()));
   if (job.spec.is_pipeline())
@@ -29,7 +29,7 @@ std::variant<const Attempt*, NoAttachTarget> running_attempt(const Job& job) {
                     "steps: `lockstep job show {0}` lists them",
                     job.id.value));
   if (is_final(job.status())) {
-    const Instant end = job.finish ? job.finish->at : Instant{};
+    const Instant end = job.finish() ? job.finish()->at : Instant{};
     return never(fmt::format("job {} has ended ({}{}): none of its ranks runs", job.id.value,
                              status, end.ns == 0 ? "" : " at " + to_string(end)));
   }
@@ -51,7 +51,7 @@ std::variant<const Attempt*, NoAttachTarget> attempt_of(const State& state, cons
   return attempt;
 }
 
-// The rank of the node in the gang; or why the job has no such rank or node.
+// The node's rank in the gang, or why the job has no such rank or node.
 std::variant<int, NoAttachTarget> node_rank_of(const JobSpec& spec, const Attempt& attempt,
                                                const AttachOpen& open) {
   const bool is_main = std::holds_alternative<AttachMain>(open.order);
@@ -75,9 +75,9 @@ std::variant<int, NoAttachTarget> node_rank_of(const JobSpec& spec, const Attemp
 std::optional<NoAttachTarget> why_not_there(const Core& core, const Part& part, bool again) {
   const State& state = core.state();
   const std::string name = state.node_name(part.node);
-  if (part.gone)
+  if (part.gone())
     return never(
-        fmt::format("the ranks on node {} are lost: {}", name, words::text_of(part.gone->why)));
+        fmt::format("the ranks on node {} are lost: {}", name, words::text_of(part.gone()->why)));
   if (core.liveness(part.node) != Liveness::alive)
     return not_yet(fmt::format("node {} has not been heard of lately: it is {}", name,
                                to_string(core.liveness(part.node))));
@@ -123,9 +123,9 @@ std::string why_no_more(const State& state, const AttachTarget& target) {
   const Attempt* attempt = state.attempt(target.attempt);
   if (attempt == nullptr) return fmt::format("job {} was deleted", target.attempt.job.value);
   const Part& part = attempt->parts.at(static_cast<std::size_t>(target.node_rank));
-  if (!part.gone) return "";
+  if (!part.gone()) return "";
   return fmt::format("the ranks on node {} are lost: {}", state.node_name(part.node),
-                     words::text_of(part.gone->why));
+                     words::text_of(part.gone()->why));
 }
 
 std::string_view verb_of(const AttachOrder& order) {

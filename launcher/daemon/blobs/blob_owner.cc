@@ -6,7 +6,8 @@
 namespace lockstep::launcher {
 namespace {
 
-constexpr std::size_t kMaxOwnSources = 16;  // in which an upload's blobs are looked for
+// The most sources that are searched for an upload's blobs.
+constexpr std::size_t kMaxOwnSources = 16;
 
 }  // namespace
 

@@ -10,25 +10,21 @@
 #include <unordered_set>
 #include <utility>
 
-#include "common/snapshot/content/stored_size.h"
 #include "common/snapshot/manifest.h"
-#include "common/snapshot/tree_difference.h"
-#include "common/snapshot/tree_merge.h"
 
 namespace lockstep::launcher {
+
 namespace {
 
-// The answer does not tell whether such a blob exists.
+// The answer does not reveal whether such a blob exists.
 constexpr const char* kNotBelow = "the requested blob is not part of the named tree";
 constexpr std::size_t kMaxAskedRemembered = 1'000'000, kMaxIntactRemembered = 100'000;
 constexpr std::uint64_t kMaxCheckedAtOnce = 64u << 20;
-constexpr Duration kIntactFor = minutes(1);  // a blob is not read again for so long
+constexpr Duration kIntactFor = minutes(1);  // a blob is not verified again for this time
 constexpr const char* kWithdrawn = "this key may not read this tree any more";
 
-// The requested digests that the owner has to send: those that are not stored, and those that are
-// stored but not reachable from the owner's trees. In the order of the request.
-constexpr std::size_t kMaxSizesRemembered = 10'000;
-
+// The requested digests that the owner has to send, in the order of the request: those that are not
+// stored, and those that are stored but not reachable from the owner's trees.
 BulkMessage answer_missing(snapshot::BlobStore& store, BlobRights& rights, const BlobOwner& owner,
                            const MissingBlobs& request, snapshot::Lease lease,
                            snapshot::Asker asker, const FairWorkers::Pause& pause) {
@@ -55,7 +51,7 @@ ShareBounds bounds_of_requests(std::uint64_t bytes_of_one) {
           kMaxQueuedBytes};
 }
 
-// A paused walk holds what it has gathered, so few are begun at a time.
+// A paused walk keeps its results in memory, so few are begun at a time.
 FairWorkers::Limits limits_of_walkers() {
   FairWorkers::Limits limits;
   limits.begun = 8;
@@ -70,7 +66,7 @@ FairWorkers::Limits limits_of_checkers() {
   return limits;
 }
 
-// What waits for these is bounded as requests in flight.
+// Their queue needs no limit: requests in flight are limited.
 FairWorkers::Limits limits_of_workers() {
   FairWorkers::Limits limits;
   limits.begun = 4;
@@ -185,7 +181,8 @@ void BlobService::store(const PutBlobs& pieces, const std::shared_ptr<Put>& put)
   syncer_.run([this] { sync_puts(); });
 }
 
-// One that came whole was verified; of one that is here already what is sent is compared.
+// A blob that arrived whole was verified. For one that was here before, the sent bytes are
+// compared.
 Status BlobService::take(Put& put, const BlobPiece& piece, bool was_here, bool is_here) {
   bool is_proven = is_here;
   if (was_here) {
@@ -201,7 +198,7 @@ void BlobService::sync_puts() {
     const std::lock_guard guard(puts_mutex_);
     puts.swap(puts_);
   }
-  if (puts.empty()) return;  // an earlier turn took them
+  if (puts.empty()) return;  // an earlier turn has handled them
   std::vector<transfer::PutAnswer*> answers;
   for (const auto& put : puts) answers.push_back(&put->answer);
   transfer::make_durable(store_, answers);
@@ -219,7 +216,7 @@ void BlobService::sync_puts() {
 }
 
 void BlobService::handle(From from, GetBlobs request) {
-  // Who has the first part of a blob may have the rest.
+  // A client that has the first part of a blob may have the rest.
   if (request.has_other_sources && request.offset == 0 &&
       refusable_streams_ >= kMaxRefusableStreams) {
     (void)send_(
@@ -255,7 +252,7 @@ bool BlobService::is_below(const Stream& stream, const FairWorkers::Pause& pause
                               [&](const Digest& one) { return (*below)->has(one); });
 }
 
-// Kept as hashes: if two are equal, a blob is checked once more.
+// Kept as hashes: if two are equal, only one blob more is verified.
 std::vector<Digest> BlobService::asked_again(const From& from, const GetBlobs& request) {
   std::vector<Digest> again;
   if (asked_.size() >= kMaxAskedRemembered) asked_.clear();
@@ -273,7 +270,7 @@ void BlobService::check_intact(const From& from, const std::vector<Digest>& dige
   for (const Digest& digest : digests) {
     if (store_.size(digest).value_or(0) <= kMaxCheckedAtOnce)
       check_intact(digest, pause);
-    else  // whoever has too many waiting asks again
+    else  // clients with too many waiting requests ask again
       (void)crew_of(from).checkers.run(
           from.principal,
           [this, digest](const FairWorkers::Pause& later) { check_intact(digest, later); });
@@ -295,7 +292,7 @@ void BlobService::check_intact(const Digest& digest, const FairWorkers::Pause& p
   if (read) intact_[digest] = now;
 }
 
-// One message is read ahead at a time; the next only when that one was sent.
+// Reads one message ahead; the next one only when that is sent.
 void BlobService::read_next(std::shared_ptr<Stream> stream) {
   const bool needs_walk = !stream->suspects.empty() ||
                           (!stream->unchecked.empty() && !rights_.trees().known(stream->root));
@@ -324,7 +321,7 @@ void BlobService::prepare_next(Stream& stream, const FairWorkers::Pause& pause) 
 void BlobService::send_next(const std::shared_ptr<Stream>& stream) {
   if (stream->next == nullptr) return finish(stream);
   if (is_let_in_ && !is_let_in_(stream->from.key)) return finish(stream);
-  if (stream->is_withdrawn && !stream->is_over) {  // told even if the queue is full just now
+  if (stream->is_withdrawn && !stream->is_over) {  // sent even if the queue is full now
     stream->is_over = true;
     stream->next = std::make_shared<const BulkMessage>(BulkRefused{kWithdrawn});
   }
@@ -345,109 +342,5 @@ void BlobService::look_again(const May& may) {
 }
 
 // ---- trees --------------------------------------------------------------------------------------
-
-namespace {
-
-Result<snapshot::Subtree> find_in(snapshot::BlobStore& store, const TreeQuestion& question,
-                                  const FairWorkers::Pause& pause) {
-  const snapshot::DirectoryObjects objects = directory_objects(store, pause);
-  std::vector<snapshot::Beside> beside;
-  TRY_ASSIGN(const Digest root, snapshot::merge_trees(question.trees, objects, beside));
-  TRY_ASSIGN(snapshot::Subtree found, snapshot::subtree(root, question.path, objects));
-  store.lease(found.root);
-  return found;
-}
-
-}  // namespace
-
-template <typename Value>
-void BlobService::walk(const std::string& principal,
-                       std::function<Result<Value>(const FairWorkers::Pause&)> work,
-                       std::function<void(Result<Value>)> then) {
-  const auto tell = [this, then = std::move(then)](Result<Value> result) {
-    loop_.post([then, result = std::move(result)] { then(result); });
-  };
-  const Status taken = users_.walkers.run(
-      principal,
-      [tell, work = std::move(work)](const FairWorkers::Pause& pause) { tell(work(pause)); });
-  if (!taken) tell(taken.error());
-}
-
-void BlobService::check(const std::string& principal, BlobOwner owner, const Digest& root,
-                        std::function<void(Result<bool>)> then) {
-  const Check check{owner.name, root, owner.trees};
-  const auto [under_way, is_new] = checks_.try_emplace(check);
-  under_way->second.push_back(std::move(then));
-  if (!is_new) return;
-  const auto done = [this, check](const Result<bool>& owns) {
-    const auto asked = checks_.extract(check);
-    for (const auto& answer : asked.mapped()) answer(owns);
-  };
-  const bool is_node = owner.is_node;
-  auto work = [this, owner = std::move(owner), root, done](const FairWorkers::Pause& pause) {
-    using Why = snapshot::BlobStore::Why;
-    store_.lease(root, owner.is_node ? Why::reported : Why::asked);
-    loop_.post([done, owns = rights_.owns_tree(owner, root, pause)] { done(owns); });
-  };
-  // A node's reports are bounded before (ReportCheck), and what they name must not get lost.
-  if (is_node) return nodes_.walkers.run_anyway(principal, std::move(work));
-  const Status taken = users_.walkers.run(principal, std::move(work));
-  if (!taken) loop_.post([done, error = taken.error()] { done(error); });
-}
-
-void BlobService::find_tree(const std::string& principal, TreeQuestion question,
-                            std::function<void(Result<snapshot::Subtree>)> then) {
-  walk<snapshot::Subtree>(
-      principal,
-      [this, question = std::move(question)](const FairWorkers::Pause& pause) {
-        return find_in(store_, question, pause);
-      },
-      std::move(then));
-}
-
-void BlobService::compare(const std::string& principal, std::vector<PartChange> changes,
-                          std::function<void(std::vector<PartChange>)> then) {
-  const auto compared = [this, changes](const FairWorkers::Pause& pause) {
-    const auto read = directory_objects(store_, pause).read;
-    std::vector<PartChange> filled = changes;
-    for (PartChange& change : filled) {
-      if (!change.was && !change.is) continue;
-      if (auto files = snapshot::tree_difference(change.was, change.is, read))
-        change.files = *std::move(files);
-    }
-    return Result<std::vector<PartChange>>(std::move(filled));
-  };
-  walk<std::vector<PartChange>>(
-      principal, compared,
-      [then = std::move(then), changes](const Result<std::vector<PartChange>>& filled) {
-        then(filled ? *filled : changes);
-      });
-}
-
-void BlobService::merge(const std::string& principal, MergeOutputs question,
-                        std::function<void(Result<MergedTrees>)> then) {
-  users_.walkers.run_anyway(principal, [this, question = std::move(question),
-                                        then = std::move(then)](const FairWorkers::Pause& pause) {
-    auto merged = merge_outputs(store_, question, pause);
-    loop_.post([then, merged = std::move(merged)] { then(merged); });
-  });
-}
-
-void BlobService::measure(const std::string& principal, const Digest& root,
-                          std::function<void(Result<Bytes>)> then) {
-  // The same source is submitted again and again.
-  if (const auto known = sizes_.find(root); known != sizes_.end())
-    return loop_.post([then = std::move(then), size = known->second] { then(size); });
-  walk<Bytes>(
-      principal,
-      [this, root](const FairWorkers::Pause& pause) {
-        return snapshot::stored_size(store_, root, snapshot::bounded_walk(pause));
-      },
-      [this, root, then = std::move(then)](const Result<Bytes>& size) {
-        if (sizes_.size() >= kMaxSizesRemembered) sizes_.clear();
-        if (size) sizes_[root] = *size;
-        then(size);
-      });
-}
 
 }  // namespace lockstep::launcher

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "launcher/core/names/environment_requests.h"
+#include "launcher/core/names/objects.h"
 #include "launcher/daemon/blobs/blob_owner.h"
 #include "launcher/daemon/work/principal.h"
 
@@ -11,7 +11,7 @@ namespace lockstep::launcher {
 void CallerBlobs::check_whole(const Caller& caller, const Digest& root,
                               std::function<void(Result<bool>)> then) {
   BlobOwner owner = blob_owner_of(core_, caller);
-  // What an environment of their project is built from came from a colleague.
+  // A colleague may have sent the files from which an environment of their project is built.
   if (sees_context(core_.state(), caller, root)) owner.trees.push_back(root);
   blobs_.check(principal_of(caller), std::move(owner), root, std::move(then));
 }

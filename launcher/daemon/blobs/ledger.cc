@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kKeyBytes = sizeof(DigestKey);
 constexpr std::size_t kRowBytes = sizeof(std::uint64_t) + kKeyBytes;
-constexpr std::size_t kSparedRows = 100'000;  // of what is gone, before the file is written anew
+constexpr std::size_t kSparedRows = 100'000;  // removed rows in the file, before it is rewritten
 
 void append_row(std::string& to, std::uint64_t owner, const DigestKey& key) {
   to.append(reinterpret_cast<const char*>(&owner), sizeof owner);
@@ -93,7 +93,7 @@ bool BlobLedger::Owner::has(const DigestKey& key) const {
                      [&](const Keys& part) { return part.count(key) != 0; });
 }
 
-// False: it was there.
+// False: the row exists already.
 bool BlobLedger::insert(Owner& owner, const DigestKey& key) {
   if (owner.has(key)) return false;
   if (owner.parts.empty() || owner.parts.back().size() >= most_of_part_) owner.parts.emplace_back();
@@ -103,7 +103,8 @@ bool BlobLedger::insert(Owner& owner, const DigestKey& key) {
   return true;
 }
 
-// A row is known only once it is in the file: else it would be taken for recorded until a restart.
+// A row counts only once it is in the file. Otherwise it would count until a restart and be lost
+// after it.
 Status BlobLedger::add(const std::string& owner, const std::vector<DigestKey>& keys, bool durable) {
   const OwnerId id = id_of(owner);
   const std::lock_guard guard(mutex_);
@@ -134,18 +135,17 @@ Status BlobLedger::append(const std::string& rows, bool durable) {
   if (!durable || io::disk::fdatasync(file_.get()) == 0) return {};
   const Error failed = errno_error(errno, "cannot make durable what was written into " + path_);
   cut_back();
-  must_rewrite_ = true;  // rows before these may be lost too, and another sync would not say so
+  must_rewrite_ = true;  // earlier rows may be lost, too, and another sync would not report that
   return failed;
 }
 
-// Half a row would shift all that come after it.
+// A partial row would shift all rows after it.
 void BlobLedger::cut_back() {
   const auto end = static_cast<off_t>(rows_in_file_ * kRowBytes);
   if (io::disk::ftruncate(file_.get(), end) != 0) must_rewrite_ = true;
 }
 
-// The rows stand in the file already, so a failure costs only space; the next row to add tries it
-// again.
+// The rows are already in the file, so a failure only costs space; adding the next row tries again.
 void BlobLedger::compact() {
   if (rows_in_file_ <= rows_ * 2 + kSparedRows) return;
   if (const Status written = rewrite(); !written)
@@ -153,8 +153,8 @@ void BlobLedger::compact() {
                  written.error().message);
 }
 
-// Whoever fills the ledger loses their own rows: nobody can make others lose theirs by sending
-// much. The owner sends again what is asked for, or has it in the sources of their jobs.
+// The owner with most rows loses rows, so nobody can make others lose theirs by sending much. That
+// owner sends blobs again when asked, or has them in the sources of their jobs.
 void BlobLedger::make_room() {
   while (rows_ > most_) {
     const auto most = std::max_element(
@@ -200,7 +200,7 @@ Status BlobLedger::rewrite() {
   for (const auto& [id, owner] : owners_)
     for (const Keys& part : owner.parts)
       for (const DigestKey& key : part) append_row(rows, id, key);
-  must_rewrite_ = true;  // the file that is open may have lost its name
+  must_rewrite_ = true;  // the open file may have been replaced by name
   TRY(io::write_file_atomically(path_, rows, 0600));
   file_.reset(io::disk::open(path_.c_str(), O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0));
   if (!file_) return errno_error(errno, "cannot open " + path_);

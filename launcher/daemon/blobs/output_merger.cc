@@ -7,6 +7,7 @@
 #include "common/base/quoted_name.h"
 #include "common/domain/data/data_reference.h"
 #include "common/snapshot/content/stored_size.h"
+#include "common/snapshot/content/walk_meter.h"
 #include "common/snapshot/manifest.h"
 #include "common/snapshot/subtree.h"
 
@@ -24,7 +25,7 @@ void add_beside(const std::vector<snapshot::Beside>& beside, std::vector<std::st
   }
 }
 
-// The disk is full, or the launcher stops.
+// True if the disk is full, or the launcher is stopping.
 bool may_succeed_later(const Error& error) {
   return error.code == ErrorCode::resource_exhausted || error.code == ErrorCode::unavailable;
 }
@@ -63,7 +64,7 @@ class Merger {
     return {};
   }
 
-  // A folder with ./outputs and ./logs, as far as they have files.
+  // A folder with ./outputs and ./logs, if they have files.
   Result<std::optional<Digest>> artifacts() {
     snapshot::Directory both;
     const std::pair<std::string_view, const std::vector<NodeTree>*> folders[] = {
@@ -98,7 +99,7 @@ snapshot::DirectoryObjects directory_objects(snapshot::BlobStore& store, snapsho
   };
   const auto reading = std::make_shared<Reading>(std::move(pause));
   snapshot::DirectoryObjects objects;
-  // A small tree may name one folder very often: each reading counts.
+  // A small tree may name one folder very often, so each reading counts.
   objects.read = [&store, reading](const Digest& digest) -> Result<std::string> {
     TRY(reading->meter.entry());
     return reading->meter.read(store, digest, 0);

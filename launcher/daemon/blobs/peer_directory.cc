@@ -10,17 +10,17 @@
 namespace lockstep::launcher {
 namespace {
 
-constexpr Duration kTellAgainAfter = seconds(15);  // well within kPeerAllowedFor
+constexpr Duration kTellAgainAfter = seconds(15);  // well below kPeerAllowedFor
 constexpr std::size_t kMaxTold = 200'000;
 constexpr std::size_t kMaxNamed = 200'000;
 
-// Trees of packages are apart from those of the launcher's store: a node that calls a foreign tree
-// its packages finds nobody. They are of the lock that names them.
+// The key includes the lock for trees of packages, so they differ from trees of the launcher's
+// store. A node that presents another tree as its packages finds no peers.
 Digest key_of_tree(const Digest& root, const std::optional<Digest>& lock) {
   return lock ? sha256(std::string(lock->view()) + std::string(root.view())) : root;
 }
 
-// Another order for each asker, and the same each time: splitmix64's finalizer.
+// An order that differs between askers, and is always the same for one: splitmix64's finalizer.
 std::uint64_t mix(NodeId asker, NodeId peer) {
   std::uint64_t x = asker.value * 0x9e3779b97f4a7c15 + peer.value;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -41,7 +41,7 @@ PeerDirectory::Tree& PeerDirectory::tree(const Digest& root, Instant now) {
   return found;
 }
 
-// Its place in the order: kept while it goes on fetching.
+// Returns the node's place in the order; it is kept while the node continues to fetch.
 std::uint64_t PeerDirectory::enter(Tree& tree, std::uint64_t order, NodeId node,
                                    const FindPeers& ask, Instant now) {
   auto& nodes = tree.nodes;
@@ -68,30 +68,64 @@ std::uint64_t PeerDirectory::enter(Tree& tree, std::uint64_t order, NodeId node,
   return order;
 }
 
-PeerDirectory::Answer PeerDirectory::find(Instant now, NodeId asker, const FindPeers& ask,
-                                          const Reach& reach) {
-  const Digest key = key_of_tree(ask.root, ask.lock);
-  Tree& there = tree(key, now);
-  const std::uint64_t order = enter(there, ++last_order_, asker, ask, now);
-  Answer answer;
+// The first nodes of the order that the asker can reach are its core.
+PeerDirectory::Candidates PeerDirectory::candidates(const Tree& tree, std::uint64_t order,
+                                                    NodeId asker, Instant now, const Reach& reach) {
+  Candidates all;
   std::size_t in_core = 0;
-  std::vector<Found> core, earlier, whole;
-  for (const auto& [at, holder] : there.nodes) {
+  for (const auto& [at, holder] : tree.nodes) {
     const Found found{holder.node, holder.port, true, false};
     if (holder.node == asker) {
-      answer.core = in_core++ < kPeerCore;
+      all.has_asker_in_core = in_core++ < kPeerCore;
     } else if (holder.whole) {
-      whole.push_back({holder.node, holder.port, false, false});
+      all.whole.push_back({holder.node, holder.port, false, false});
     } else if (now - holder.heard >= kFetchingFor) {
       continue;
     } else if (in_core < kPeerCore) {
       if (!reach(asker, holder.node)) continue;
       ++in_core;
-      core.push_back({holder.node, holder.port, true, true});
+      all.core.push_back({holder.node, holder.port, true, true});
     } else if (at < order) {
-      earlier.push_back(found);
+      all.earlier.push_back(found);
     }
   }
+  return all;
+}
+
+// Remembers which peers were named, and finds those that must be told about the asker.
+void PeerDirectory::note_named(Instant now, NodeId asker, const Digest& key, const FindPeers& ask,
+                               Answer& answer) {
+  if (told_count_ > kMaxTold) {
+    told_.clear();
+    told_count_ = 0;
+  }
+  if (named_count_ > kMaxNamed) {
+    named_.clear();
+    named_count_ = 0;
+  }
+  if (answer.peers.empty()) return;
+  std::set<NodeId>& named = named_[{asker, key}];
+  Told& told = told_[{asker, key}];
+  told.ask = ask;
+  told.last = now;
+  for (const Found& peer : answer.peers) {
+    named_count_ += named.insert(peer.node).second;
+    const auto [it, is_new] = told.peers.try_emplace(peer.node, now);
+    told_count_ += is_new ? 1 : 0;
+    if (!is_new && now - it->second < kTellAgainAfter) continue;
+    it->second = now;
+    answer.to_tell.push_back(peer.node);
+  }
+}
+
+PeerDirectory::Answer PeerDirectory::find(Instant now, NodeId asker, const FindPeers& ask,
+                                          const Reach& reach) {
+  const Digest key = key_of_tree(ask.root, ask.lock);
+  Tree& there = tree(key, now);
+  const std::uint64_t order = enter(there, ++last_order_, asker, ask, now);
+  Candidates known = candidates(there, order, asker, now, reach);
+  Answer answer;
+  answer.core = known.has_asker_in_core;
   const auto take_some = [&](std::vector<Found>& from, std::size_t most) {
     std::sort(from.begin(), from.end(), [&](const Found& a, const Found& b) {
       return mix(asker, a.node) < mix(asker, b.node);
@@ -104,33 +138,13 @@ PeerDirectory::Answer PeerDirectory::find(Instant now, NodeId asker, const FindP
     }
   };
   if (answer.core) {
-    answer.peers = core;
+    answer.peers = known.core;
   } else {
-    earlier.insert(earlier.end(), core.begin(), core.end());
-    take_some(earlier, kEarlierPeers);
+    known.earlier.insert(known.earlier.end(), known.core.begin(), known.core.end());
+    take_some(known.earlier, kEarlierPeers);
   }
-  take_some(whole, kWholePeers);
-  if (told_count_ > kMaxTold) {
-    told_.clear();
-    told_count_ = 0;
-  }
-  if (named_count_ > kMaxNamed) {
-    named_.clear();
-    named_count_ = 0;
-  }
-  std::set<NodeId>* named = answer.peers.empty() ? nullptr : &named_[{asker, key}];
-  if (answer.peers.empty()) return answer;
-  Told& told = told_[{asker, key}];
-  told.ask = ask;
-  told.last = now;
-  for (const Found& peer : answer.peers) {
-    named_count_ += named->insert(peer.node).second;
-    const auto [it, is_new] = told.peers.try_emplace(peer.node, now);
-    told_count_ += is_new ? 1 : 0;
-    if (!is_new && now - it->second < kTellAgainAfter) continue;
-    it->second = now;
-    answer.to_tell.push_back(peer.node);
-  }
+  take_some(known.whole, kWholePeers);
+  note_named(now, asker, key, ask, answer);
   return answer;
 }
 
@@ -139,7 +153,7 @@ std::vector<PeerDirectory::Withdrawal> PeerDirectory::withdraw(Instant now, cons
   for (auto it = told_.begin(); it != told_.end();) {
     const NodeId asker = it->first.first;
     const Told& told = it->second;
-    const bool is_over = now - told.last >= kPeerAllowedFor;  // by itself
+    const bool is_over = now - told.last >= kPeerAllowedFor;  // it expires by itself
     if (!is_over && may(asker, told.ask)) {
       ++it;
       continue;
@@ -161,7 +175,7 @@ FetchReport PeerDirectory::take(NodeId from, FetchReport report) {
     named_count_ -= named.size();
     named_.erase(it);
   }
-  // Once each: a share that is said twice is not two.
+  // Each share counts once, even if it is reported twice.
   std::erase_if(report.peers, [&](const auto& share) { return named.erase(share.node) == 0; });
   BlobTraffic& mine = traffic_[from];
   mine.from_launcher_bytes += report.from_launcher_bytes;

@@ -58,9 +58,18 @@ class PeerDirectory {
     std::map<std::uint64_t, Holder> nodes;  // in the order in which they began to fetch
     Instant used;
   };
+  // The holders of a tree that an asker may fetch from, apart by how far they have come.
+  struct Candidates {
+    bool has_asker_in_core = false;
+    std::vector<Found> core, earlier, whole;
+  };
   Tree& tree(const Digest& root, Instant now);
   static std::uint64_t enter(Tree& tree, std::uint64_t order, NodeId node, const FindPeers& ask,
                              Instant now);
+  static Candidates candidates(const Tree& tree, std::uint64_t order, NodeId asker, Instant now,
+                               const Reach& reach);
+  void note_named(Instant now, NodeId asker, const Digest& key, const FindPeers& ask,
+                  Answer& answer);
 
   std::map<Digest, Tree> trees_;
   std::uint64_t last_order_ = 0;

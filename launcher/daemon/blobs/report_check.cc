@@ -22,12 +22,12 @@ std::vector<PartReport>* reports_of(AgentMessage& message) {
   return nullptr;
 }
 
-// Another look gives the same: the tree is too large, or its folders cannot be read as such.
+// Checking again would give the same: the tree is too large, or its folders are not valid.
 bool is_of_tree(const Error& error) {
   return error.code == ErrorCode::invalid_argument || error.code == ErrorCode::corrupt;
 }
 
-// `visit` returns why the tree is taken away; "": it stays.
+// `visit` returns why the tree is removed from the report; "": it stays.
 template <typename Visit>
 void each_tree(PartReport& report, const Visit& visit) {
   const auto of_output = [&](CollectedOutput& output) {
@@ -42,7 +42,7 @@ void each_tree(PartReport& report, const Visit& visit) {
   for (CollectedOutput& output : report.outputs) of_output(output);
   if (report.restored) of_output(*report.restored);
   auto& environment = report.environment;
-  // Only a lock that was solved now is for others to use.
+  // Other jobs may use a lock only if it was solved now.
   const bool is_news = environment && environment->step == EnvironmentReport::Step::solved;
   if (!is_news || !environment->lock) return;
   const std::string why = visit(*environment->lock);

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxOwnedRemembered = 100'000;
 constexpr std::size_t kMaxNotOwnedRemembered = 10'000;
 constexpr std::size_t kKeysAtOnce = 65'536;
 constexpr auto kErrorFor = std::chrono::minutes(1);
-constexpr std::size_t kMaxShowing = 256;  // blobs that are half shown, over all owners
+constexpr std::size_t kMaxShowing = 256;  // blobs that are being proved by sending, over all owners
 
 Error not_the_blob(const Digest& digest) {
   return make_error(ErrorCode::corrupt,
@@ -38,7 +38,7 @@ Status BlobRights::drop_those_of_trees(const BlobOwner& owner, std::vector<Diges
   return {};
 }
 
-// In parts, because others wait for the ledger meanwhile.
+// In parts, because others wait for the ledger.
 Result<std::vector<DigestKey>> BlobRights::not_sent(const BlobOwner& owner,
                                                     const std::vector<DigestKey>& keys,
                                                     const snapshot::Pause& pause) {
@@ -90,7 +90,7 @@ Result<bool> BlobRights::owns_tree(const BlobOwner& owner, const Digest& root,
   return owns;
 }
 
-// nullopt: it is theirs.
+// nullopt: the blob belongs to them.
 Result<std::optional<BlobRights::NotOwned>> BlobRights::why_not_owned(
     const BlobOwner& owner, const Digest& root, const snapshot::Pause& pause) {
   snapshot::Walk walk = snapshot::bounded_walk(pause);
@@ -112,7 +112,7 @@ Result<std::optional<BlobRights::NotOwned>> BlobRights::why_not_owned(
   TRY(drop_those_of_trees(owner, others, walk));
   if (others.empty() && set->is_whole()) return std::optional<NotOwned>();
   if (others.empty()) {
-    why.until = {};  // a part of it went meanwhile
+    why.until = {};  // a part of it was removed meanwhile
   } else {
     why.foreign = others.front();
     why.trees = owner.trees;
@@ -120,7 +120,7 @@ Result<std::optional<BlobRights::NotOwned>> BlobRights::why_not_owned(
   return std::optional(std::move(why));
 }
 
-// While what was found then still holds.
+// The earlier result, while it is valid.
 std::optional<BlobRights::NotOwned> BlobRights::known_not_owned(const BlobOwner& owner,
                                                                 const Digest& root) {
   NotOwned why;
@@ -162,7 +162,8 @@ Result<bool> BlobRights::shown(const BlobOwner& owner, const BlobPiece& piece) {
     if (sha256(raw) != piece.digest) return not_the_blob(piece.digest);
     return true;
   }
-  // Whoever only tries learns nothing before all pieces are sent, as with a blob that is new.
+  // Somebody who only guesses digests learns nothing before all pieces are sent, the same as for a
+  // new blob.
   if (store_.size(piece.digest) != piece.total_size) {
     if (piece.offset + raw.size() == piece.total_size) return not_the_blob(piece.digest);
     return false;

@@ -22,7 +22,7 @@ const unsigned char* raw(const std::string& text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-// OpenSSL's HMAC() looks the algorithm up each time, which costs more than the digest.
+// OpenSSL's HMAC() looks the algorithm up at each call, which costs more than the digest itself.
 Digest hmac_sha256(const std::string& secret, const std::string& text) {
   struct Mac {
     EVP_MAC* mac = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
@@ -69,7 +69,7 @@ Result<std::string> load_or_create_attempts_secret(const std::string& path) {
 namespace {
 
 Digest key_bytes(const std::string& secret, const AttemptId& attempt) {
-  // No job's name has a NUL.
+  // A job's name never has a NUL, so the parts cannot be confused.
   const std::string text = attempt.job.value + '\0' + std::to_string(attempt.incarnation) + '\0' +
                            std::to_string(attempt.number);
   return hmac_sha256(secret, text);

@@ -12,6 +12,33 @@
 
 namespace lockstep::launcher {
 
+namespace {
+
+// Logs the lines that are skipped. `path` is for the log.
+std::vector<KeysFile::Line> read_lines(const std::string& path, const std::string& text) {
+  std::vector<KeysFile::Line> all;
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    std::istringstream words(line);
+    std::string name, key, more;
+    if (!(words >> name) || name[0] == '#') continue;
+    const bool has_two = (words >> key) && !(words >> more);
+    const auto public_key = key_from_word(key);
+    if (!has_two || !public_key) {
+      spdlog::error(
+          "{}:{}: skipped this line: it must be \"NAME PUBLICKEY\", with a key as `lockstep user "
+          "key show` prints it",
+          path, number);
+      continue;
+    }
+    all.push_back({name, *public_key});
+  }
+  return all;
+}
+
+}  // namespace
+
 std::optional<std::vector<KeysFile::Line>> AuthorizedUsers::look() {
   reload_if_changed();
   if (!std::exchange(is_new_, false)) return std::nullopt;
@@ -36,7 +63,7 @@ void AuthorizedUsers::reload_if_changed() {
   const Version now{info.st_ino, info.st_size,
                     info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec, info.st_mode};
   if (now == version_) return;
-  if ((info.st_mode & S_IWOTH) != 0) {  // as sshd with StrictModes
+  if ((info.st_mode & S_IWOTH) != 0) {  // like sshd's StrictModes
     spdlog::error("{} is world-writable (mode {:04o}); ignoring it: chmod go-w it", path_,
                   info.st_mode & 07777);
     version_ = now;
@@ -50,25 +77,8 @@ void AuthorizedUsers::reload_if_changed() {
     return;
   }
   version_ = now;
-  lines_.clear();
   is_new_ = true;
-  std::istringstream lines(*text);
-  std::string line;
-  for (int number = 1; std::getline(lines, line); ++number) {
-    std::istringstream words(line);
-    std::string name, key, more;
-    if (!(words >> name) || name[0] == '#') continue;
-    const bool has_two = (words >> key) && !(words >> more);
-    const auto public_key = key_from_word(key);
-    if (!has_two || !public_key) {
-      spdlog::error(
-          "{}:{}: skipped this line: it must be \"NAME PUBLICKEY\", with a key as `lockstep user "
-          "key show` prints it",
-          path_, number);
-      continue;
-    }
-    lines_.push_back({name, *public_key});
-  }
+  lines_ = read_lines(path_, *text);
 }
 
 }  // namespace lockstep::launcher

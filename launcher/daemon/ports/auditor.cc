@@ -19,8 +19,8 @@ constexpr Duration kSyncEvery = milliseconds(250);
 constexpr Duration kTryAgainAfter = seconds(1);
 constexpr Duration kTellEvery = minutes(1);
 constexpr Duration kSameRead = minutes(1);
-constexpr std::size_t kMaxWaiting = 10'000;  // entries that found no space
-constexpr std::size_t kMaxSources = 20;      // that are named one by one
+constexpr std::size_t kMaxWaiting = 10'000;  // entries that wait for disk space
+constexpr std::size_t kMaxSources = 20;      // sources that are named individually
 constexpr std::size_t kMaxReads = 10'000;
 constexpr std::size_t kMaxWords = 10'000;
 constexpr int kMaxAnswering = 16;
@@ -118,7 +118,7 @@ void Auditor::record_keys(const std::map<PublicKey, std::string>& before,
   record_missing(before, after, "take key");
 }
 
-// What somebody asked to delete has its entry from the request.
+// A deletion that a user requested has an entry for the request already.
 void Auditor::perform(const ForgetJob& action) {
   if (!action.is_by_limit) return;
   AuditEntry entry;
@@ -154,7 +154,7 @@ void Auditor::turn_end() {
 }
 
 Duration Auditor::wait() const {
-  if (is_syncing_) return Duration::max();  // its end wakes the loop
+  if (is_syncing_) return Duration::max();  // the end of the sync wakes the loop
   return log_.written() == synced_ ? Duration::max()
                                    : std::max(sync_at_ - now_(), Duration::zero());
 }

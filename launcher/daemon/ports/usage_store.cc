@@ -8,7 +8,7 @@
 namespace lockstep::launcher {
 namespace {
 
-constexpr int kReportsMissed = 3;  // then the newest is stale
+constexpr int kReportsMissed = 3;  // after this many missing reports, the newest one is out of date
 constexpr Duration kAllowance = seconds(2);
 
 std::uint32_t fitting(std::uint64_t value) {

@@ -21,7 +21,7 @@ const char* word_of(ProviderVerb verb) {
   return "?";
 }
 
-// True if it says how the call ended for its machine.
+// True if the event says how the call ended for its machine.
 bool is_result(ProviderEvent::Kind kind) {
   switch (kind) {
     case ProviderEvent::Kind::running:
@@ -36,33 +36,6 @@ bool is_result(ProviderEvent::Kind kind) {
 }
 
 }  // namespace
-
-std::string to_log(const ProviderEvent& event) {
-  const std::string why = words::text_of(event.why);
-  switch (event.kind) {
-    case ProviderEvent::Kind::step: return "step " + event.step;
-    case ProviderEvent::Kind::running: {
-      std::map<std::string, std::string> about = event.about;
-      const auto add = [&](const char* name, Duration time) {
-        about[name] =
-            std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count());
-      };
-      if (event.ends) add("left", *event.ends);
-      if (event.lifetime != Duration(0)) add("lifetime", event.lifetime);
-      std::string text = "runs";
-      for (const auto& [name, value] : about) text += fmt::format(" {}={}", name, value);
-      return text;
-    }
-    case ProviderEvent::Kind::pending: return "waits" + (event.why ? ": " + why : std::string());
-    case ProviderEvent::Kind::absent: return "is not there";
-    case ProviderEvent::Kind::warning: return fmt::format("warning in {}: {}", event.step, why);
-    case ProviderEvent::Kind::notice:
-      return fmt::format("is taken away in {}: {}", format_duration(event.left), why);
-    case ProviderEvent::Kind::error:
-      return fmt::format("error in {} ({}): {}", event.step, to_string(event.fault), why);
-  }
-  return "?";
-}
 
 ProviderCalls::ProviderCalls(Parts parts)
     : parts_(std::move(parts)),
@@ -82,7 +55,7 @@ void ProviderCalls::perform(const CallProvider& action) {
   Call& call = it->second;
   for (const std::string& machine : action.machines) call.tokens[machine];
   if (action.verb != ProviderVerb::create) return enqueue(action.call, call);
-  // Known before a token is made for nothing.
+  // Checked first, so that no token is made in vain.
   const ComputeSpec* spec = parts_.setup.spec(action.target);
   const bool lacks_bundle =
       spec != nullptr && installs_bundle(spec->source) && !parts_.setup.bundle();

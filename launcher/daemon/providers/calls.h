@@ -107,7 +107,4 @@ class ProviderCalls {
   std::size_t running_ = 0;
 };
 
-// The event as a line of the log.
-std::string to_log(const ProviderEvent& event);
-
 }  // namespace lockstep::launcher

@@ -13,7 +13,7 @@
 namespace lockstep::launcher {
 namespace {
 
-constexpr std::size_t kMaxErrors = 3;  // in one answer
+constexpr std::size_t kMaxErrors = 3;  // the most errors in one answer
 
 }  // namespace
 

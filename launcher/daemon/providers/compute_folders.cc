@@ -28,7 +28,7 @@ std::int64_t changed_at(const std::string& path) {
 void ComputeFolders::clean() {
   const auto names = io::list_directory(home_.compute());
   if (!names) return;
-  // A name with a dot is a log, or of a run that has ended; no target has one.
+  // A name with a dot is a log, or belongs to a run that has ended; names of targets have no dots.
   for (const std::string& name : *names) {
     const bool is_log = name.find(kLogSuffix) != std::string::npos && name[0] != '.';
     if (!is_log && !exists_(name)) remove(home_.compute() + "/" + name);
@@ -37,7 +37,7 @@ void ComputeFolders::clean() {
 }
 
 void ComputeFolders::forget(const std::string& target) {
-  // Another one of the same name may be there already.
+  // A new target of the same name may exist already.
   if (!exists_(target)) remove(home_.compute_state(target));
   remove_old_logs();
 }

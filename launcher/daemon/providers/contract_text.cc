@@ -20,7 +20,7 @@ using nlohmann::json;
 
 constexpr int kProviderContract = 1;
 constexpr std::size_t kTagCharacters = 12;
-constexpr std::size_t kMaxEventWordBytes = 64;  // a step, a code, the name of a finding
+constexpr std::size_t kMaxEventWordBytes = 64;  // for a step, a code, or the name of a finding
 constexpr std::size_t kMaxMachineBytes = 255;
 constexpr std::int64_t kMostLifeSeconds = std::int64_t{10} * 366 * 86'400;
 
@@ -57,7 +57,7 @@ json words_json(SettingKey::Kind kind, const std::vector<std::string>& words) {
   return words.front();
 }
 
-// The provider gives a container what the settings leave out.
+// The provider uses the size for what the settings of a container leave out.
 json size_json(const Size& size) {
   return {{"name", size.name}, {"cpus", size.vcpus}, {"memory", size.memory.count}};
 }
@@ -94,7 +94,7 @@ json settings_json(const ProviderRequest& request) {
   return settings;
 }
 
-// Whole seconds in `about`, which are taken out of it; nullopt: there are none.
+// Removes a number of whole seconds from `about` and returns it; nullopt: there is none.
 std::optional<Duration> take_seconds(std::map<std::string, std::string>& about, const char* key) {
   const auto found = about.find(key);
   if (found == about.end()) return std::nullopt;
@@ -112,8 +112,8 @@ bool is_true(const std::map<std::string, std::string>& about, const char* key) {
   return found != about.end() && found->second == "true";
 }
 
-// The findings that the launcher decides by. How much of its life is left changes with each word of
-// the provider, so it is no finding about the machine.
+// Takes the findings that the launcher's decisions need. The remaining lifetime changes in each
+// event, so it is removed from the findings about the machine.
 void take_findings(ProviderEvent& event) {
   event.is_held = is_true(event.about, "tunnel") || is_true(event.about, "hold");
   event.ends = take_seconds(event.about, "left");
@@ -124,7 +124,7 @@ Why in_its_words(std::string said) {
   return said.empty() ? Why() : Why(ProviderSaid{std::move(said)});
 }
 
-// Why the provider has not made it yet.
+// Why the provider has not made the machine yet.
 Why why_pending(const ProviderEvent& event) {
   const auto said = event.about.find("reason");
   return said == event.about.end() ? Why() : in_its_words(said->second);
@@ -134,7 +134,7 @@ Error no_event(std::string why) {
   return make_error(ErrorCode::invalid_argument, "is no event: " + std::move(why));
 }
 
-// A text of the event; "" if it is missing and need not be there.
+// Reads the texts of an event; a missing optional text is "".
 struct EventReader {
   const json& object;
 
@@ -148,7 +148,7 @@ struct EventReader {
     if (value == nullptr) return no_event(fmt::format("'{}' is not a string", key));
     return one_line(*value, limit);
   }
-  // A word that people and programs compare: it is not cut.
+  // A word that people and programs compare, so it is never shortened.
   Result<std::string> word(const char* key, std::size_t limit) const {
     TRY_ASSIGN(std::string value, text(key, true, limit));
     if (value.empty() || value.size() > limit)
@@ -211,7 +211,7 @@ struct EventReader {
     event->why = in_its_words(std::move(said));
     if (event->kind == ProviderEvent::Kind::warning) return {};
     TRY_ASSIGN(const std::string code, word("code", kMaxEventWordBytes));
-    // A site's own provider may know more codes; the launcher decides by these alone.
+    // A site's own provider may use other codes; the launcher only distinguishes these.
     event->fault = machine_fault_from(code).value_or(MachineFault::failed);
     return {};
   }
@@ -238,7 +238,7 @@ std::string to_json(const ProviderIdentity& identity, const ProviderRequest& req
                  {"machines", std::move(machines)}};
   if (!request.accounts.empty()) object["accounts"] = request.accounts;
   if (!request.bundle.empty()) object["bundle"] = request.bundle;
-  // Passwords are UTF-8 (check_password); a path need not be.
+  // Passwords are UTF-8 (check_password), but paths may not be.
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -6,13 +6,12 @@
 #include <algorithm>
 
 #include "common/domain/why/why.h"
-#include "launcher/daemon/providers/calls.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
 
-constexpr std::size_t kMaxHoldLines = 10'000;  // a minute
+constexpr std::size_t kMaxHoldLines = 10'000;  // lines per minute
 
 }  // namespace
 
@@ -55,8 +54,8 @@ void ProviderHolds::tick() {
   }
 }
 
-// Hosts and passwords change without an action of the core. A machine whose secret was removed is
-// held on as it is.
+// Hosts and passwords change without an action of the core, so they are checked here. A machine
+// whose secret was removed continues to be held as before.
 void ProviderHolds::look(const std::string& target, Hold& hold, Instant now) {
   if (now < hold.next_look || hold.process->is_stopping()) return;
   hold.next_look = now + pauses_.look;
@@ -77,7 +76,7 @@ void ProviderHolds::start(const std::string& target, Hold& hold) {
   hold.started = now;
   hold.next_look = now + pauses_.look;
   hold.pause = std::clamp(hold.pause * 2, pauses_.first, pauses_.longest);
-  hold.not_before = now + hold.pause;  // unless it starts
+  hold.not_before = now + hold.pause;  // cleared if it starts
   PreparedRun prepared = prepare(target, hold);
   hold.redactor = std::move(prepared.redactor);
   for (const ProviderEvent& refused : prepared.refused)
@@ -125,7 +124,7 @@ void ProviderHolds::on_end(const std::string& target, const Why& why) {
   const bool was_asked = hold.process->is_stopping();
   hold.process.reset();
   if (now - hold.started >= pauses_.long_up) hold.pause = Duration(0);
-  if (was_asked) {  // it starts anew at once
+  if (was_asked) {  // it starts again at once
     hold.pause = Duration(0);
     hold.not_before = now;
     return log(target, "", "ended");

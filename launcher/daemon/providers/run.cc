@@ -13,11 +13,12 @@
 namespace lockstep::launcher {
 namespace {
 
-constexpr int kNotUnderstood = 2;  // decision 038: the request was refused
-constexpr int kReadsAtItsEnd = 4;  // of what a pipe holds; more is from a process that got away
+constexpr int kNotUnderstood = 2;  // exit code of decision 038: the request was refused
+// What a pipe can hold; further output comes from a process that escaped.
+constexpr int kReadsAtItsEnd = 4;
 constexpr std::size_t kReadBytes = 64u << 10;
 
-// The end of file and "nothing now" are equal here: the pidfd says when the program has ended.
+// End of file and "nothing now" are treated alike: the pidfd shows when the program has ended.
 std::string_view read_now(int fd, std::array<char, kReadBytes>& buffer, bool* is_over) {
   ssize_t got = 0;
   do {
@@ -69,7 +70,7 @@ ProviderProcess::~ProviderProcess() {
 void ProviderProcess::write_input() {
   const ssize_t done = ::write(input_.get(), unwritten_.data(), unwritten_.size());
   if (done < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (done < 0) return close_input();  // it reads no more; its end will be noticed
+  if (done < 0) return close_input();  // the program reads no more; its end will be noticed
   unwritten_.erase(0, static_cast<std::size_t>(done));
   if (unwritten_.empty()) loop_.unwatch(input_.get(), io::EventLoop::Interest::write);
 }
@@ -179,7 +180,7 @@ void ProviderProcess::on_ended() {
   loop_.unwatch(program_.ended(), io::EventLoop::Interest::read);
   next_signal_ = Instant::never();
   has_succeeded_ = !is_stopping() && !broken_ && end->signal == 0 && end->exit_code == 0;
-  // Copies, since the handler may destroy us.
+  // Copied, because the handler may destroy this object.
   const auto on_end = std::move(handlers_.on_end);
   const Stopped how =
       stopped_.value_or(Stopped{MachineFault::failed, broken_ ? broken_ : reason(*end)});

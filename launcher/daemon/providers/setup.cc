@@ -19,7 +19,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::string_view kTokenPrefix = "lockstep-token-";
-constexpr std::size_t kLeastHiddenBytes = 4;  // a shorter one would be found in every word
+constexpr std::size_t kLeastHiddenBytes = 4;  // a shorter secret would be found within many words
 
 struct MachineRefusal {
   MachineFault fault = MachineFault::failed;
@@ -110,7 +110,7 @@ Why Redactor::clean(const Why& why) const {
 
 namespace {
 
-// A pod is as big as the target's size, where the settings do not say how big it is.
+// If the settings give no size, a pod gets the target's size.
 void add_size(const Size& size, ProviderSettings& settings) {
   const auto add = [&](const char* key, std::string value) {
     settings.try_emplace(key, std::vector<std::string>{std::move(value)});
@@ -124,7 +124,7 @@ const Size* size_of(const ProviderSetup& setup, const ComputeSpec& spec) {
   return spec.size.empty() || !setup.size ? nullptr : setup.size(spec.size);
 }
 
-// The spec with what only the launcher knows filled in.
+// The spec with the values that only the launcher knows.
 Result<ComputeSpec> filled(const ProviderSetup& setup, ComputeSpec spec) {
   if (spec.source != NodeSource::kubernetes) return spec;
   const Size* size = size_of(setup, spec);
@@ -197,14 +197,14 @@ PreparedRun prepare_check(const ProviderSetup& setup, const ComputeSpec& spec,
 namespace {
 
 struct SiteFile {
-  const char* what;    // "an executable file"
-  int access;          // that the launcher's account needs
-  const char* refuse;  // "run it"
+  const char* what;    // for errors: "an executable file"
+  int access;          // the access that the launcher's account needs
+  const char* refuse;  // for errors: "run it"
 };
 constexpr SiteFile kSiteProgram{"an executable file", X_OK, "run it"};
 constexpr SiteFile kSiteKubeconfig{"a readable file", R_OK, "use it"};
 
-// A file that only root and the launcher's account can have put there.
+// Checks that only root or the launcher's account can have made or changed the file.
 Status check_site_file(const std::string& path, const SiteFile& kind) {
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) ||
@@ -252,7 +252,7 @@ Result<std::string> find_node_bundle(const std::string& chosen) {
   const std::string here = io::program_directory();
   const std::string name = "lockstep-node-" LOCKSTEP_VERSION "-x86_64.tar.gz";
   std::vector<std::string> places{here + "/../share/lockstep/" + name, here + "/../" + name};
-  const char* variable = std::getenv("LOCKSTEP_NODE_BUNDLE");  // of the person who ran `up`
+  const char* variable = std::getenv("LOCKSTEP_NODE_BUNDLE");  // set by the person who ran `up`
   if (!chosen.empty())
     places = {chosen};
   else if (variable != nullptr && *variable != '\0')

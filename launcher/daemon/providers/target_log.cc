@@ -12,6 +12,7 @@
 #include "common/domain/targets/compute.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "launcher/words/why.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -28,7 +29,7 @@ io::Fd open_log(const std::string& path) {
       io::disk::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
-// The last bytes of a file, `limit` at most; "" if there is none.
+// The last bytes of a file, at most `limit`; "" if there is no file.
 std::string end_of_file(const std::string& path, std::size_t limit) {
   const auto fd = io::open_file(path, O_RDONLY | O_NOFOLLOW);
   if (!fd) return "";
@@ -41,6 +42,33 @@ std::string end_of_file(const std::string& path, std::size_t limit) {
 }
 
 }  // namespace
+
+std::string to_log(const ProviderEvent& event) {
+  const std::string why = words::text_of(event.why);
+  switch (event.kind) {
+    case ProviderEvent::Kind::step: return "step " + event.step;
+    case ProviderEvent::Kind::running: {
+      std::map<std::string, std::string> about = event.about;
+      const auto add = [&](const char* name, Duration time) {
+        about[name] =
+            std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count());
+      };
+      if (event.ends) add("left", *event.ends);
+      if (event.lifetime != Duration(0)) add("lifetime", event.lifetime);
+      std::string text = "runs";
+      for (const auto& [name, value] : about) text += fmt::format(" {}={}", name, value);
+      return text;
+    }
+    case ProviderEvent::Kind::pending: return "waits" + (event.why ? ": " + why : std::string());
+    case ProviderEvent::Kind::absent: return "is not there";
+    case ProviderEvent::Kind::warning: return fmt::format("warning in {}: {}", event.step, why);
+    case ProviderEvent::Kind::notice:
+      return fmt::format("is taken away in {}: {}", format_duration(event.left), why);
+    case ProviderEvent::Kind::error:
+      return fmt::format("error in {} ({}): {}", event.step, to_string(event.fault), why);
+  }
+  return "?";
+}
 
 std::string one_line(std::string_view text, std::size_t limit) {
   return cut(in_one_line(text.substr(0, limit + kLongestCharacter)), limit);
@@ -65,7 +93,7 @@ std::string ProviderLog::newest(const std::string& target, std::int64_t lines) c
   std::string text = end_of_file(home_.compute_log(target), kMaxComputeLogBytes);
   if (text.size() < kMaxComputeLogBytes)
     text.insert(0, end_of_file(home_.old_compute_log(target), kMaxComputeLogBytes - text.size()));
-  // Only whole lines: the first may have lost its beginning.
+  // Whole lines only: the first line may be incomplete.
   if (text.size() == kMaxComputeLogBytes) text.erase(0, text.find('\n') + 1);
   std::size_t begin = text.empty() ? 0 : text.size() - 1;
   for (std::int64_t left = lines; left > 0 && begin > 0; --left) {

@@ -9,6 +9,7 @@
 
 #include "common/base/time.h"
 #include "launcher/home/layout.h"
+#include "launcher/state/targets/provider_event.h"
 
 namespace lockstep::launcher {
 
@@ -29,6 +30,9 @@ class ProviderLog {
  private:
   const LauncherHome& home_;
 };
+
+// The event as a line of the log.
+std::string to_log(const ProviderEvent& event);
 
 // One line for people, printable; what is beyond `limit` bytes is cut off.
 std::string one_line(std::string_view text, std::size_t limit);

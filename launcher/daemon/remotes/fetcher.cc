@@ -31,7 +31,8 @@ FairWorkers::Limits limits_of_fetches() {
   return limits;
 }
 
-// Names the remote too: two remotes may have the same listing and different files.
+// The digest covers the remote's name, too: two remotes may have the same listing and different
+// files.
 std::string digest_of(const RemoteFiles& files, const Listing& listing) {
   std::string text = fmt::format("lockstep remote 1\n{}\n{}\n{}\n{}\n", files.config, files.remote,
                                  files.path, listing.is_file);
@@ -44,7 +45,7 @@ Status check_space(const std::string& folder, std::uint64_t bytes) {
   struct statvfs info {};
   if (::statvfs(folder.c_str(), &info) != 0) return errno_error(errno, folder);
   const std::uint64_t free = std::uint64_t{info.f_bavail} * info.f_frsize;
-  // Once as it comes, once as blobs.
+  // The files need their space twice: as they arrive, and as blobs.
   if (free / 2 > bytes) return {};
   return make_error(ErrorCode::resource_exhausted,
                     fmt::format("its files have {}, and the launcher's disk has {} free; twice the "
@@ -52,7 +53,7 @@ Status check_space(const std::string& folder, std::uint64_t bytes) {
                                 to_string(Bytes{bytes}), to_string(Bytes{free})));
 }
 
-// Everything that was listed is there, in its size, and nothing else is.
+// Checks that the copy has exactly the listed files, with their sizes.
 Status check_copied(const snapshot::Snapshot& tree, const Listing& listing) {
   const auto changed = [](const std::string& path) {
     return make_error(ErrorCode::unavailable,
@@ -98,7 +99,7 @@ Status put_tree(const std::string& folder, const snapshot::Snapshot& tree,
   return make_error(ErrorCode::io, "the blob store lost some of its files; submit again");
 }
 
-// Forgotten trees are fetched again.
+// Removes old records; a tree without one is fetched again.
 void keep_few(const std::string& folder) {
   const auto names = io::list_directory(folder);
   if (names && names->size() > kMaxKnownTrees) (void)io::remove_tree(folder);
@@ -140,7 +141,7 @@ void RemoteFetcher::fetch(const std::string& principal, const RemoteFiles& files
   fetch->thens.push_back(std::move(then));
 }
 
-// Whoever asks for what another waits for does not wait for the other's turn.
+// A request for files that another request already waits for does not take a turn of its own.
 Status RemoteFetcher::wait_for_turn(const std::string& principal,
                                     const std::shared_ptr<Fetch>& fetch) {
   if (fetch->has_begun || fetch->principals.count(principal) != 0) return {};
@@ -220,7 +221,7 @@ Result<snapshot::Subtree> RemoteFetcher::fetch_listing(Fetch& fetch, const Listi
   return snapshot::Subtree{tree.root, file};
 }
 
-// Only while the blob store has all of it.
+// Valid only while the blob store has all of the tree.
 std::optional<Digest> RemoteFetcher::known_tree(const std::string& path) {
   const auto text = io::read_file(path, kibibytes(1));
   if (!text) return std::nullopt;

@@ -8,7 +8,7 @@
 
 namespace lockstep::launcher {
 
-// The operator's file as it is now decides where to, and whether the job may.
+// The operator's current file decides where the output is written, and whether the job may.
 void OutputWriter::perform(const WriteOutput& action) {
   const auto done = [&core = core_, job = action.job, order = action.order,
                      output = action.output](const Status& written) {

@@ -21,14 +21,14 @@
 namespace lockstep::launcher {
 namespace {
 
-constexpr int kNoFolder = 3, kNoFile = 4;  // rclone(1), Exit code
+constexpr int kNoFolder = 3, kNoFile = 4;  // exit codes in rclone(1)
 constexpr std::size_t kMaxListingBytes = 512u << 20;
 constexpr std::size_t kMaxErrorBytes = 300;
 
 struct Ran {
   int exit_code = 0;
   std::string output;
-  std::string error;  // the last message that was no progress
+  std::string error;  // the last message other than progress
 };
 
 Result<std::string> find_rclone(const RcloneContext& context) {
@@ -46,7 +46,7 @@ Result<std::string> find_rclone(const RcloneContext& context) {
                     "rclone is not installed on the launcher's machine: apt install rclone");
 }
 
-// It has credentials, and what it says decides where the launcher connects to.
+// The file holds credentials and decides where the launcher connects to, so its rights are checked.
 Status check_config(const std::string& config) {
   struct stat info {};
   if (::stat(config.c_str(), &info) != 0)
@@ -61,7 +61,7 @@ Status check_config(const std::string& config) {
                     "it is not used; its operator must chmod 600 it");
 }
 
-// One rclone that runs: what it prints, and when it last got further.
+// A running rclone: its output, and when it last made progress.
 class Run {
  public:
   Run(io::ChildProgram program, const RcloneContext& context,
@@ -93,7 +93,7 @@ class Run {
   }
 
  private:
-  // Whether anything that counts as progress came.
+  // Returns whether the output shows progress.
   bool read(int which, int fd) {
     bool moved = false;
     char buffer[16 << 10];
@@ -122,11 +122,11 @@ class Run {
     if (line_.size() > (1u << 20)) line_.clear();
     return moved;
   }
-  // --use-json-log; a fatal error may come as plain text behind a time.
+  // Lines are JSON (--use-json-log); a fatal error may be plain text after a time.
   bool take_line(const std::string& line) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
     if (!json.is_object()) {
-      constexpr std::size_t kTime = 20;  // "2026/11/26 16:31:52 "
+      constexpr std::size_t kTime = 20;  // the length of "2026/11/26 16:31:52 "
       const bool has_time = line.size() > kTime && line[4] == '/' && line[19] == ' ';
       ran_.error = has_time ? line.substr(kTime) : line;
       return false;
@@ -202,13 +202,13 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
-// REMOTE:BASE/PATH as rclone takes it. A remote of BASE "" has its paths right behind the colon.
+// REMOTE:BASE/PATH in rclone's form. If BASE is "", the path follows the colon directly.
 std::string address_of(const RemoteFiles& files) {
   if (files.path.empty()) return files.remote;
   return files.remote + (files.remote.ends_with(':') ? "" : "/") + files.path;
 }
 
-// What rclone said, in words for a user, who does not know what the operator's files have.
+// rclone's error for a user, without what the operator's files contain.
 std::string words_of(const RemoteFiles& files, const Ran& ran) {
   std::string text = replaced(ran.error, address_of(files), files.shown);
   text = without_values(replaced(std::move(text), files.remote, "the datastore"), files.config);
@@ -241,7 +241,7 @@ bool is_safe(const std::string& path) {
 }  // namespace
 
 std::string without_values(std::string text, const std::string& config) {
-  // Words that say nothing of where a remote is or who may enter.
+  // Keys whose values do not reveal where a remote is or how to log in.
   static const std::set<std::string> kPlain = {
       "type", "vendor", "provider", "env_auth", "location_constraint", "acl", "region"};
   const auto file = io::read_regular_file(config, mebibytes(1));
@@ -257,7 +257,7 @@ std::string without_values(std::string text, const std::string& config) {
     const std::string value(trimmed(line.substr(equals + 1)));
     if (kPlain.count(key) != 0 || value.size() < 4 || value == "true" || value == "false") continue;
     values.push_back(value);
-    const auto scheme = value.find("://");  // of a URL also its host alone
+    const auto scheme = value.find("://");  // for a URL, its host, too
     if (scheme == std::string::npos) continue;
     std::string host = value.substr(scheme + 3);
     host = host.substr(0, host.find('/'));
@@ -287,7 +287,8 @@ Result<Listing> read_listing(const std::string& json) {
     if (!is_safe(file.path)) return corrupt("a file's name is not possible in a folder");
     const std::int64_t size = entry.value("Size", std::int64_t{-1});
     if (size < 0)
-      return corrupt("the size of a file is unknown");  // a document that is made when it is read
+      // A document that is generated when it is read.
+      return corrupt("the size of a file is unknown");
     file.size = static_cast<std::uint64_t>(size);
     file.version = entry.value("ModTime", std::string());
     if (entry.contains("Hashes")) file.version += entry["Hashes"].dump();
@@ -334,7 +335,8 @@ Status copy_remote(const RemoteFiles& files, const Listing& listing, const std::
   if (listing.is_file)
     from.path.resize(
         from.path.find_last_of('/') == std::string::npos ? 0 : from.path.find_last_of('/'));
-  // --files-from-raw: what is not in the checked listing is not copied, whatever the server says.
+  // --files-from-raw: files outside of the checked listing are not copied, whatever the server
+  // sends.
   TRY_ASSIGN(const Ran ran, run_rclone(files, context,
                                        {"copy", "--files-from-raw", "-", "--stats", "1s",
                                         "--stats-log-level", "NOTICE", "--transfers", "8",
@@ -346,8 +348,8 @@ Status copy_remote(const RemoteFiles& files, const Listing& listing, const std::
 
 Status write_remote(const RemoteFiles& to, const std::string& from, bool is_file,
                     const RcloneContext& context) {
-  // --ignore-times: a server without times and hashes would take a file of the same size for the
-  // same file.
+  // --ignore-times: on a server without times and hashes, a file of the same size would count as
+  // unchanged.
   TRY_ASSIGN(Ran ran, run_rclone(to, context,
                                  {is_file ? "copyto" : "copy", "--ignore-times", "--stats", "1s",
                                   "--stats-log-level", "NOTICE", "--transfers", "8", "--checkers",

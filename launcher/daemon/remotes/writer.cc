@@ -16,7 +16,7 @@
 namespace lockstep::launcher {
 namespace {
 
-// rclone follows a link that it is given by name, so that one could lead to the launcher's files.
+// rclone follows a link that it is given by name, and the link could lead to the launcher's files.
 Status check_is_file(const std::string& path, const std::string& shown) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode)) return {};
@@ -84,7 +84,7 @@ Status RemoteWriter::work(const WriteOutput& what, const RemoteFiles& to, int nu
     TRY(check_space(what.tree));
     const std::string from = below + "/files";
     snapshot::MaterializeOptions options;
-    options.for_all = true;  // whatever their modes, this process can read them
+    options.for_all = true;  // this process can read the files, whatever their modes
     TRY(snapshot::materialize(blobs_, what.tree, from, options));
     const bool is_file = !what.file.empty();
     const std::string source = is_file ? from + "/" + what.file : from;

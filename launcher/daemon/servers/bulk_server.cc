@@ -3,42 +3,32 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <chrono>
 
-#include "common/snapshot/content/compress.h"
 #include "common/wire/messages/bulk.h"
 #include "common/wire/messages/control.h"
-#include "launcher/api/outcome.h"
 #include "launcher/core/access/users.h"
-#include "launcher/core/names/asset_requests.h"
+#include "launcher/core/names/objects.h"
 #include "launcher/daemon/blobs/blob_owner.h"
-#include "launcher/daemon/blobs/peer_reach.h"
+#include "launcher/daemon/servers/bulk_verbs.h"
 #include "launcher/state/state.h"
 
 namespace lockstep::launcher {
+
 namespace {
 
-constexpr Duration kLookAtRightsEvery = milliseconds(500);
-constexpr int kMaxPiecesForKeys = 16;  // each may have the largest pieces
-// Messages of users that the loop has no time for yet.
+constexpr int kMaxPiecesForKeys = 16;  // each may have pieces of the largest size
+// Limits on users' messages that wait for the loop.
 ShareBounds bounds_of_bulk_messages() {
   return {"messages waiting", 4'096, 65'536, 64u << 20, 256u << 20};
 }
-// A frame has at most 64 KiB of data. Who types has a few waiting; who sends a file has a window.
+// A frame has at most 64 KiB of data. A user who types has a few frames waiting; one who sends a
+// file has a window of them.
 ShareBounds bounds_of_attach_frames() {
   return {"frames of attachments waiting", 4'096, 65'536, 16u << 20, 128u << 20};
 }
 ShareBounds bounds_of_questions() {
   return {"questions waiting for the launcher's slow disk", 2'000, 10'000};
-}
-
-// Also of one that was removed.
-std::optional<PublicKey> key_of_node(const State& state, NodeId id) {
-  if (const Node* node = state.node(id)) return node->key;
-  const auto removed = state.removed_nodes().find(id);
-  if (removed == state.removed_nodes().end()) return std::nullopt;
-  return removed->second.key;
 }
 
 }  // namespace
@@ -68,12 +58,12 @@ std::optional<LogDirectory::Place> BulkServer::Directory::place(const LogKey& lo
   return Place{part.node, node_rank, state.node_name(part.node), durable_.core().clock_ahead(part)};
 }
 
-// What came in, by kind, from a known key.
+// Handles each kind of message from a known key.
 struct BulkRequests {
   BulkServer& server;
   const BlobService::From& from;
   const Caller& caller;
-  std::optional<NodeId> node;  // absent: a user
+  std::optional<NodeId> node;  // absent: a user sent it
 
   void operator()(MissingBlobs& m) const {
     if (const auto why = why_not_write(); !why.empty()) return refuse(why);
@@ -82,9 +72,9 @@ struct BulkRequests {
     server.blob_service_.handle(std::move(asker), std::move(m));
   }
   void operator()(GetBlobs& m) const { server.get_blobs(from, std::move(m)); }
-  // Users send source trees, nodes what their jobs left.
+  // Users send source trees, nodes send outputs of jobs.
   void operator()(PutBlobs& m) const {
-    // In the words of a try that found none, so that whoever waits hears one thing.
+    // The same text as for a write that fails, so that waiting clients always read one reason.
     const auto low = server.space_.refusal();
     const bool is_full = node && server.space_.level() == DiskMonitor::Level::full;
     if (is_full || (!node && !low.empty())) server.blob_service_.give_up(from, m);
@@ -218,120 +208,12 @@ void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
   (void)sender_.send(peer, sequence, refusal);
 }
 
-// Who left without a word is only looked for when that makes room.
+// Followers that have gone are searched only if that makes room.
 Status BulkServer::follow(const BlobService::From& from, const LogFollow& request) {
   Status follows = followers_.follow(from.peer, from.sequence, request, from.user);
   if (follows || follows.error().code != ErrorCode::resource_exhausted) return follows;
   followers_.drop_gone([this](const std::string& peer) { return sender_.is_gone(peer); });
   return followers_.follow(from.peer, from.sequence, request, from.user);
-}
-
-// As the door would say it; of a job that is not there the followers say so.
-Decision BulkServer::may_read(const PublicKey& key, const JobId& id) {
-  const State& state = durable_.core().state();
-  const Job* job = state.job(id);
-  const auto client = keys_.client_of(key);
-  if (job == nullptr || !client) return {true, false, ""};
-  return may(state.principals(), *client, Permission::read_job, object_of(*job));
-}
-
-std::string BulkServer::why_not_read(const PublicKey& key, const JobId& job) {
-  return may_read(key, job).why;
-}
-
-namespace {
-
-// As people call it, for the audit log; a new message does not compile until it is here.
-struct BulkVerb {
-  std::string_view operator()(const MissingBlobs&) const { return "ask which files are missing"; }
-  std::string_view operator()(const PutBlobs&) const { return "send files"; }
-  std::string_view operator()(const GetBlobs&) const { return "fetch files"; }
-  std::string_view operator()(const LogAppend&) const { return "send logs"; }
-  std::string_view operator()(const LogResume&) const { return "resume logs"; }
-  std::string_view operator()(const LogFollow&) const { return "read logs"; }
-  std::string_view operator()(const LogCredit&) const { return "read logs"; }
-  std::string_view operator()(const FindPeers&) const { return "find peers"; }
-  std::string_view operator()(const FetchReport&) const { return "report a fetch"; }
-  std::string_view operator()(const AskUnits&) const { return "ask for units"; }
-  std::string_view operator()(const AttachFrame&) const { return "attach to a rank"; }
-  std::string_view operator()(const MissingBlobsReply&) const { return kAnswer; }
-  std::string_view operator()(const PutBlobsReply&) const { return kAnswer; }
-  std::string_view operator()(const BlobData&) const { return kAnswer; }
-  std::string_view operator()(const LogAck&) const { return kAnswer; }
-  std::string_view operator()(const LogChunk&) const { return kAnswer; }
-  std::string_view operator()(const LogEnd&) const { return kAnswer; }
-  std::string_view operator()(const BulkRefused&) const { return kAnswer; }
-  std::string_view operator()(const FindPeersReply&) const { return kAnswer; }
-  std::string_view operator()(const UnitsReply&) const { return kAnswer; }
-
-  static constexpr std::string_view kAnswer = "answer";  // which nobody should send to a launcher
-};
-
-std::string object_of(const BulkMessage& message) {
-  if (const auto* follow = std::get_if<LogFollow>(&message)) return "job " + follow->job.value;
-  if (const auto* logs = std::get_if<LogAppend>(&message))
-    return "job " + logs->key.attempt.job.value;
-  if (const auto* frame = std::get_if<AttachFrame>(&message))
-    if (const auto* opening = std::get_if<AttachOpen>(&frame->body))
-      return "job " + opening->job.value;
-  return "the launcher";
-}
-
-}  // namespace
-
-// Whoever follows a pipeline asks for each of its steps many times.
-bool BulkServer::is_first_read(const PublicKey& key, const JobId& job) {
-  constexpr Duration kSameRead = minutes(10);
-  constexpr std::size_t kMaxRemembered = 10'000;
-  const Instant now = durable_.now();
-  if (reads_.size() >= kMaxRemembered) reads_.clear();
-  const auto [read, is_new] = reads_.try_emplace({key, job}, now);
-  if (is_new) return true;
-  const bool is_old = now - read->second > kSameRead;
-  read->second = now;
-  return is_old;
-}
-
-void BulkServer::audit(AuditOutcome outcome, std::string detail) {
-  if (!handling_) return;
-  const auto node = keys_.node_of(handling_->key);
-  const auto client = keys_.client_of(handling_->key);
-  AuditEntry entry;
-  entry.who =
-      node ? audited_node(durable_.core().state(), *node) : name_of(client.value_or(Nobody{}));
-  entry.key = handling_->key.value;
-  entry.address = handling_->address;
-  entry.what = handling_->what;
-  entry.object = handling_->object;
-  entry.outcome = outcome;
-  entry.detail = std::move(detail);
-  audit_.record(std::move(entry));
-}
-
-// Versions of what runs are held back at the owner's limit; of final outputs, what is beyond it.
-std::string BulkServer::why_no_more_outputs(const BlobService::From& from,
-                                            const std::optional<NodeId>& node,
-                                            const PutBlobs& blobs) {
-  const Core& core = durable_.core();
-  if (!node) return "";
-  if (from.attempt) {
-    std::string over = core.why_no_more_files(from.attempt->job);
-    if (!over.empty()) durable_.feed(OutputsRefusedInput{*from.attempt, *node, over});
-    return over;
-  }
-  const Part* part = from.ended ? core.state().assigned_part(*from.ended, *node) : nullptr;
-  if (part == nullptr) return "";
-  std::uint64_t bytes = 0;
-  for (const BlobPiece& piece : blobs.pieces)
-    bytes += snapshot::piece_length(piece.total_size, piece.offset);
-  const OutputRoom::Room room{core.room_for_files(from.ended->job), size_of(*part).outputs.count};
-  const std::string& owner = core.state().job(from.ended->job)->spec.submitter;
-  outputs_.keep_only([&core](const OutputRoom::PartKey& key) {
-    const Part* open = core.state().assigned_part(key.first, key.second);
-    return open != nullptr && !open->finished();
-  });
-  if (outputs_.take({*from.ended, *node}, owner, bytes, room)) return "";
-  return core.why_no_more_files(from.ended->job, kMaxQuotaValue);
 }
 
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
@@ -345,8 +227,8 @@ void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
     refuse(peer, sequence, {taken.error().message, true});
 }
 
-// One of each queue in turn: whoever types waits for one frame of each other user and one other
-// message, and who floods with frames does not keep others from sending files.
+// Takes one message of each queue in turn: a user who types waits for one frame of each other user
+// and one other message, and a flood of frames does not block files.
 void BulkServer::serve_users() {
   const auto end = std::chrono::steady_clock::now() + kUsersServedFor;
   do {
@@ -382,13 +264,13 @@ void BulkServer::decode(io::ServerSocket::Incoming incoming) {
   });
 }
 
-// Of a key in keys/authorized_users whose facts are not durable yet (LauncherServer).
+// Whether the key is in keys/authorized_users and its facts are not durable yet (LauncherServer).
 bool BulkServer::waits_for_key(const PublicKey& key) const {
   return !keys_.node_of(key) && !keys_.client_of(key) && keys_.file().lists(key) &&
          !durable_.takes_now() && waiting_for_keys_ < kMaxPiecesForKeys;
 }
 
-// Its answer shows the state of a job, as facts have it that may not be durable yet.
+// Whether the answer shows a job's state, which may come from facts that are not durable yet.
 bool BulkServer::asks_about_jobs(const Taken& taken) const {
   if (!taken.envelope) return false;
   if (const auto* frame = std::get_if<AttachFrame>(&taken.envelope->body))
@@ -426,107 +308,7 @@ void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelop
   std::visit(BulkRequests{*this, from, *caller, node}, envelope->body);
 }
 
-// ---- who may have which blobs ------------------------------------------------------------------
-
-std::optional<Caller> BulkServer::caller_of(const PublicKey& key) {
-  if (const auto node = keys_.node_of(key)) return Caller(NodeCaller{*node});
-  return keys_.client_of(key);
-}
-
-bool BulkServer::is_assigned(NodeId node, const Digest& tree) const {
-  const auto trees = durable_.core().trees_of(node);
-  return std::find(trees.begin(), trees.end(), tree) != trees.end();
-}
-
-bool BulkServer::may_read(const PublicKey& key, const Digest& root, const JobId& id) {
-  if (const auto node = keys_.node_of(key)) return is_assigned(*node, root);
-  const auto client = keys_.client_of(key);
-  if (!client) return false;
-  if (id.value.empty()) return sees_asset_with(durable_.core().state(), *client, root);
-  const Job* job = durable_.core().state().job(id);
-  if (job == nullptr) return false;
-  const Principals& principals = durable_.core().state().principals();
-  if (!is_allowed(principals, *client, Permission::read_blobs, object_of(*job))) return false;
-  const auto trees = durable_.core().trees_of(id);
-  return std::find(trees.begin(), trees.end(), root) != trees.end();
-}
-
-// One answer for a tree that is not there and for one that is somebody else's.
-void BulkServer::get_blobs(const BlobService::From& from, GetBlobs request) {
-  if (!request.root)
-    return refuse(from.peer, from.sequence,
-                  {"the request names no tree: the program that sent the request is older than the "
-                   "launcher; install the launcher's version"});
-  if (!may_read(from.key, *request.root, request.job))
-    return refuse(
-        from.peer, from.sequence,
-        {keys_.node_of(from.key)
-             ? "this tree does not belong to an attempt that is assigned to this node"
-             : "this tree does not belong to a job, data asset or model whose files this user may "
-               "read"});
-  blob_service_.handle(from, std::move(request));
-}
-
-// Assignments, keys, roles and jobs end in many ways: what is being sent is held against them again
-// and again, so that none of these has to think of it.
-void BulkServer::look_at_rights() {
-  const Instant now = durable_.now();
-  if (now - rights_looked_at_ < kLookAtRightsEvery && now >= rights_looked_at_) return;
-  rights_looked_at_ = now;
-  attachments_.look_again(now);
-  blob_service_.look_again([this](const BlobService::From& from, const Digest& root,
-                                  const JobId& job) { return may_read(from.key, root, job); });
-  const auto ended = peers_.withdraw(now, [this](NodeId node, const FindPeers& ask) {
-    return is_assigned(node, ask.lock ? *ask.lock : ask.root);
-  });
-  for (const auto& one : ended) {
-    const auto key = key_of_node(durable_.core().state(), one.asker);
-    if (!key) continue;
-    for (const NodeId peer : one.peers) nodes_.tell(peer, AllowPeers{{*key}, one.root, true});
-  }
-}
-
-// ---- nodes that fetch from each other ----------------------------------------------------------
-
-void BulkServer::find_peers(const BlobService::From& from, NodeId id, const FindPeers& ask) {
-  const Core& core = durable_.core();
-  FindPeersReply reply;
-  reply.self = id;
-  if (const Node* node = core.state().node(id); node != nullptr) {
-    const auto found = peers_.find(
-        durable_.now(), id, ask, [&](NodeId, NodeId peer) { return can_reach(core, *node, peer); });
-    for (const NodeId peer : found.to_tell)
-      nodes_.tell(peer, AllowPeers{{from.key}, ask.root, false});
-    reply.core = found.core;
-    reply.expected = others_with(core, *node, ask.root);
-    for (const auto& peer : found.peers) {
-      const Node& there = *core.state().node(peer.node);
-      reply.peers.push_back({peer.node, there.name,
-                             peer_endpoint(there.inventory.address, peer.port), there.key,
-                             peer.fetching, peer.core});
-    }
-  }
-  (void)sender_.send(from.peer, from.sequence, reply);
-}
-
-void BulkServer::take_report(const BlobService::From& from, NodeId id, const FetchReport& said) {
-  const State& state = durable_.core().state();
-  const FetchReport report = peers_.take(id, said);
-  std::uint64_t bytes = 0;
-  for (const auto& share : report.peers) {
-    bytes += share.bytes;
-    if (share.lied)
-      spdlog::warn("node {} received wrong data from node {} and dropped the data: {}",
-                   state.node_name(id), state.node_name(share.node), share.fault);
-  }
-  spdlog::info("node {} {} tree {}: {} from the launcher, {} from {} other nodes",
-               state.node_name(id), report.whole ? "fetched" : "could not fetch",
-               report.root.hex().substr(0, 12), to_string(Bytes{report.from_launcher_bytes}),
-               to_string(Bytes{bytes}), report.peers.size());
-  (void)sender_.send(from.peer, from.sequence, FindPeersReply{});
-}
-
-// Ends what those follow who may not read it any more.
+// Ends follows of users who may no longer read the job.
 void BulkServer::check_followers() {
   attachments_.look_again(durable_.now());
   for (auto it = keys_of_followers_.begin(); it != keys_of_followers_.end();) {

@@ -1,4 +1,4 @@
-// The core's actions as messages to nodes: the other half of servers/control_server.cc.
+// Sends the core's actions as messages to nodes; servers/control_server.cc is the other half.
 
 #include <spdlog/spdlog.h>
 
@@ -14,8 +14,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// The time in which this many nodes come back after a restart (docs/decisions/045). A handshake
-// with a session costs 0.7 ms of CPU.
+// How long this many nodes take to reconnect after a restart (docs/decisions/045). A handshake with
+// a session costs 0.7 ms of CPU.
 Duration reconnect_within(const State& state) {
   constexpr std::size_t kFew = 200;
   constexpr Duration kOfNode = milliseconds(1), kMost = seconds(60);
@@ -24,7 +24,7 @@ Duration reconnect_within(const State& state) {
   return std::min<Duration>(kOfNode * static_cast<std::int64_t>(nodes), kMost);
 }
 
-// Of a node's report, for the audit log. That one is a sentence without its subject.
+// The error in a node's report, for the audit log. This reason's sentence has no subject.
 std::string what_is_wrong(const Why& why) {
   return (why.is<NodeClaimsAnothersMachine>() ? "it " : "") + words::text_of(why);
 }
@@ -66,7 +66,7 @@ struct Performer {
   void operator()(const AllowNode& action) const {
     server.keys_.allow_node(action.key, action.node);
   }
-  // Other nodes may be sending it files just now.
+  // Other nodes may be sending files to it now.
   void operator()(const RevokeNode& action) const {
     server.keys_.revoke_node(action.key);
     server.nodes_.tell_all(AllowPeers{{}, {}, false, {action.key}}, action.key);
@@ -76,7 +76,7 @@ struct Performer {
     server.keys_.allow_user(action.key, action.user, action.from_file);
   }
   void operator()(const RevokeUser& action) const { server.keys_.revoke_user(action.key); }
-  // Whoever has a key of a removed user is told so when they connect.
+  // A client with the key of a removed user is told so when it connects.
   void operator()(const UserChanged& action) const {
     const Principals& principals = server.durable_.core().state().principals();
     if (principals.user(action.user) == nullptr) server.keys_.remove_user(action.user);
@@ -122,8 +122,8 @@ void LauncherServer::tell_addresses(std::vector<LauncherAddress> addresses) {
 
 void LauncherServer::flush() {
   send_all();
-  // One after another: that of a big gang's node is large, and has gone out before the next is
-  // made.
+  // One after another: the message for a node of a big gang is large, and is sent before the next
+  // is made.
   for (const NodeId node : std::exchange(touched_nodes_, {})) {
     const auto current = nodes_.links().current(node);
     if (!current) continue;
@@ -134,7 +134,7 @@ void LauncherServer::flush() {
   outbox_.forget_gangs();
 }
 
-// What was done is written down before anybody hears of it.
+// The audit log is written before any answer is sent.
 void LauncherServer::send_all() {
   audit_.write();
   outbox_.flush([this](const std::string& peer) {

@@ -15,20 +15,19 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxJoining = 10'000;
 constexpr std::size_t kHeadBytes = 64;  // more than peek_sequence() reads
 constexpr std::size_t kMostDiskWaiters = 10'000;
 constexpr std::size_t kMaxWaitingForKeys = 100;
-// What users sent and the loop has had no time for.
+// Limits on users' messages that wait for the loop.
 ShareBounds bounds_of_messages() {
   return {"messages waiting", 4'096, 65'536, 32u << 20, 256u << 20};
 }
-// From the decoding of a request until it is answered, also while its files are looked at.
+// A request counts from its decoding to its answer, also while its files are checked.
 ShareBounds bounds_of_unanswered() {
   return {"unanswered requests", 5'000, 50'000, 64u << 20, 512u << 20};
 }
 
-// "user 'alice'", "attempt train.1".
+// Texts such as "user 'alice'" and "attempt train.1".
 std::string described(const Caller& caller) {
   const bool is_user = std::holds_alternative<UserCaller>(caller);
   return is_user ? fmt::format("user '{}'", name_of(caller)) : name_of(caller);
@@ -91,11 +90,12 @@ LauncherServer::LauncherServer(Parts parts, Settings settings)
            static_cast<double>(settings_.user_messages_per_second)}) {}
 
 void LauncherServer::on_control(io::ServerSocket::Incoming incoming) {
-  // A removed node's key is a node's too: the core tells it.
+  // The key of a removed node is still handled as a node's; the core answers it.
   if (keys_.node_of(incoming.key) || keys_.is_revoked(incoming.key))
     return on_node({std::move(incoming.peer), incoming.key, 0, std::move(incoming.address)},
                    incoming.bytes);
-  // Asked again for each message: a key that was revoked, or whose attempt ended, is out at once.
+  // Checked for each message, so that a revoked key, or one of an ended attempt, is refused at
+  // once.
   if (const auto client = keys_.client_of(incoming.key))
     return on_client(std::move(incoming), *client);
   if (waits_for_key(incoming)) return;
@@ -117,8 +117,8 @@ KeyStanding LauncherServer::standing_of(const PublicKey& key) const {
   return ended == nullptr ? KeyStanding{} : *ended;
 }
 
-// Whether this is a message of a key in keys/authorized_users whose facts are not durable yet. It
-// is taken afterwards: an input that waits, then facts that are written.
+// Whether the message is from a key in keys/authorized_users whose facts are not durable yet. It is
+// handled after they are.
 bool LauncherServer::waits_for_key(const io::ServerSocket::Incoming& incoming) {
   const bool may_become_known = keys_.file().lists(incoming.key) && !durable_.takes_now();
   if (!may_become_known || waiting_for_keys_ >= kMaxWaitingForKeys) return false;
@@ -152,8 +152,7 @@ void LauncherServer::on_node(Request request, const std::string& bytes) {
               AgentReply(Refused{error.code, std::move(error.message)}));
 }
 
-// Of the node's present session only; another one, of a cloned image or a late message, counts for
-// nothing.
+// Counts only reports of the node's current session, not those of a cloned image or late ones.
 void LauncherServer::take_usage(const Request& from, UsageReport report) {
   const auto node = keys_.node_of(from.key);
   if (!node) return;
@@ -162,7 +161,7 @@ void LauncherServer::take_usage(const Request& from, UsageReport report) {
   const State& state = durable_.core().state();
   std::size_t left_out = 0;
   report = own_use(state, *node, std::move(report), &left_out);
-  // A part that has just ended is no lie.
+  // A part may have just ended, so this is not a false report.
   if (left_out > 0)
     spdlog::debug("{} parts or ranks in a usage report of node {} are not its own", left_out,
                   state.node_name(*node));
@@ -170,7 +169,7 @@ void LauncherServer::take_usage(const Request& from, UsageReport report) {
   usage_.keep_only(state);
 }
 
-// All keys of a user have one limit, and so have all attempts of their jobs.
+// All keys of a user share one limit, and so do all attempts of their jobs.
 std::string LauncherServer::limit_reached(const Caller& caller, std::size_t bytes) {
   const bool is_attempt = std::holds_alternative<AttemptCaller>(caller);
   const std::string sender = (is_attempt ? "attempts of " : "") + principal_of(caller);
@@ -199,7 +198,7 @@ void LauncherServer::on_client(io::ServerSocket::Incoming incoming, const Caller
     return refuse(incoming, caller, ErrorCode::resource_exhausted, std::move(limit));
   }
   const std::uint64_t bytes = incoming.bytes.size();
-  // Kept for the refusal without its bytes, which may be many.
+  // For the refusal only the head is kept; the message may be large.
   io::ServerSocket::Incoming head{incoming.peer, incoming.key, incoming.bytes.substr(0, kHeadBytes),
                                   incoming.address};
   if (const Status taken = messages_.push(principal_of(caller), std::move(incoming), bytes); !taken)
@@ -210,7 +209,7 @@ bool LauncherServer::users_wait() const {
   return !messages_.empty() || (!waiting_.empty() && durable_.takes_now());
 }
 
-// Requests before messages, because they came earlier.
+// Requests come before messages, because they arrived earlier.
 void LauncherServer::serve_users() {
   const auto end = std::chrono::steady_clock::now() + kUsersServedFor;
   while (!outbox_.is_full()) {
@@ -246,7 +245,7 @@ void LauncherServer::decode(io::ServerSocket::Incoming incoming) {
   if (envelope->deadline_ms > 0)
     asker.deadline = durable_.now() + milliseconds(envelope->deadline_ms);
   if (asker.takes_waits) note_disk_waiter(incoming.peer);
-  // The launcher's status is told at once: it says what the disk does.
+  // The launcher's status is answered at once, because it reports the state of the disk.
   if (std::holds_alternative<GetStatus>(envelope->body))
     return service_.handle(std::move(asker), std::move(envelope->body));
   auto share = Shares::hold(unanswered_, principal_of(*caller), incoming.bytes.size());
@@ -275,7 +274,7 @@ void LauncherServer::note_disk_waiter(const std::string& peer) {
   disk_waiters_.insert(peer);
 }
 
-// The client waits on from here, so its request is not late either.
+// The client's wait begins anew, so its request is not late.
 void LauncherServer::tell_waiting(const WaitsForDisk& why, Instant until) {
   waiting_.each([&](WaitingRequest& one) {
     if (!one.asker.takes_waits) return;
@@ -308,7 +307,7 @@ void LauncherServer::audit(const std::string& who, const PublicKey& key, const s
   audit_.record(std::move(entry));
 }
 
-// Of a node, also one that was removed.
+// The holder of a node's key, even of a removed node.
 std::string LauncherServer::holder_of(const PublicKey& key) const {
   const State& state = durable_.core().state();
   if (const Node* node = state.node_with_key(key)) return "node " + node->name;
@@ -316,58 +315,7 @@ std::string LauncherServer::holder_of(const PublicKey& key) const {
   return "nobody";
 }
 
-// ---- joins --------------------------------------------------------------------------------------
-
-// Anybody may send here, so nothing is spent on more than a few a second; and whoever floods is
-// stopped by a limit of their own before they take from what others share.
-bool LauncherServer::may_join_now(const io::ServerSocket::Incoming& incoming) {
-  const Instant now = durable_.now();
-  return join_limits_.of_key.take(incoming.key, now) &&
-         join_limits_.of_address.take(incoming.address, now) && join_limits_.of_all.take(0, now);
-}
-
-void LauncherServer::on_join(io::ServerSocket::Incoming incoming) {
-  if (incoming.bytes.size() > kMaxJoinMessageBytes || !may_join_now(incoming)) {
-    audit_.left_out(incoming.address);
-    return;
-  }
-  const auto envelope = wire::decode_envelope<JoinMessage>(incoming.bytes);
-  const Request request{
-      std::move(incoming.peer), incoming.key,
-      envelope ? envelope->sequence : wire::peek_sequence(incoming.bytes).value_or(0),
-      incoming.address};
-  const auto refuse_join = [&](const std::string& reason) {
-    log_refusal("a join was refused: " + reason);
-    audit("nobody", request.key, request.address, "join", "the launcher", AuditOutcome::refused,
-          reason);
-    outbox_.put(join_, request.peer, request.sequence, JoinReply(JoinRefused{reason}));
-  };
-  if (!envelope) return refuse_join(envelope.error().message);
-  if (std::holds_alternative<AskAboutKey>(envelope->body))
-    return outbox_.put(join_, request.peer, request.sequence, JoinReply(standing_of(request.key)));
-  const auto& join = std::get<JoinRequest>(envelope->body);
-  if (keys_.client_of(request.key))
-    return refuse_join("this key belongs to a user or a job; a node needs a key of its own");
-  if (const auto low = space_.refusal(); !low.empty()) return refuse_join(low);
-  if (joining_.size() >= kMaxJoining) joining_.erase(joining_.begin());
-  joining_[++last_joining_] = {request.peer, request.sequence, request.key, request.address,
-                               join.name};
-  durable_.feed(JoinInput{{last_joining_, request.sequence},
-                          sha256(join.token_secret),
-                          request.key,
-                          join.name,
-                          join.machine});
-}
-
 // ---- replies ------------------------------------------------------------------------------------
-
-std::optional<LauncherServer::Joining> LauncherServer::take_joining(const ReplyTo& to) {
-  const auto it = joining_.find(to.client);
-  if (it == joining_.end()) return std::nullopt;
-  const Joining joining = std::move(it->second);
-  joining_.erase(it);
-  return joining;
-}
 
 void LauncherServer::send(const std::string& connection, std::uint64_t reply_to,
                           ClientReply reply) {
@@ -397,7 +345,7 @@ DesiredState LauncherServer::desired_for(NodeId node) {
   return desired;
 }
 
-// The file as it is now counts for ranks that start from now on.
+// The file's current settings apply to ranks that start from now on.
 void LauncherServer::give_operator_settings(NodeId id, DesiredState& desired) {
   const State& state = durable_.core().state();
   const Node* node = state.node(id);

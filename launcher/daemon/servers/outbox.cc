@@ -29,7 +29,7 @@ std::string Outbox::encode(Envelope<ClientReply>& envelope) {
 
 std::string Outbox::encode(Envelope<JoinReply>& envelope) { return wire::encode(envelope); }
 
-// Those that may have megabytes.
+// Replies that may have megabytes.
 bool Outbox::is_page(const ClientReply& body) {
   return std::holds_alternative<JobsReply>(body) || std::holds_alternative<NodesReply>(body) ||
          std::holds_alternative<EnvironmentsReply>(body) ||
@@ -45,7 +45,7 @@ void Outbox::hold() {
   const auto at_once = std::stable_partition(items_.begin(), items_.end(), waits);
   std::move(items_.begin(), at_once, std::back_inserter(held_));
   items_.erase(items_.begin(), at_once);
-  pages_ = 0;  // no more are made while it waits
+  pages_ = 0;  // no further ones are made while it waits
 }
 
 void Outbox::release() {
@@ -63,7 +63,7 @@ void Outbox::each_held_reply(
 void Outbox::flush(const std::function<void(const std::string& peer)>& gone) {
   pages_ = 0;
   const Items items = std::exchange(items_, {});
-  // What is for one peer leaves together, so that it wakes the peer once.
+  // Messages for one peer are sent together, which wakes the peer once.
   std::vector<Item*> sorted(items.size());
   std::transform(items.begin(), items.end(), sorted.begin(),
                  [](const auto& item) { return item.get(); });

@@ -21,7 +21,7 @@ Bytes DiskMonitor::reserve_bytes() const {
 
 Status DiskMonitor::expect_possible() const {
   const auto space = settings_.measure(settings_.home);
-  if (!space) return {};  // look() says it
+  if (!space) return {};  // look() reports the error
   const std::uint64_t total = space->total.count;
   for (const auto& [flag, wanted] :
        {std::pair{"--reserve", settings_.reserve_bytes}, {"--low-space", settings_.low}})
@@ -39,7 +39,8 @@ void DiskMonitor::look(Instant now) {
   const auto space = settings_.measure(settings_.home);
   if (!space) return spdlog::warn("{}", space.error().message);
   space_ = *space;
-  if (!measured_) has_reserve_ = io::exists(settings_.reserve);  // an earlier process' one
+  // The reserve of an earlier process.
+  if (!measured_) has_reserve_ = io::exists(settings_.reserve);
   measured_ = true;
   const Level before = level_;
   decide();
@@ -50,8 +51,8 @@ void DiskMonitor::look(Instant now) {
   if (level_ == Level::full) spdlog::error("{}", standstill());
 }
 
-// What is free without the reserve decides, so that to make it or to give it back changes nothing
-// by itself.
+// The free space without the reserve decides, so that making or releasing the reserve changes
+// nothing.
 void DiskMonitor::decide() {
   const std::uint64_t reserve = reserve_bytes().count, free = space_.free.count;
   const std::uint64_t floor = reserve / 4;

@@ -80,7 +80,7 @@ void DurableCore::adopt(const CompactedJournal& compacted, std::function<void(St
 
 // ---- the writer ---------------------------------------------------------------------------------
 
-// Its thread starts with the first write, when the loop's thread has blocked its signals.
+// The thread starts with the first write, when the loop's thread has blocked its signals.
 Worker& DurableCore::writer() {
   if (!writer_) writer_.emplace();
   return *writer_;
@@ -92,7 +92,7 @@ void DurableCore::write_ahead(std::vector<StampedFact> facts) {
   });
 }
 
-// On the writer's thread.
+// Runs on the writer's thread.
 Status DurableCore::append(const std::vector<StampedFact>& facts) {
   TRY(ahead_);
   return journal_.append(facts);
@@ -107,7 +107,7 @@ void DurableCore::write(std::function<Status()> work, std::function<void(Status)
   });
 }
 
-// An adoption that is not possible now changed nothing; no append ends so.
+// An adoption that is refused now has changed nothing; appends never end like this.
 void DurableCore::written(Status done, const std::function<void(Status)>& then) {
   const Duration took = now() - began_;
   if (took >= kSlowWrite) {

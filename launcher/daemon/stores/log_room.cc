@@ -7,8 +7,8 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kTellLogsEvery = seconds(1);
-constexpr std::uint64_t kTellLogBytes = 1u << 20;  // or when so many more have come
-// So much of the logs of ranks that have ended is taken beyond a quota, so that jobs end.
+constexpr std::uint64_t kTellLogBytes = 1u << 20;  // or when this many bytes have come
+// This many bytes of logs of ended ranks are accepted above a quota, so that jobs can end.
 constexpr std::uint64_t kLastLogs = 16u << 20;
 
 }  // namespace

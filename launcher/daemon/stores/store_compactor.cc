@@ -17,18 +17,20 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr Duration kAgain = seconds(5);  // while a backup is taken
+constexpr Duration kAgain = seconds(5);  // while a backup is being made
 constexpr Duration kAfterFailure = minutes(10);
-constexpr Duration kQuiet = seconds(2);            // without a fact
-constexpr Duration kAfterDeletion = seconds(1);    // more may follow
-constexpr Duration kLongestLowPause = minutes(8);  // while the disk is low and nothing can go
+constexpr Duration kQuiet = seconds(2);          // time without a fact
+constexpr Duration kAfterDeletion = seconds(1);  // more deletions may follow
+// While the disk is low and nothing can be removed.
+constexpr Duration kLongestLowPause = minutes(8);
 constexpr std::size_t kFoldersAtOnce = 200;
 constexpr std::size_t kFoldersNamed = 5;
-constexpr std::size_t kMaxReplaced = 100'000;  // older ones wait for the end of their lease
-// While there is space: replaced versions that may take more than this part of it go at once,
+constexpr std::size_t kMaxReplaced = 100'000;  // older ones are collected when their lease ends
+// If there is space, replaced versions are removed at once only if they may take more than this
+// part of it.
 constexpr std::uint64_t kReplacedPart = 4;
-constexpr Duration kPauseWithSpace = seconds(10);  // but collections begin this far apart,
-constexpr int kPauseFactor = 4;                    // or so many times as far as the last one took
+constexpr Duration kPauseWithSpace = seconds(10);  // The least time between collections.
+constexpr int kPauseFactor = 4;  // or this multiple of the time that the last one took
 
 std::string path_of(const std::string& root, const std::string& job, const std::string& attempt) {
   return root + "/" + job + "/" + attempt;
@@ -46,7 +48,7 @@ StoreCompactor::StoreCompactor(Parts parts)
       space_(parts.space),
       ledger_(parts.ledger),
       collect_at_(durable_.started() + settings_.blob_lease) {
-  // Of the thread alone, on Linux: it makes way for the loop.
+  // Linux sets this for the thread only; the loop's thread takes precedence.
   worker_.run([] { (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10); });
 }
 
@@ -79,7 +81,7 @@ void StoreCompactor::perform(const TreesReplaced& action) {
   hurry();
 }
 
-// Replaced versions are of no use to anybody, so that they make way before new work is refused.
+// Replaced versions are of no use, so they are removed before new work is refused.
 void StoreCompactor::hurry() {
   if (replaced_.empty()) return;
   const Instant soon = durable_.now() + kAfterDeletion;
@@ -96,7 +98,7 @@ void StoreCompactor::hurry() {
     collect_at_ = std::min(collect_at_, after(kPauseWithSpace));
 }
 
-// Blobs that were touched in the last moment may have been spared: the next collection looks again.
+// Blobs that were touched just now may have been kept: the next collection checks them again.
 void StoreCompactor::drop_released(Instant before) {
   while (!replaced_.empty() && replaced_.front().at < before) {
     replaced_bytes_ -= replaced_.front().bytes;
@@ -111,7 +113,7 @@ void StoreCompactor::turn_end() {
   if (!orphans_listed_) return list_orphans();
   if (!doomed_.empty()) return remove_logs();
   if (durable_.now() >= compaction_at()) return compact();
-  if (!is_low()) {  // when it gets low, the minute that users are told begins
+  if (!is_low()) {  // when the space gets low, the minute begins that users are told about
     low_pause_ = kLowPause;
     collect_low_at_ = std::min(collect_low_at_, durable_.now() + kLowPause);
   } else {
@@ -120,8 +122,8 @@ void StoreCompactor::turn_end() {
   if (durable_.now() >= collect_at_ || (is_low() && durable_.now() >= collect_low_at_)) collect();
 }
 
-// While jobs come and go, a compaction would take processor time from them; so it waits for a
-// moment without facts, until the journal is much larger than what is kept of it.
+// While jobs come and go, a compaction would compete for the processor. So it waits for a moment
+// without facts, until the journal is much larger than what would be kept.
 Instant StoreCompactor::compaction_at() const {
   const std::uint64_t rows = durable_.journal_rows(), kept = durable_.journal_kept();
   if (rows < kept * 2 + settings_.compact_after) return Instant::never();
@@ -152,7 +154,7 @@ void StoreCompactor::end() { lock_.reset(); }
 
 // ---- logs of deleted jobs -----------------------------------------------------------------------
 
-// What a crash between a deletion and the removal of its logs left.
+// Finds logs that a crash left between a deletion and the removal of the logs.
 void StoreCompactor::list_orphans() {
   if (!begin()) return;
   orphans_listed_ = true;
@@ -170,7 +172,8 @@ void StoreCompactor::list_orphans() {
   });
 }
 
-// What no deletion explains is kept: a journal that lost facts must not cost the logs as well.
+// Logs that no deletion explains are kept: if the journal lost facts, the logs must not be lost as
+// well.
 void StoreCompactor::found(const std::vector<LogFolder>& folders) {
   end();
   std::vector<LogFolder> deleted, unknown;
@@ -212,7 +215,7 @@ void StoreCompactor::remove_logs() {
   });
 }
 
-// Here, where new folders are made too: only what is empty goes.
+// Runs on this thread, which also makes new folders; only empty folders are removed.
 void StoreCompactor::removed_logs(const std::vector<LogFolder>& folders) {
   end();
   for (const auto& folder : folders) io::disk::rmdir((logs_.root() + "/" + folder.job).c_str());
@@ -248,8 +251,8 @@ void StoreCompactor::adopted(const Status& done, std::uint64_t before) {
 void StoreCompactor::collect() {
   if (!begin()) return;
   collect_at_ = durable_.now() + std::max(settings_.blob_lease, Duration(kAfterDeletion));
-  collect_low_at_ = durable_.now() + kLongestLowPause;  // until it is known what this one brings
-  // What a node brought, and has not told of yet, is of a job that has not ended.
+  collect_low_at_ = durable_.now() + kLongestLowPause;  // until it is known how much this one frees
+  // Blobs that a node sent and has not reported yet belong to a job that has not ended.
   snapshot::BlobCollection::Leases leases{settings_.blob_lease, settings_.blob_lease,
                                           settings_.blob_lease};
   if (is_low()) leases.brief = std::min<Duration>(leases.brief, kBriefLease);
@@ -268,7 +271,7 @@ void StoreCompactor::collect() {
   });
 }
 
-// On the worker.
+// Runs on the worker.
 Status StoreCompactor::forget_senders() {
   if (ledger_ == nullptr) return {};
   ledger_->begin_trim();
@@ -280,7 +283,7 @@ Status StoreCompactor::forget_senders() {
   return ledger_->keep_only(keys);
 }
 
-// Names what has come to be referred to since.
+// Spares trees that have been referred to since.
 void StoreCompactor::condemned(const Result<std::size_t>& count) {
   if (!count) return collected(count.error());
   if (*count == 0 && !is_low()) return collected(snapshot::Collected{});
@@ -297,7 +300,8 @@ void StoreCompactor::condemned(const Result<std::size_t>& count) {
 void StoreCompactor::collected(const Result<snapshot::Collected>& result) {
   collecting_.reset();
   end();
-  // What was sent a moment ago may go the next time, within the minute that users are told.
+  // Blobs that were sent just now may be removed next time, within the minute that users are told
+  // about.
   const bool goes_on = result && (result->bytes > 0 || result->more_soon);
   low_pause_ = goes_on ? kLowPause : std::min<Duration>(low_pause_ * 2, kLongestLowPause);
   collect_low_at_ = std::min(collect_low_at_, durable_.now() + low_pause_);

@@ -32,7 +32,7 @@ void FairWorkers::run_anyway(const std::string& who, Work work) {
   admit();
 }
 
-// Lets run what may, in turn. A thread is started only when all others are busy or paused.
+// Starts work that may run, in turn. A thread is started only if all others are busy or paused.
 void FairWorkers::admit() {
   const auto may = [this](const std::string& who, const Entry& entry) {
     if (entry.paused != nullptr) return true;
@@ -60,7 +60,7 @@ void FairWorkers::admit() {
 }
 
 void FairWorkers::serve() {
-  // Signals belong to the loop's thread.
+  // Only the loop's thread handles signals.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
@@ -91,7 +91,7 @@ void FairWorkers::serve() {
   }
 }
 
-// Called by a work that has used up its slice.
+// A work calls this when it has used up its slice.
 Status FairWorkers::make_way(const std::string& who) {
   std::unique_lock lock(mutex_);
   if (!leaving_ && queue_.others_wait(who)) {

@@ -24,7 +24,7 @@ void Worker::run(Work work) {
 }
 
 void Worker::serve() {
-  // Signals belong to the loop's thread.
+  // Only the loop's thread handles signals.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);

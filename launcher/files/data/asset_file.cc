@@ -12,6 +12,7 @@
 #include "launcher/files/data/data_path.h"
 #include "launcher/files/yaml/known_word.h"
 #include "launcher/files/yaml/named_text.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/shapes.h"
 
 namespace lockstep::spec {
@@ -21,7 +22,7 @@ using Kind = YamlNode::Kind;
 
 constexpr std::array<std::string_view, 7> kKeysOfAssets{"$schema", "name",        "version", "type",
                                                         "path",    "description", "tags"};
-// Azure's, with no meaning here yet.
+// Keys of Azure that have no meaning here yet.
 constexpr std::array<std::string_view, 6> kAssetKeysNotYet{
     "properties",          "stage",     "flavors",
     "auto_delete_setting", "datastore", "default_deployment_template"};
@@ -59,7 +60,7 @@ class AssetReader {
   }
 
  private:
-  // Without a file there is no line to name.
+  // Without a file, no line can be named.
   void fault(const Place& place, const std::string& message,
              ErrorCode code = ErrorCode::invalid_argument) {
     const bool has_place = !source_.name.empty() || place.override_text;
@@ -166,7 +167,7 @@ class AssetReader {
 
 void set_option(YamlNode& root, const std::string& key, const std::string& text) {
   YamlEntry entry{key, {}, {}};
-  entry.place.override_text = fmt::format("--{} {}", key, text);  // as it was typed
+  entry.place.override_text = fmt::format("--{} {}", key, text);  // the text as it was typed
   entry.value.kind = Kind::scalar;
   entry.value.text = text;
   entry.value.place = entry.place;

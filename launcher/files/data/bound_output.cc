@@ -8,7 +8,7 @@ namespace lockstep::spec {
 
 namespace {
 
-// The expression that `node` must be.
+// The expression that `node` must consist of.
 Result<Reference> read_reference(const Source& source, const std::string& name,
                                  const YamlNode& node, bool is_path) {
   TRY_ASSIGN(const BoundText text, parse_bindings(source, node));

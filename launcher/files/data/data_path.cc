@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file that makes a folder what its type says; "": none.
+// The file that a folder of this type must have; "": none.
 std::string_view mark_of(InputType type) {
   if (type == InputType::mltable) return "MLTable";
   if (type == InputType::mlflow_model) return "MLmodel";
@@ -53,7 +53,7 @@ std::string without_credentials(std::string_view address) {
   const auto query = std::min(address.find('?', host_end), fragment);
   shown += authority;
   shown += address.substr(host_end, query - host_end);
-  for (auto at = query; at < fragment;) {  // at '?', '&' or ';'
+  for (auto at = query; at < fragment;) {  // `at` is at '?', '&' or ';'
     const auto end = std::min(address.find_first_of("&;", at + 1), fragment);
     const std::string_view part = address.substr(at, end - at);
     const auto equals = part.find('=');

@@ -13,6 +13,7 @@
 #include "common/io/file_system.h"
 #include "launcher/files/yaml/faults.h"
 #include "launcher/files/yaml/operators_file.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/tree.h"
 
 namespace lockstep::spec {
@@ -23,7 +24,8 @@ using Kind = YamlNode::Kind;
 constexpr std::array<std::string_view, 6> kKeysOfStores = {"directory", "rclone", "config",
                                                            "read_only", "users",  "projects"};
 
-// A section of rclone's file: no connection string (":sftp,host=…:", "remote,host=…:").
+// The name of a section in rclone's file, not a connection string (":sftp,host=…:",
+// "remote,host=…:").
 bool is_remote_name(std::string_view name) {
   return !name.empty() && name.front() != '-' &&
          std::all_of(name.begin(), name.end(), [](unsigned char c) {
@@ -96,7 +98,7 @@ class StoreReader {
   std::vector<std::string> names(std::string_view key, Status (*check)(const std::string&)) {
     const YamlNode* node = at(key);
     if (node == nullptr) return {};
-    // An empty list would look like nobody, and mean everybody.
+    // An empty list would read as nobody, but mean everybody.
     if (node->kind != Kind::sequence || node->items.empty() ||
         node->items.size() > kMaxDatastoreUsers) {
       fault(node->place,
@@ -188,7 +190,7 @@ void set_default(const Source& source, const YamlNode& name, std::vector<Datasto
                                near.empty() ? "" : fmt::format("; did you mean '{}'?", near))));
 }
 
-// A file that is only comments is an empty one.
+// A file with only comments counts as empty.
 bool has_no_entries(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -221,7 +223,7 @@ Result<std::vector<Datastore>> read_datastores(const std::string& name, std::str
 }
 
 Result<std::vector<Datastore>> load_datastores(const std::string& path) {
-  // It decides what root mounts.
+  // root mounts what the file names, so its rights are checked.
   TRY_ASSIGN(const std::optional<std::string> text,
              read_operators_file(path, Bytes{kMaxFileBytes}));
   return text ? read_datastores(path, *text) : std::vector<Datastore>();

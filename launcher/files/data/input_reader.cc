@@ -13,7 +13,7 @@
 namespace lockstep::spec {
 namespace {
 
-// "https://example.com/sets/iris.csv?raw=1" -> "iris.csv".
+// "iris.csv" for "https://example.com/sets/iris.csv?raw=1".
 std::string file_of(std::string_view url) {
   url = url.substr(0, url.find_first_of("?#"));
   const auto host = url.find("://") + 3;
@@ -29,7 +29,7 @@ const YamlNode* scalar_in(const YamlNode& node, std::string_view key) {
   return found == nullptr || found->value.kind != YamlNode::Kind::scalar ? nullptr : &found->value;
 }
 
-// Azure's SDK writes "azureml:" before addresses and local paths as well.
+// Azure's SDK also writes "azureml:" before addresses and local paths.
 std::string without_needless_azureml(const std::string& path) {
   constexpr std::string_view kAzureml = "azureml:";
   if (!path.starts_with(kAzureml)) return path;
@@ -82,14 +82,14 @@ class InputReader {
                     "download for a copy that the ranks may change",
                     path_));
   }
-  // What the launcher has; it says whether that is there.
+  // Takes a reference to something of the launcher, which checks that it exists.
   Status take_reference(const YamlNode& path, DataInput& input) const {
     const auto reference = parse_data_reference(path.text);
     if (!reference)
       return source_.error(path.place,
                            fmt::format("'{}.path': {}", path_, reference.error().message),
                            reference.error().code);
-    // Until the launcher knows the datastore.
+    // until the launcher knows the datastore
     const bool is_stored = std::holds_alternative<DatastoreReference>(**reference);
     if (std::holds_alternative<JobOutputReference>(**reference))
       TRY(check_may_read(source_, path.place, "outputs of a job"));
@@ -103,7 +103,7 @@ class InputReader {
     input.is_type_open = std::holds_alternative<AssetReference>(**reference) && !has_type_;
     return {};
   }
-  // Fetched when the job is submitted, but for a direct input.
+  // The launcher fetches it when the job is submitted, unless the input is direct.
   Status take_web(const YamlNode& path, DataInput& input) {
     if (input.mode == InputMode::direct) {
       input.address = path.text;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kDatastores = "azureml://datastores/";
 
-// "${{ name }}" -> "${{name}}". Other expressions have no value here.
+// "${{ name }}" becomes "${{name}}". Other expressions have no value here.
 Result<std::string> with_plain_expressions(const std::string& path) {
   std::string plain;
   for (std::size_t from = 0;;) {

@@ -12,7 +12,7 @@ namespace lockstep::spec {
 
 namespace {
 
-// Reads `name` and `version`, under which the output is to be registered.
+// Reads the `name` and `version` under which the output will be registered.
 void read_asset(const Source& source, const YamlNode& node, ReadOutput& output, Faults& faults) {
   const YamlEntry* name = node.find("name");
   const YamlEntry* version = node.find("version");
@@ -33,7 +33,7 @@ void read_asset(const Source& source, const YamlNode& node, ReadOutput& output, 
   if (good) return;
   faults.add(at.value.place,
              source.error(at.value.place, fmt::format("'{}': {}", shown, good.error().message)));
-  output.asset.reset();  // said once
+  output.asset.reset();  // reported only once
 }
 
 bool is_direct_mode(const YamlEntry& entry) {
@@ -59,7 +59,8 @@ ReadOutput read_output(const Source& source, const std::string& name, const Yaml
   for (const auto& inner : node.entries) {
     const bool is_path = inner.key == "path";
     if (is_empty(inner.value) || (inner.key != "type" && inner.key != "mode" && !is_path)) continue;
-    if (is_path && mentions_parent(inner.value.text)) continue;  // it is bound: bound_output.h
+    // A bound output: see bound_output.h.
+    if (is_path && mentions_parent(inner.value.text)) continue;
     const std::string shown = join(join("outputs", name), inner.key);
     auto word = is_path ? read_output_path(source, inner.value, shown)
                         : known_word(source, inner.value, join("outputs.*", inner.key), shown);

@@ -34,13 +34,13 @@ std::optional<double> to_number(const std::string& text) {
   return value;
 }
 
-// 3, -3, and as Azure's SDK writes it, 3.0.
+// 3 and -3, and 3.0 as Azure's SDK writes it.
 bool is_integer(const std::string& text) {
   const auto value = to_number(text);
   return value && std::floor(*value) == *value && text.find_first_of("eExXnN") == std::string::npos;
 }
 
-// Azure's SDK writes True as 1.
+// Azure's SDK writes 1 for True.
 bool is_boolean(const std::string& text) {
   const std::string word = lower_case(text);
   return word == "true" || word == "false" || word == "1" || word == "0";
@@ -58,7 +58,8 @@ bool is_of_type(LiteralType type, const std::string& text) {
   return false;
 }
 
-// As azure-ai-ml writes it: by the type, where a value that is given keeps its own.
+// The text that azure-ai-ml writes: a default follows the type, a value that is given stays as it
+// is.
 std::string default_text(LiteralType type, const YamlNode& scalar, bool is_one_of_several) {
   const std::string text = literal_text(scalar);
   switch (type) {

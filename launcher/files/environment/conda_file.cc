@@ -13,6 +13,7 @@
 #include "launcher/files/environment/match_spec.h"
 #include "launcher/files/yaml/faults.h"
 #include "launcher/files/yaml/keys.h"
+#include "launcher/files/yaml/parsed.h"
 
 namespace lockstep::spec {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kKeys{
     "name", "channels", "dependencies", "variables", "prefix", "channel_priority", "platforms"};
 constexpr std::string_view kUsualPlatform = "linux-64";
-// What conda takes `defaults` for on Linux.
+// The channels that conda uses for `defaults` on Linux.
 constexpr std::array<std::string_view, 2> kDefaults{"https://repo.anaconda.com/pkgs/main",
                                                     "https://repo.anaconda.com/pkgs/r"};
 
@@ -59,7 +60,7 @@ class CondaReader {
     return source_.error(place, message, code);
   }
 
-  // nullptr: absent, or null.
+  // nullptr: missing, or null.
   const YamlNode* at(std::string_view key) const {
     const YamlEntry* entry = mapping_.find(key);
     const bool is_there = entry != nullptr && entry->value.kind != YamlNode::Kind::null;
@@ -86,7 +87,7 @@ class CondaReader {
                              near.empty() ? "" : fmt::format("; did you mean '{}'?", shown(near))));
   }
 
-  // A list of texts; nullptr: absent.
+  // A list of texts; nullptr: missing.
   Result<const YamlNode*> list(std::string_view key, std::string_view example) const {
     const YamlNode* node = at(key);
     if (node == nullptr || node->kind == YamlNode::Kind::sequence) return node;
@@ -125,7 +126,7 @@ class CondaReader {
     for (std::size_t i = 0; channels != nullptr && i < channels->items.size(); ++i) {
       const YamlNode& item = channels->items[i];
       TRY(check_text_in(item, "channels"));
-      if (item.text == "nodefaults") continue;  // there are none but those that are named
+      if (item.text == "nodefaults") continue;  // only named channels are used anyway
       if (item.text == "defaults") {
         add_defaults();
       } else if (const Status added = add_channel(item.text); !added) {
@@ -144,7 +145,7 @@ class CondaReader {
     for (std::string_view channel : kDefaults) append(std::string(channel));
   }
 
-  // The first place counts.
+  // A channel that is named twice keeps its first place.
   void append(std::string channel) {
     auto& channels = file_.environment.channels;
     if (std::find(channels.begin(), channels.end(), channel) == channels.end())
@@ -188,8 +189,8 @@ class CondaReader {
     return {};
   }
 
-  // Those that conda-lock would solve for. A node solves for what it is; one of Linux must be
-  // there.
+  // The platforms for which conda-lock would solve. Nodes solve for their own platform, so one of
+  // Linux must be listed.
   Status read_platforms() {
     TRY_ASSIGN(const YamlNode* platforms, list("platforms", "[linux-64]"));
     if (platforms == nullptr) return {};
@@ -234,7 +235,7 @@ class CondaReader {
                                    : "; pip needs a Python: write python=3.11 before 'pip'"));
   }
 
-  // "- pip: [a, b]" among the dependencies.
+  // The item "- pip: [a, b]" among the dependencies.
   Result<const YamlNode*> pip_section(const YamlNode& item, const YamlNode* before) const {
     const YamlEntry& entry = item.entries.empty() ? YamlEntry{} : item.entries.front();
     if (item.entries.size() != 1 || entry.key != "pip") {
@@ -266,7 +267,7 @@ class CondaReader {
         return text;
       };
       const Status added = add_entry(item.text, source_.name, noticing, venv);
-      // What is wrong in a file that it names has that file's place.
+      // Errors in a file that is named here already have that file's place.
       if (!added && opened) return added;
       if (!added)
         faults.add(item.place, error(item.place, added.error().message, added.error().code));
@@ -304,7 +305,7 @@ class CondaReader {
     return {};
   }
 
-  // The domain's own checks begin with "environment.KEY: ", whose place is looked up again.
+  // Errors of the domain's checks begin with "environment.KEY: "; the key's place is looked up.
   Status validate_whole() const {
     const Status valid = validate(EnvironmentSpec{"", "", file_.environment});
     if (valid) return {};

@@ -14,8 +14,8 @@ namespace lockstep::spec {
 namespace {
 
 constexpr std::string_view kExplicit = "@EXPLICIT";
-constexpr std::string_view kPip = "# pip ";            // conda-lock's, in a text of @EXPLICIT
-constexpr std::string_view kPlatform = "# platform:";  // conda's, in such a text
+constexpr std::string_view kPip = "# pip ";            // conda-lock's mark in an @EXPLICIT file
+constexpr std::string_view kPlatform = "# platform:";  // conda's mark in an @EXPLICIT file
 constexpr std::string_view kNoarch = "noarch";
 constexpr std::size_t kMd5Digits = 32, kSha256Digits = 64;
 
@@ -25,7 +25,7 @@ Error wrong(std::string message, ErrorCode code = ErrorCode::invalid_argument) {
 
 bool is_linux(std::string_view platform) { return platform.starts_with("linux-"); }
 
-// "sha256:HEX" of a hash as it is written: with or without what it is.
+// "sha256:HEX", from a hash with or without the name of its algorithm.
 Result<std::string> read_hash(std::string_view text) {
   const auto colon = text.find(':');
   const std::string_view kind = colon == std::string_view::npos ? "" : text.substr(0, colon);
@@ -40,10 +40,10 @@ Result<std::string> read_hash(std::string_view text) {
   return (is_md5 ? "md5:" : "sha256:") + hex;
 }
 
-// The parts of ".../linux-64/zlib-1.3.1-h1_0.conda".
+// The parts of an address that ends with "linux-64/zlib-1.3.1-h1_0.conda".
 struct Address {
   std::string_view subdir;
-  std::string_view name;  // of the package
+  std::string_view name;  // name of the package
 };
 
 Result<Address> read_address(std::string_view url) {
@@ -62,7 +62,7 @@ Result<Address> read_address(std::string_view url) {
   if (!file.ends_with(ending))
     return bad("is not the address of a package; it must end with .conda or .tar.bz2");
   file.remove_suffix(ending.size());
-  for (int part = 0; part < 2; ++part) {  // its build, then its version
+  for (int part = 0; part < 2; ++part) {  // drops the build, then the version
     const auto dash = file.rfind('-');
     if (dash == std::string_view::npos || dash == 0)
       return bad(
@@ -79,7 +79,7 @@ Result<Address> read_address(std::string_view url) {
       ErrorCode::unsupported);
 }
 
-// What a lock names, by platform; each package once.
+// The packages of a lock, by platform; each package once.
 class Packages {
  public:
   Status add(std::string_view platform, std::string_view name, std::string_view url,
@@ -91,7 +91,7 @@ class Packages {
     return wrong(fmt::format("'{}' is listed twice, with different addresses or hashes", name));
   }
 
-  // Sorted: the order of a lock file means nothing.
+  // Sorted, because the order in a lock file has no meaning.
   std::map<std::string, std::vector<std::string>> take() const {
     std::map<std::string, std::vector<std::string>> locked;
     for (const auto& [platform, packages] : named_)
@@ -145,7 +145,7 @@ class ExplicitReader {
                  ErrorCode::unsupported);
   }
 
-  std::string platform_;  // "" while all is noarch
+  std::string platform_;  // "" while all packages are noarch
   Packages packages_;
   VenvEnvironment pip_;
 };
@@ -221,7 +221,7 @@ class LockReader {
                              section_));
   }
 
-  // "" = it has none; what is no text is none.
+  // "": missing; a value that is not a text counts as missing.
   static std::string text(const YamlNode& package, std::string_view key) {
     const YamlEntry* entry = package.find(key);
     return entry == nullptr ? "" : entry->value.text;
@@ -284,7 +284,7 @@ class LockReader {
         fmt::format("'{}' has no hash.sha256{}", name, md5_will_do ? ", and no hash.md5" : ""));
   }
 
-  // Those of one platform only are marked so: requirements are the same text on all of them.
+  // Packages of one platform get a marker: the requirements are one text for all platforms.
   Status add_pip(CondaEnvironment& conda) const {
     VenvEnvironment venv;
     for (const auto& [requirement, platforms] : pip_) {
@@ -306,7 +306,7 @@ class LockReader {
   const YamlNode& root_;
   const std::string& section_;
   Packages packages_;
-  std::set<std::string> platforms_;  // those of Linux that it is for
+  std::set<std::string> platforms_;  // the platforms of Linux in the lock
   std::set<std::string> left_out_;
   std::map<std::pair<std::string, std::string>, std::set<std::string>> pip_;
 };

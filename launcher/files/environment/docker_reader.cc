@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kKeys{"path", "dockerfile_path"};
 
-// What would be fetched rather than read: "https://…", "git@host:x", "azureml:…".
+// Paths that would have to be fetched: "https://…", "git@host:x", "azureml:…".
 bool is_remote(const std::string& path) {
   return path.find("://") != std::string::npos || path.starts_with("git@") ||
          path.starts_with("azureml:") || path.starts_with("github.com/");
@@ -49,7 +49,8 @@ class DockerReader {
     return source_.error(place, message, code);
   }
 
-  // That nothing stands beside it that is of the nodes, or installs in another way.
+  // Checks that no key of another kind is beside it, and none that installs packages in another
+  // way.
   Status check_kind() const {
     const auto both = [&](std::string_view key, const std::string& why) {
       return error(mapping_.find(key)->place, why);

@@ -1,4 +1,4 @@
-// Files that are all of an environment.
+// Files that contain only an environment.
 
 #include <fmt/format.h>
 
@@ -8,11 +8,12 @@
 #include "launcher/files/environment/conda_lock.h"
 #include "launcher/files/environment/environment_reader.h"
 #include "launcher/files/yaml/named_text.h"
+#include "launcher/files/yaml/parsed.h"
 
 namespace lockstep::spec {
 namespace {
 
-// Of a file that is all of an environment; what the domain finds is of no one line.
+// For a file that contains only an environment; errors of the domain's checks have no line.
 Result<ReadEnvironment> only(Result<CondaFile> file, const std::string& path) {
   if (!file) return file.error();
   ReadEnvironment read;

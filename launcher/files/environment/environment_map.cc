@@ -7,11 +7,13 @@
 #include <memory>
 
 #include "common/grammar/image_name.h"
+#include "launcher/files/yaml/parsed.h"
 
 namespace lockstep::spec {
 namespace {
 
-constexpr std::string_view kNoEnvironment = "none";  // the target of an image: PATH as it is
+// An image with this value runs with an unchanged PATH.
+constexpr std::string_view kNoEnvironment = "none";
 
 bool is_image(std::string_view key) {
   return key.ends_with(":latest") || (key.find('/') != key.npos && !key.starts_with("azureml://"));
@@ -20,7 +22,7 @@ bool is_image(std::string_view key) {
 Result<ReadEnvironment> read_entry(const Source& source, const YamlEntry& entry,
                                    const ReadText& read_text) {
   const YamlNode& value = entry.value;
-  Notes notes;  // nobody is there to see them
+  Notes notes;  // nobody is there to read the notes
   if (value.kind == YamlNode::Kind::mapping)
     return read_definition(source, value, "", read_text, notes);
   if (value.kind != YamlNode::Kind::scalar || value.text.empty())
@@ -33,7 +35,7 @@ Result<ReadEnvironment> read_entry(const Source& source, const YamlEntry& entry,
   return load_environment(file.string(), read_text, notes);
 }
 
-// A map that has been made and not been filled yet.
+// A map that was made but has no entries yet.
 bool has_no_entries(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -44,14 +46,14 @@ bool has_no_entries(std::string_view text) {
   return true;
 }
 
-// The map as it is now.
+// The current contents of the map's file.
 struct Map {
   std::string text;
-  Source source;  // of `text`
+  Source source;  // refers to `text`
   YamlNode root;
 };
 
-// Null: there is none, or it has no entries.
+// Null: no map, or one without entries.
 Result<std::unique_ptr<Map>> open_map(const std::string& path, const ReadText& read_text) {
   auto text = read_text(path);
   if (!text && text.error().code == ErrorCode::not_found) return std::unique_ptr<Map>();
@@ -75,7 +77,7 @@ Result<RegisteredEnvironment> read_target(const Source& source, const YamlEntry&
                       ErrorCode::unsupported);
 }
 
-// By normal name.
+// Entries by their normalised name.
 Result<std::map<std::string, const YamlEntry*>> images_of(const Map& map) {
   std::map<std::string, const YamlEntry*> images;
   for (const YamlEntry& entry : map.root.entries) {

@@ -3,65 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "launcher/files/environment/environment_reader_impl.h"
 #include "launcher/files/environment/environment_reference.h"
 #include "launcher/files/environment/venv_reader.h"
-#include "launcher/files/yaml/faults.h"
-#include "launcher/files/yaml/key_notes.h"
-#include "launcher/files/yaml/keys.h"
-#include "launcher/files/yaml/known_word.h"
-#include "launcher/files/yaml/shapes.h"
 
 namespace lockstep::spec {
-namespace {
-
-constexpr std::string_view kTable = "environment";  // where keys.cc has them
-
-class DefinitionReader {
- public:
-  DefinitionReader(const Source& source, const YamlNode& mapping, const std::string& section,
-                   const ReadText& read_text, Notes& notes)
-      : source_(source),
-        mapping_(mapping),
-        section_(section),
-        read_text_(read_text),
-        notes_(notes) {}
-
-  Result<ReadEnvironment> read();
-
- private:
-  const YamlNode* at(std::string_view key) const;  // nullptr: absent, or null
-  std::string text(std::string_view key) const;
-  std::string shown(std::string_view key) const { return section_ + std::string(key); }
-  Error error(const Place& place, std::string_view message,
-              ErrorCode code = ErrorCode::invalid_argument) const {
-    return source_.error(place, message, code);
-  }
-
-  Status refuse_conda() const;
-  bool is_of_show(const YamlEntry& entry) const;
-  Status check_keys() const;
-  Status check_key(const YamlEntry& entry) const;
-  Status check_value(const YamlEntry& entry, Shape shape) const;
-  Status check_schema() const;
-  Status check_os() const;
-  Error unknown_key(const YamlEntry& entry) const;
-  Status check_kind() const;
-  Status fill_definition(ReadEnvironment& read) const;
-  Result<ReadDocker> docker(std::string& name) const;
-  Result<CondaFile> conda() const;
-  Result<CondaFile> conda_file() const;
-  Status check_pip_keys() const;
-  Result<HostEnvironment> host(const YamlNode& interpreter) const;
-  Status validate_whole(const EnvironmentSpec& spec) const;
-
-  const Source& source_;
-  const YamlNode& mapping_;
-  const std::string& section_;
-  const ReadText& read_text_;
-  Notes& notes_;
-};
 
 const YamlNode* DefinitionReader::at(std::string_view key) const {
   const YamlEntry* entry = mapping_.find(key);
@@ -71,123 +18,6 @@ const YamlNode* DefinitionReader::at(std::string_view key) const {
 std::string DefinitionReader::text(std::string_view key) const {
   const YamlNode* node = at(key);
   return node == nullptr ? "" : node->text;
-}
-
-// In a job file, conda's keys have a place of their own, as on Azure.
-Status DefinitionReader::refuse_conda() const {
-  for (const YamlEntry& entry : mapping_.entries)
-    if (entry.key == "channels" || entry.key == "dependencies")
-      return error(
-          entry.place,
-          fmt::format(
-              "'{}' is a key of a conda file; put the conda file's keys, or its name, under '{}'",
-              shown(entry.key), shown("conda_file")));
-  return {};
-}
-
-Error DefinitionReader::unknown_key(const YamlEntry& entry) const {
-  std::string message = fmt::format("unknown key '{}'", shown(entry.key));
-  std::string near = nearest_key(kTable, entry.key);
-  const std::string ours = std::string(kTable) + ".";
-  const bool is_ours = near.starts_with(ours);
-  // A key of a job file is of no use in a file that has none.
-  if (is_ours) near = shown(near.substr(ours.size()));
-  if (!near.empty() && (is_ours || !section_.empty()))
-    message += fmt::format("; did you mean '{}'?", near);
-  return error(entry.place, message);
-}
-
-// What `environment show` says of a registered one beside its definition, of use to readers alone.
-bool DefinitionReader::is_of_show(const YamlEntry& entry) const {
-  static constexpr std::array<std::string_view, 10> kInner{
-      "created_at", "created_by",  "provider", "definition", "project",
-      "owner",      "shared_with", "archived", "locks",      "last_job"};
-  const bool is_key = entry.key == "creation_context" || entry.key == "lockstep";
-  if (!is_key || !section_.empty() || entry.value.kind != YamlNode::Kind::mapping) return false;
-  const auto& inner = entry.value.entries;
-  return std::all_of(inner.begin(), inner.end(), [](const YamlEntry& told) {
-    return std::find(kInner.begin(), kInner.end(), told.key) != kInner.end();
-  });
-}
-
-Status DefinitionReader::check_keys() const {
-  Faults faults;
-  for (const YamlEntry& entry : mapping_.entries) faults.add(entry.place, check_key(entry));
-  return faults.status();
-}
-
-Status DefinitionReader::check_key(const YamlEntry& entry) const {
-  if (is_of_show(entry)) return {};
-  const bool dotted = entry.key.find('.') != std::string::npos;
-  const KnownKey* key = dotted ? nullptr : find_key(fmt::format("{}.{}", kTable, entry.key));
-  if (key == nullptr) return unknown_key(entry);
-  if (key->shape != Shape::not_yet) return check_value(entry, key->shape);
-  if (is_empty(entry.value)) return {};
-  Error refused = not_yet(source_, entry.place, fmt::format("'{}'", shown(entry.key)));
-  const std::string_view instead = key->instead.empty() ? note_of(key->path) : key->instead;
-  if (!instead.empty()) refused.message.append("; ").append(instead);
-  return refused;
-}
-
-Status DefinitionReader::check_value(const YamlEntry& entry, Shape shape) const {
-  const YamlNode& node = entry.value;
-  const std::string name = shown(entry.key);
-  if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
-  if (shape == Shape::text_map) {
-    if (node.kind != YamlNode::Kind::mapping)
-      return error(node.place, fmt::format("'{}' must be a mapping of keys to values, not {}", name,
-                                           describe(node.kind)));
-    for (const YamlEntry& inner : node.entries)
-      if (inner.value.kind != YamlNode::Kind::scalar)
-        return error(inner.place, fmt::format("'{}.{}' must be a string, not {}", name, inner.key,
-                                              describe(inner.value.kind)));
-    return {};
-  }
-  if (shape == Shape::section) return {};  // its reader checks it
-  if (shape == Shape::conda_file) {
-    if (node.kind == YamlNode::Kind::sequence)
-      return error(node.place,
-                   fmt::format("'{}' must be a file's name or a mapping, not a list", name));
-    if (node.kind == YamlNode::Kind::mapping || !node.text.empty()) return {};
-    return error(node.place, fmt::format("'{}' is empty; leave it out", name));
-  }
-  if (shape == Shape::lines) {
-    if (node.kind == YamlNode::Kind::mapping)
-      return error(node.place,
-                   fmt::format("'{}' must be a file's name or a list, not a mapping", name));
-    for (const YamlNode& item : node.items)
-      if (item.kind != YamlNode::Kind::scalar)
-        return error(item.place, fmt::format("'{}' must be a list of strings; this item is {}",
-                                             name, describe(item.kind)));
-    return {};
-  }
-  if (node.kind != YamlNode::Kind::scalar)
-    return error(node.place,
-                 fmt::format("'{}' must be a string, not {}", name, describe(node.kind)));
-  if (node.text.empty() && shape == Shape::text && entry.key != "description")
-    return error(node.place, fmt::format("'{}' is empty; leave it out", name));
-  return {};
-}
-
-Status DefinitionReader::check_schema() const {
-  constexpr std::string_view kSuffix = ".schema.json";
-  const std::string schema = text("$schema");
-  std::string base = schema.substr(schema.rfind('/') + 1);
-  if (!base.ends_with(kSuffix)) return {};
-  base.resize(base.size() - kSuffix.size());
-  if (base == "environment") return {};
-  return error(at("$schema")->place,
-               fmt::format("'{}' names the schema of '{}', but this is an environment",
-                           shown("$schema"), base));
-}
-
-Status DefinitionReader::check_os() const {
-  const YamlNode* os = at("os_type");
-  if (os == nullptr || lower_case(os->text) == "linux") return {};
-  return error(
-      os->place,
-      fmt::format("'{}': '{}' is not supported; it must be linux", shown("os_type"), os->text),
-      ErrorCode::unsupported);
 }
 
 Result<CondaFile> DefinitionReader::conda() const {
@@ -222,7 +52,7 @@ Result<CondaFile> DefinitionReader::conda_file() const {
                read.error().code);
 }
 
-// That exactly one key says what it is made of.
+// Checks that exactly one key says what the environment is made of.
 Status DefinitionReader::check_kind() const {
   const auto refuse = [&](std::string_view key, const std::string& message) {
     return error(mapping_.find(key)->place, message);
@@ -265,7 +95,7 @@ Status DefinitionReader::check_kind() const {
                   shown("build")));
 }
 
-// Which are of no use without packages of pip's.
+// Checks keys that have no effect without packages of pip.
 Status DefinitionReader::check_pip_keys() const {
   const bool requirements = at("requirements") != nullptr;
   const bool conda = at("conda_file") != nullptr;
@@ -289,7 +119,7 @@ Result<HostEnvironment> DefinitionReader::host(const YamlNode& interpreter) cons
   return HostEnvironment{interpreter.text};
 }
 
-// `name`: of the conda file, where it has one.
+// `name`: becomes the conda file's name, if it has one.
 Result<ReadDocker> DefinitionReader::docker(std::string& name) const {
   TRY_ASSIGN(ReadDocker read, read_docker(source_, mapping_, section_));
   if (at("conda_file") == nullptr) return read;
@@ -321,8 +151,8 @@ Status DefinitionReader::fill_definition(ReadEnvironment& read) const {
   return {};
 }
 
-// The domain's own checks begin with "environment.KEY: ", whose place is looked up again. What is
-// wrong in a conda file without a place of its own has the file's.
+// Errors of the domain's checks begin with "environment.KEY: "; the key's place is looked up. An
+// error in a conda file that has no place gets the file's.
 Status DefinitionReader::validate_whole(const EnvironmentSpec& spec) const {
   const Status valid = validate(spec);
   if (valid) return {};
@@ -358,8 +188,6 @@ Result<ReadEnvironment> DefinitionReader::read() {
   TRY(validate_whole(spec));
   return read;
 }
-
-}  // namespace
 
 Result<ReadEnvironment> read_definition(const Source& source, const YamlNode& mapping,
                                         const std::string& section, const ReadText& read_text,

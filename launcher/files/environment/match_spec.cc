@@ -20,7 +20,7 @@ constexpr std::string_view kOperators = "=<>!~";
 constexpr std::array<std::string_view, 10> kBracketKeys{
     "version", "build",  "build_number", "channel", "subdir",
     "md5",     "sha256", "license",      "fn",      "track_features"};
-constexpr std::size_t kMaxVersionDigits = 18;  // of one number; solvers hold it in 64 bits
+constexpr std::size_t kMaxVersionDigits = 18;  // digits of one number; solvers store it in 64 bits
 constexpr std::size_t kMd5Digits = 32, kSha256Digits = 64;
 
 Error wrong(std::string message) {
@@ -46,7 +46,7 @@ bool has_long_number(std::string_view version) {
   return false;
 }
 
-// ">=1.2", "1.2.*": one of those that ',' and '|' join.
+// One clause of a version, such as ">=1.2" or "1.2.*". ',' and '|' join clauses.
 Status check_clause(std::string_view clause) {
   if (clause.empty()) return wrong("a version is missing next to ',' or '|'");
   const auto end = std::min(clause.find_first_not_of(kOperators), clause.size());
@@ -70,7 +70,7 @@ Status check_clause(std::string_view clause) {
 }
 
 Status check_version(std::string_view version) {
-  std::string flat;  // parentheses group; the clauses in them are as outside
+  std::string flat;  // parentheses only group, so they are removed
   for (char c : version)
     if (c != '(' && c != ')') flat += c;
   for (std::string_view rest = flat;;) {
@@ -81,8 +81,8 @@ Status check_version(std::string_view version) {
   }
 }
 
-// Where a version ends and a build begins: a blank or '=' behind which nothing of a version
-// follows.
+// The position where the version ends and the build begins: a blank or '=' after which nothing of a
+// version follows.
 std::optional<std::size_t> build_begins(std::string_view text) {
   for (std::size_t at = 1; at + 1 < text.size(); ++at)
     if ((text[at] == ' ' || text[at] == '=') &&
@@ -129,7 +129,7 @@ Status check_bracket(std::string_view key, std::string_view value) {
   return key == "version" ? check_version(value) : Status();
 }
 
-// What stands between '[' and ']'.
+// Checks the text between '[' and ']'.
 Status check_brackets(std::string_view text) {
   while (!(text = trimmed(text)).empty()) {
     const auto equals = text.find('=');
@@ -155,7 +155,7 @@ bool is_archive(std::string_view spec) {
          spec.starts_with('~') || spec.ends_with(".conda") || spec.ends_with(".tar.bz2");
 }
 
-// "osx-64" of "conda-forge/osx-64".
+// Checks a channel such as "conda-forge/osx-64".
 Status check_channel_of(std::string_view channel) {
   if (channel.empty() || channel.find_first_of(" \t") != std::string_view::npos)
     return wrong("has no channel name before '::'; write CHANNEL::NAME");

@@ -12,7 +12,6 @@
 #include "common/base/trimmed.h"
 #include "common/grammar/requirement_text.h"
 #include "launcher/files/yaml/faults.h"
-#include "launcher/files/yaml/named_text.h"
 #include "launcher/files/yaml/tree.h"
 
 namespace lockstep::spec {
@@ -20,7 +19,7 @@ namespace {
 
 constexpr std::string_view kBlank = " \t\r\f\v";
 
-// Up to a '#' that begins the line or follows a blank.
+// The line up to a '#' at its beginning or after a blank.
 std::string_view without_comment(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i)
     if (line[i] == '#' && (i == 0 || kBlank.find(line[i - 1]) != std::string_view::npos))
@@ -30,16 +29,16 @@ std::string_view without_comment(std::string_view line) {
 
 struct Line {
   struct Part {
-    int number;         // of a line of the file, from 1
-    std::size_t begin;  // in `joined`
+    int number;         // number of the line in the file, from 1
+    std::size_t begin;  // position in `joined`
   };
   std::vector<Part> parts;
-  std::string joined;                // all parts
-  std::size_t begin = 0, bytes = 0;  // in it, without comment and blanks around
+  std::string joined;                // text of all parts
+  std::size_t begin = 0, bytes = 0;  // the requirement in it, without comment and outer blanks
 
   std::string_view text() const { return std::string_view(joined).substr(begin, bytes); }
 
-  // "r.txt:3"; with the column of text()[at], counted in characters, where it is given.
+  // "r.txt:3"; with the column of text()[at], counted in characters, if `at` is given.
   std::string where(const std::string& path, std::optional<std::size_t> at) const {
     if (!at) return fmt::format("{}:{}", path, parts.front().number);
     const std::size_t place = begin + *at;
@@ -52,7 +51,7 @@ struct Line {
   }
 };
 
-// A backslash at a line's end joins it with the next, before comments are looked for, as in pip.
+// As in pip, a backslash at the end of a line joins it with the next, before comments are removed.
 std::vector<Line> logical_lines(std::string_view text) {
   std::vector<Line> lines;
   bool joined = false;
@@ -80,9 +79,9 @@ std::vector<Line> logical_lines(std::string_view text) {
   return lines;
 }
 
-// An option with a value may be written "-i URL", "-iURL", "--index-url URL" or "--index-url=URL".
+// An option with a value can be written "-i URL", "-iURL", "--index-url URL" or "--index-url=URL".
 struct Option {
-  std::string_view name;  // its long one
+  std::string_view name;  // its long name
   std::string_view letter = {};
   bool has_value = true;
 };
@@ -102,7 +101,7 @@ constexpr std::array kOptions{
     Option{"--pre", {}, false},
 };
 
-// The value, "" for an option without one; nothing when the line is not this option.
+// The option's value, "" for one without a value; nothing if the line is not this option.
 std::optional<std::string> value_of(std::string_view line, const Option& option) {
   const auto after = [&](std::string_view word) -> std::optional<std::string_view> {
     if (word.empty() || !line.starts_with(word)) return std::nullopt;
@@ -138,7 +137,7 @@ Status add_option(std::string_view line, const Option& option, std::string value
   return {};
 }
 
-// "${NAME}", in pip's form of it.
+// A variable in pip's form, "${NAME}".
 std::string_view variable_in(std::string_view line) {
   for (auto at = line.find("${"); at != std::string_view::npos; at = line.find("${", at + 2)) {
     const auto end = line.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at + 2);
@@ -157,14 +156,14 @@ Status check_no_variable(std::string_view line) {
                   line, variable, kNoPasswordOfPip));
 }
 
-// The address or path of "numpy @ file:///croot/numpy", or the line's first word.
+// The address or path in "numpy @ file:///croot/numpy", or the line's first word.
 std::string_view place_in(std::string_view line) {
   const auto at = line.find('@');
   return at == std::string_view::npos ? line.substr(0, line.find_first_of(" \t;"))
                                       : trimmed(line.substr(at + 1));
 }
 
-// Where the machine that built a conda package had it: conda tells pip so.
+// Whether the path is of the machine that built a conda package; conda tells pip such paths.
 bool is_place_of_conda_build(std::string_view line) {
   const std::string_view place = place_in(line);
   static constexpr std::array<std::string_view, 5> kMarks{"/croot/", "/feedstock_root/",
@@ -175,7 +174,7 @@ bool is_place_of_conda_build(std::string_view line) {
           }));
 }
 
-// Of a line that is no option: whether every node would install the same.
+// Checks that every node would install the same for this line, which is not an option.
 Status check_requirement(std::string_view line) {
   const std::string_view first = line.substr(0, line.find_first_of(" \t;"));
   for (std::string_view tool : {"git+", "hg+", "svn+", "bzr+"})
@@ -194,7 +193,7 @@ Status check_requirement(std::string_view line) {
   return {};
 }
 
-// `at`: becomes where in the line it is wrong, if there is such a place.
+// `at`: gets the position of the error in the line, if it has one.
 Status add_line(std::string_view line, VenvEnvironment& environment,
                 std::vector<std::string>& requirements, std::optional<std::size_t>& at) {
   if (line.size() > kMaxEnvironmentLineBytes)
@@ -218,7 +217,7 @@ Status add_line(std::string_view line, VenvEnvironment& environment,
                     line));
   }
   TRY(check_requirement(line));
-  // Where it is more than one line, which no text of an environment may be, that is said instead.
+  // An environment's text must be one line; if it is not, that is the error.
   const bool is_one_line =
       line.find_first_of(std::string_view("\n\0", 2)) == std::string_view::npos;
   const auto fault = is_one_line ? fault_of_requirement(line) : std::nullopt;
@@ -230,7 +229,8 @@ Status add_line(std::string_view line, VenvEnvironment& environment,
   return {};
 }
 
-// The file that a line of this option names, beside `path`; nothing when it is not this option.
+// The file that a line with this option names, relative to `path`; nothing if it is not this
+// option.
 Result<std::optional<std::string>> included(std::string_view line, const Option& option,
                                             const std::string& path) {
   const auto named = value_of(line, option);
@@ -260,7 +260,8 @@ class Reader {
     return {};
   }
 
-  // Of all files: what is wrong with their lines, or else `read`, which ended the reading.
+  // The result for all files: the errors in their lines, or else `read`, the error that ended
+  // reading.
   Status outcome(const Status& read) {
     Faults faults;
     if (!conda_.empty())
@@ -281,7 +282,7 @@ class Reader {
     return std::filesystem::path(path).lexically_normal().string();
   }
 
-  // That `path` is not being read already.
+  // Checks that `path` is not being read already.
   Status check_new(const std::string& path) const {
     if (std::find(open_.begin(), open_.end(), normal(path)) != open_.end())
       return invalid(fmt::format("{} includes itself through -r or -c", path));
@@ -308,7 +309,7 @@ class Reader {
       if (const Status is_new = check_new(**file); !is_new) return placed(is_new.error());
       auto& into = option == &kConstraint ? environment_.constraints : requirements;
       const Status read_in = read(**file, into);
-      // What is wrong in there has its own place; a file that is not there is this line's fault.
+      // Errors in that file have their own place; a missing file is an error of this line.
       if (!read_in && read_in.error().code != ErrorCode::invalid_argument)
         return placed(read_in.error());
       return read_in;
@@ -324,9 +325,9 @@ class Reader {
   const ReadText& read_text_;
   VenvEnvironment& environment_;
   std::vector<std::string> open_;
-  std::vector<Error> wrong_;  // lines, in their order
+  std::vector<Error> wrong_;  // errors in the order of lines
   std::string conda_;         // the first file that conda's pip wrote
-  std::size_t lines_ = 0;     // of all files, each as often as it is read
+  std::size_t lines_ = 0;     // lines of all files, counted each time they are read
   std::size_t bytes_ = 0;
 };
 
@@ -357,7 +358,7 @@ Status add_requirement(std::string_view line, VenvEnvironment& environment) {
                       "`requirements: FILE`",
                       text));
   if (text.empty()) return {};
-  std::optional<std::size_t> at;  // the list's item has a place of its own
+  std::optional<std::size_t> at;  // the list's item already has a place
   return add_line(text, environment, environment.requirements, at);
 }
 
@@ -374,14 +375,14 @@ Status add_entry(std::string_view line, const std::string& path, const ReadText&
   return add_requirement(line, environment);
 }
 
-// Whoever may look at the environment would see it, for as long as it is known.
+// Everybody who may see the environment would see the password, for as long as it exists.
 Status check_no_secret(std::string_view line, std::string_view instead_of_password) {
   for (auto at = line.find("://"); at != std::string_view::npos; at = line.find("://", at + 3)) {
     const auto end = std::min(line.find_first_of("/ \t", at + 3), line.size());
     const std::string_view place = line.substr(at + 3, end - at - 3);
     const auto host = place.rfind('@');
     const bool password = host != std::string_view::npos && place.find(':') < host;
-    const bool token = line.substr(end).starts_with("/t/");  // of a conda channel
+    const bool token = line.substr(end).starts_with("/t/");  // the token of a conda channel
     if (!password && !token) continue;
     return invalid(fmt::format(
         "an address holds a {}, which everybody who may look at the environment would see; {}",

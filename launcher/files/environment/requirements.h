@@ -4,19 +4,16 @@
 // entries that could mean something else on each node (paths, editable installs) or cannot have a
 // hash (version control). It resolves nothing.
 
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include "common/domain/environment/definition.h"
+#include "launcher/files/yaml/named_text.h"
 
 namespace lockstep::spec {
 
 inline constexpr std::size_t kMaxRequirementsDepth = 16;        // of nested -r and -c
 inline constexpr std::size_t kMaxRequirementsBytes = 64 << 20;  // of all files together
-
-// The text of a file; `path` is relative to the working directory, or absolute.
-using ReadText = std::function<Result<std::string>(const std::string& path)>;
 
 // The same `read_text`, as UTF-8 without a byte order mark; text that is not UTF-8 is an error with
 // its place.

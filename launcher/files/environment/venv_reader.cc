@@ -12,13 +12,13 @@
 namespace lockstep::spec {
 namespace {
 
-// nullptr: absent, or null.
+// nullptr: missing, or null.
 const YamlNode* at(const YamlNode& mapping, std::string_view key) {
   const YamlEntry* entry = mapping.find(key);
   return entry == nullptr || entry->value.kind == YamlNode::Kind::null ? nullptr : &entry->value;
 }
 
-// What the items of the list `key` are in a requirements file.
+// Reads the items of the list `key` as the lines of a requirements file.
 Result<VenvEnvironment> read_list(const Source& source, const YamlNode& mapping,
                                   const std::string& section, std::string_view key,
                                   const YamlNode** odd, bool options) {
@@ -109,7 +109,7 @@ std::optional<std::string> fault_of_interpreter(const std::string& text) {
       !text.empty() && is_digit(text.front()) &&
       std::all_of(text.begin(), text.end(), [&](char c) { return is_digit(c) || c == '.'; });
   if (!is_version) return std::nullopt;
-  // Programs have the first two numbers of it in their names.
+  // Program names contain the first two numbers of the version.
   const auto minor = text.find('.');
   const auto end = minor == std::string::npos ? minor : text.find('.', minor + 1);
   return fmt::format(

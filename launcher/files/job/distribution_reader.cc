@@ -37,7 +37,7 @@ bool is_of(Kind kind, std::string_view key) {
   return false;
 }
 
-// "tensorflow": the types that the key belongs to.
+// "tensorflow": the types to which the key belongs.
 std::string types_with(std::string_view key) {
   std::string types;
   for (const Kind kind : {Kind::mpi, Kind::pytorch, Kind::tensorflow, Kind::ray})
@@ -121,7 +121,7 @@ class DistributionReader {
     return ray;
   }
 
-  // One text, split as a shell does, or a list of words.
+  // One text that is split as by a shell, or a list of words.
   std::vector<std::string> words(std::string_view key) {
     const YamlNode* node = at(key);
     if (node == nullptr) return {};

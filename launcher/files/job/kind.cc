@@ -31,7 +31,7 @@ constexpr std::array kRefused = {
     Refused{"if_else", "decide in the step's command"},
 };
 
-// Files of az that are no jobs, by the beginning of their schema's name.
+// Files of az that are not jobs, by the beginning of their schema's name.
 constexpr std::array kOtherFiles = {
     Refused{"schedule",
             "a schedule; submit the job's own file from cron: lockstep job create -f JOB"},
@@ -75,7 +75,7 @@ class KindReader {
   }
 
  private:
-  // "amlCompute", "computeInstance", "kubernetesCompute", "vmCompute" are targets.
+  // Schemas of targets are "amlCompute", "computeInstance", "kubernetesCompute" and "vmCompute".
   Result<std::optional<JobKind>> of_schema(const YamlNode& schema) const {
     constexpr std::string_view kSuffix = ".schema.json";
     std::string base = schema.text.substr(schema.text.rfind('/') + 1);

@@ -66,7 +66,7 @@ class PlacementReader {
     return word == "true";
   }
 
-  // A list, or one text with commas, as for --nodelist.
+  // A list, or one text with commas as for --nodelist.
   std::vector<std::string> names(const YamlNode& node) {
     std::vector<std::string> names;
     if (node.kind == Kind::scalar) {
@@ -113,7 +113,7 @@ void read_placement(const Source& source, const YamlNode& root, Faults& faults,
   if (azures != nullptr) reader.read_azures(*azures, resources, notes);
   const YamlNode* ours = section_called(root, "lockstep");
   if (ours != nullptr) reader.read_ours(*ours, resources);
-  // As for Slurm's --nodelist: without a number, all that are named.
+  // As with Slurm's --nodelist: without a number, all named nodes.
   const YamlEntry* count = azures == nullptr ? nullptr : azures->find("instance_count");
   const bool has_count = count != nullptr && count->value.kind != Kind::null;
   if (!has_count && !resources.nodes.empty())

@@ -26,7 +26,7 @@ std::optional<int> exit_code_in(const std::string& text) {
   return code;
 }
 
-// "", or what is wrong with it.
+// Adds an exit code; returns what is wrong with it, or "".
 std::string add_code(const std::string& text, RetryPolicy& policy) {
   const auto code = exit_code_in(text);
   if (!code || *code < 1 || *code > 255)
@@ -48,7 +48,7 @@ std::string unknown_word(const std::string& text) {
                      expected("an exit code or one of " + choices, nearest(text, words)));
 }
 
-// A word or a number; `alone`: nothing else is asked for.
+// Adds a word or a number; `alone`: the list has no other item.
 std::string add_item(const std::string& text, bool alone, RetryPolicy& policy) {
   if (!text.empty() && (std::isdigit(static_cast<unsigned char>(text[0])) != 0 || text[0] == '-'))
     return add_code(text, policy);

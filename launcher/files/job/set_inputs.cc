@@ -17,7 +17,7 @@ bool is_of_name(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// "inputs.lr" in "--lr ${{inputs.lr}}", but not in "inputs.lr_end".
+// Finds "inputs.lr" in "--lr ${{inputs.lr}}", but not in "inputs.lr_end".
 bool has_word(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != std::string_view::npos;
        at = text.find(word, at + 1)) {

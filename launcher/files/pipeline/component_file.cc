@@ -11,6 +11,7 @@
 #include "common/io/file_system.h"
 #include "launcher/files/job/code_folder.h"
 #include "launcher/files/pipeline/pipeline_reader.h"
+#include "launcher/files/yaml/parsed.h"
 
 namespace lockstep::spec {
 namespace {
@@ -18,9 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 using Kind = YamlNode::Kind;
 
-constexpr const char* kStep = "component";  // in the pipeline that the component is checked in
+constexpr const char* kStep = "component";  // name of the step with which the component is checked
 
-// Relative to the working directory, so that an absolute path inside the file stands out.
+// Makes the path relative to the working directory, so that absolute paths inside the file can be
+// noticed.
 std::string from_here(const std::string& path) {
   if (!path.starts_with('/')) return path;
   std::error_code failure;
@@ -50,7 +52,7 @@ YamlNode mapping(std::vector<YamlEntry> entries, const Place& place) {
   return node;
 }
 
-// A value that the input takes; the component is checked with it.
+// A valid value for the input, with which the component is checked.
 YamlNode sample_of(const Port& port) {
   if (port.is_data())
     return mapping({{"type", port.place, scalar(std::string(port.type_word()), port.place)},
@@ -149,7 +151,7 @@ class ComponentFileReader {
     return text;
   }
 
-  // A file of a registered component, which stays where it is.
+  // Whether the file belongs to a registered component; such files are not moved.
   bool is_fetched(const std::string& path) const {
     return std::any_of(fetched_.begin(), fetched_.end(),
                        [&](const std::string& folder) { return path.starts_with(folder + "/"); });
@@ -168,7 +170,7 @@ class ComponentFileReader {
     return found;
   }
 
-  // As a step of a pipeline that gives it values.
+  // Checks the component as a step of a pipeline that gives it values.
   void check(const Component& component, const YamlNode& own) {
     std::vector<YamlEntry> inputs;
     for (const Port& port : component.inputs)
@@ -204,7 +206,8 @@ class ComponentFileReader {
     }
   }
 
-  // False behind a fault, and for what a registered component names, which has it already.
+  // False after an error, and for files that a registered component names, because it has them
+  // already.
   bool is_named_by_own(const Place& place, const std::string& written, std::string_view key) {
     if (is_fetched(source_.of(place).name)) return false;
     if (!written.starts_with('/')) return true;
@@ -275,7 +278,7 @@ class ComponentFileReader {
   Faults faults_;
   ComponentReader components_;
   ComponentFile file_;
-  std::set<std::string> files_, sources_, folders_;  // absolute
+  std::set<std::string> files_, sources_, folders_;  // absolute paths
   std::set<std::string> fetched_;                    // folders of registered components
 };
 

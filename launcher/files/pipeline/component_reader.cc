@@ -7,13 +7,14 @@
 #include "launcher/files/data/component_rules.h"
 #include "launcher/files/environment/environment_reference.h"
 #include "launcher/files/yaml/known_word.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/shapes.h"
 
 namespace lockstep::spec {
 
 namespace {
 
-// Keys that only describe a component; a job has them of its step.
+// Keys that only describe a component; in a job they are those of its step.
 bool is_description(std::string_view key) {
   for (const std::string_view one : {"$schema", "type", "name", "version", "display_name",
                                      "description", "tags", "is_deterministic"})
@@ -23,7 +24,7 @@ bool is_description(std::string_view key) {
 
 constexpr std::string_view kRegistered = "azureml:";
 
-// "./train.yml", "file:train.yml"
+// "./train.yml" or "file:train.yml".
 Result<std::string> local_path_of(const std::string& text) {
   if (text.empty())
     return make_error(ErrorCode::invalid_argument, "is empty; name a file, such as ./train.yml");
@@ -34,7 +35,7 @@ Result<std::string> local_path_of(const std::string& text) {
   return text;
 }
 
-// "azureml:train:3", "azureml:train@latest"
+// "azureml:train:3" or "azureml:train@latest".
 Result<AssetReference> reference_in(const std::string& text) {
   if (text.starts_with("azureml://"))
     return make_error(ErrorCode::unsupported,

@@ -12,14 +12,14 @@ namespace {
 using Kind = YamlNode::Kind;
 using State = PipelineInput::State;
 
-constexpr std::size_t kMostFrom = 500;  // bytes of the places of a text's values
+constexpr std::size_t kMostFrom = 500;  // the most bytes for the places of a text's values
 
 bool is_input(const Reference& reference) {
   return reference.kind == Reference::Kind::pipeline_input ||
          reference.kind == Reference::Kind::step_input;
 }
 
-// The expression that an input's value is or has as its path; else nullptr.
+// The expression in an input's value or path; nullptr if there is none.
 const YamlNode* text_of(const PipelineInput& input) {
   if (input.given == nullptr) return nullptr;
   if (input.given->kind == Kind::scalar) return input.given;
@@ -34,7 +34,7 @@ class ValueFinder {
       : source_(source), outputs_(outputs), faults_(faults) {}
 
   void find(PipelineNode& node, PipelineInput& input);
-  // The input to which a reference in a step of `pipeline` leads; nullptr behind a fault.
+  // The input that a reference in a step of `pipeline` means; nullptr after an error.
   PipelineInput* target(PipelineNode& pipeline, const Reference& reference);
   // `from`: gets the expressions and the places of their values; may be null.
   std::optional<std::string> joined(PipelineNode& pipeline, const BoundText& text,
@@ -86,7 +86,7 @@ void ValueFinder::find(PipelineNode& node, PipelineInput& input) {
   }
 }
 
-// Takes the expression apart.
+// Splits the expression into its pieces.
 bool ValueFinder::begin(Frame& frame) {
   frame.input->state = State::busy;
   const YamlNode* text = text_of(*frame.input);
@@ -103,7 +103,7 @@ bool ValueFinder::begin(Frame& frame) {
   return false;
 }
 
-// Puts the first input that this one needs and that has no value yet on the stack.
+// Pushes the first input that this one needs and that has no value yet.
 bool ValueFinder::push_open(const Frame& frame) {
   for (const BoundText::Piece& piece : frame.text.pieces) {
     if (!piece.reference || !is_input(*piece.reference)) continue;
@@ -123,7 +123,7 @@ bool ValueFinder::push_open(const Frame& frame) {
   return false;
 }
 
-// "a.inputs.x -> b.inputs.y -> a.inputs.x".
+// Reports a cycle such as "a.inputs.x -> b.inputs.y -> a.inputs.x".
 void ValueFinder::say_cycle(const PipelineInput* at) {
   std::string chain;
   bool is_inside = false;

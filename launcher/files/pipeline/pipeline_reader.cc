@@ -16,7 +16,7 @@ namespace lockstep::spec {
 
 namespace {
 
-// Of all texts of the steps: a small file can name a large component ten thousand times.
+// The limit on the texts of all steps: a small file can use a large component ten thousand times.
 constexpr std::size_t kMaxStepBytes = 256u << 20;
 
 std::size_t bytes_of(const JobSpec& spec) {
@@ -89,7 +89,7 @@ class PipelineReader {
     job.local_data = std::move(inputs.local);
   }
 
-  // The default of its steps; an error is said for each of them that uses it.
+  // The default target of its steps. An error in it is reported for each step that uses it.
   void read_compute(ReadJob& job) const {
     const YamlNode* compute = tree_.root->settings.compute;
     if (compute == nullptr) return;
@@ -126,7 +126,7 @@ class PipelineReader {
     return steps;
   }
 
-  // A cycle is said also of steps that are not read.
+  // Cycles are also reported for steps that are not read.
   static void bind_only(const PipelineNode& node, ReadStep& step) {
     for (const PipelineInput& input : node.inputs)
       if (const auto* output = std::get_if<OutputOfStep>(&input.value)) {
@@ -148,7 +148,7 @@ class PipelineReader {
     return all;
   }
 
-  // Steps of on_init first, those of on_finalize last.
+  // Steps of on_init come first, those of on_finalize last.
   std::vector<std::size_t> in_phases(std::vector<std::size_t> order) const {
     const auto phase = [&](std::size_t at) {
       const StepRole role = tree_.steps[at]->role;
@@ -189,7 +189,7 @@ class PipelineReader {
   Notes notes_;
 };
 
-// lockstep.project is of a pipeline, not of its steps.
+// lockstep.project applies to the whole pipeline, not to single steps.
 void move_project(YamlEntry& lockstep, YamlNode& pipeline) {
   auto& keys = lockstep.value.entries;
   const auto project = std::find_if(keys.begin(), keys.end(),
@@ -226,7 +226,7 @@ ReadJob read_component_job(const Source& source, YamlNode root, ComponentReader&
   job.spec = std::move(read.pipeline.steps.front().spec);
   job.spec.name = read.job.spec.name;
   job.where.erase("");
-  job.where.merge(read.job.where);  // of its name and project
+  job.where.merge(read.job.where);  // places of its name and project
   return job;
 }
 

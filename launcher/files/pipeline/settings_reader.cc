@@ -92,7 +92,7 @@ class SettingsReader {
     return "";
   }
 
-  // "azureml:clean" is what Azure's SDK writes for `clean`.
+  // Azure's SDK writes "azureml:clean" for `clean`.
   std::optional<PipelineSettings::Named> step(const std::string& key, const YamlNode& value) {
     if (!is_outermost_) {
       fault(value, fmt::format("'settings.{}' is possible only in the outermost pipeline", key));

@@ -9,11 +9,11 @@ namespace lockstep::spec {
 
 namespace {
 
-// `waits`: of each step, how many of its needs are not in the order. Each step that waits needs
-// another one that waits, so that following the needs leads round a cycle.
+// `waits`: how many needs of each step are not in the order yet. Each waiting step needs another
+// waiting step, so following the needs leads into a cycle.
 void say_cycles(const Source& source, const std::vector<StepNeeds>& steps,
                 const std::vector<std::size_t>& waits, Faults& faults) {
-  std::vector<std::size_t> visited(steps.size(), 0);  // in which walk
+  std::vector<std::size_t> visited(steps.size(), 0);  // number of the walk that visited each step
   std::size_t walk = 0;
   for (std::size_t start = 0; start < steps.size(); ++start) {
     if (waits[start] == 0 || visited[start] != 0) continue;
@@ -29,7 +29,7 @@ void say_cycles(const Source& source, const std::vector<StepNeeds>& steps,
           break;
         }
     }
-    if (visited[at] != walk) continue;  // leads into a cycle that is said already
+    if (visited[at] != walk) continue;  // leads into a cycle that was reported
     std::string chain = steps[at].node->name;
     std::size_t first = path.size();
     do {

@@ -16,7 +16,7 @@ std::vector<std::string_view> outputs_of(const PipelineNode& node) {
   return names;
 }
 
-// Each step has its artifacts, the files that it leaves in ./outputs and ./logs.
+// Each step also has its artifacts: the files that it leaves in ./outputs and ./logs.
 bool has_output(PipelineNode& node, std::string_view name) {
   const bool is_artifacts = node.kind == JobKind::command && name == kArtifacts;
   return is_artifacts || node.output(name) != nullptr;
@@ -37,7 +37,7 @@ void PipelineOutputs::fault(const Place& place, const std::string& message) {
 void PipelineOutputs::bind() {
   for (PipelineNode* pipeline : tree_.pipelines) bind_inside(*pipeline);
   for (PipelineNode* pipeline : tree_.pipelines) {
-    // A step that could not be read may be the one that writes it.
+    // The output may belong to a step that could not be read.
     const bool is_known = std::all_of(pipeline->steps.begin(), pipeline->steps.end(),
                                       [](const auto& step) { return step->has_ports; });
     if (!pipeline->has_ports || !pipeline->is_good || !is_known) continue;
@@ -55,7 +55,7 @@ void PipelineOutputs::bind_inside(PipelineNode& pipeline) {
     if (!output.from) continue;
     PipelineNode* step = pipeline.step(output.from->step);
     if (step == nullptr) {
-      find(pipeline, *output.from);  // says that there is none
+      find(pipeline, *output.from);  // reports the missing output
       continue;
     }
     add_writer(pipeline, output, {step, output.from->name, output.from->place});
@@ -130,7 +130,7 @@ Value PipelineOutputs::find(const PipelineNode& inside, const Reference& referen
   return follow(step, reference.name);
 }
 
-// From a pipeline to the step inside it that writes the output, and on.
+// Follows the output into pipelines, down to the step that writes it.
 Value PipelineOutputs::follow(PipelineNode* node, std::string output) {
   while (node->kind == JobKind::pipeline) {
     const auto writer = writers_.find({node, output});
@@ -145,7 +145,8 @@ Value PipelineOutputs::follow(PipelineNode* node, std::string output) {
   if (const BoundOutput* written = node->output(output)) {
     found.type = written->output.type.value_or(InputType::uri_folder);
     found.place = written->place;
-  } else if (output != kArtifacts || !node->has_ports) {  // of a step that could not be read
+    // An output of a step that could not be read.
+  } else if (output != kArtifacts || !node->has_ports) {
     return {};
   }
   return found;

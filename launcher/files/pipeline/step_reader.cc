@@ -15,7 +15,7 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-// What is read elsewhere, or only describes a component.
+// Keys that are read elsewhere, or only describe a component.
 bool is_of_pipeline(std::string_view key) {
   for (const std::string_view one :
        {"$schema", "type", "name", "version", "component", "inputs", "outputs", "is_deterministic"})
@@ -23,7 +23,7 @@ bool is_of_pipeline(std::string_view key) {
   return false;
 }
 
-// Their text has expressions of its own, or is a path.
+// Keys whose text has expressions of its own, or is a path.
 bool has_own_expressions(std::string_view key) {
   return key == "command" || key == "code" || key == "environment";
 }
@@ -90,7 +90,7 @@ class StepReader {
     return ports;
   }
 
-  // That of the nearest pipeline that has one; "": the launcher's.
+  // The setting of the nearest pipeline that has one; "": the launcher's.
   std::string default_datastore() const {
     for (const PipelineNode* at = node_.parent; at != nullptr; at = at->parent)
       if (!at->settings.datastore.empty()) return at->settings.datastore;
@@ -157,7 +157,7 @@ class StepReader {
     return tree;
   }
 
-  // Keys of another distribution or environment have no meaning for this one.
+  // Keys of the other distribution or environment would have no meaning, so they are dropped.
   static void replace_whole(YamlNode& tree, const YamlEntry& entry) {
     const bool is_other = entry.key == "environment" ||
                           (entry.key == "distribution" && entry.value.find("type") != nullptr);
@@ -165,7 +165,7 @@ class StepReader {
       std::erase_if(tree.entries, [&](const YamlEntry& one) { return one.key == entry.key; });
   }
 
-  // False behind a fault; such entries of a mapping are removed.
+  // False after an error; entries of a mapping with errors are removed.
   bool put_in_literals(YamlNode& node) {
     std::erase_if(node.items, [&](YamlNode& item) { return !put_in_literals(item); });
     std::erase_if(node.entries, [&](YamlEntry& entry) { return !put_in_literals(entry.value); });

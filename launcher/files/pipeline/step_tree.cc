@@ -61,7 +61,7 @@ class TreeReader {
       tree_.steps.push_back(&node);
   }
 
-  // Its kind, from its component if it has one.
+  // Reads the kind; a component decides it.
   bool read_component(PipelineNode& node) {
     const auto kind = read_kind(source_, *node.own, FileKind::job);
     if (!kind) {
@@ -122,8 +122,8 @@ class TreeReader {
     faults_.add_all(node.faults);
   }
 
-  // Azure passes over a value that the component does not take. What looks mistyped is refused, and
-  // so is what was only given to be taken.
+  // Azure ignores a value for an input that the component does not have. Here a likely typing error
+  // is refused, and so is an input that was declared for this value.
   void unknown_input(PipelineNode& node, const YamlEntry& entry) {
     std::vector<std::string_view> names;
     for (const Port& port : node.component->inputs) names.push_back(port.name);
@@ -136,7 +136,7 @@ class TreeReader {
         fmt::format("{}: {}{}", source_.where(entry.place), message, "; this value is not used"));
   }
 
-  // An input of the pipeline that has a literal's type, or no value: {type: number, default: 1}.
+  // An input of the pipeline with a literal's type or no value, such as {type: number, default: 1}.
   const Port* declared(PipelineNode& node, const YamlEntry& entry) {
     if (node.kind != JobKind::pipeline || node.component != nullptr ||
         entry.value.kind != Kind::mapping)
@@ -182,7 +182,7 @@ class TreeReader {
     return !node.faults.is_spoilt(join("inputs", input.name));
   }
 
-  // Those of the component, with what the step says of them.
+  // The component's outputs, with the step's settings for them.
   void read_outputs_of(PipelineNode& node) {
     if (node.component != nullptr) node.outputs = node.component->outputs;
     const YamlNode* given = value_of_key(*node.own, "outputs");
@@ -259,8 +259,8 @@ class TreeReader {
     read_roles(node);
   }
 
-  // The mapping that has its `jobs`: its own, or its component's with the keys of --set put over
-  // it.
+  // The mapping with the pipeline's `jobs`: its own, or its component's with the keys of --set
+  // applied.
   YamlNode& body_of(PipelineNode& node) {
     if (node.component == nullptr) return *node.own;
     const YamlEntry* jobs = node.own->find("jobs");
@@ -281,7 +281,7 @@ class TreeReader {
     return merged;
   }
 
-  // A step that is only in a --set, without anything to run.
+  // A step that appears only in a --set, and has nothing to run.
   static bool is_mistyped(const YamlEntry& step) {
     constexpr std::array<std::string_view, 4> kKeys = {"command", "component", "jobs", "type"};
     return step.place.override_text &&
@@ -299,7 +299,7 @@ class TreeReader {
                                     : fmt::format("did you mean '{}'?", near));
   }
 
-  // `steps`: all of the pipeline.
+  // `steps`: all steps of the pipeline.
   void read_step(PipelineNode& pipeline, YamlEntry& entry, const YamlNode& steps) {
     if (count_ >= kMaxPipelineSteps) {
       if (count_++ == kMaxPipelineSteps)
@@ -317,7 +317,7 @@ class TreeReader {
     node.depth = pipeline.depth + 1;
     node.own = &entry.value;
     pipeline.by_key.emplace_back(node.key, &node);
-    node.has_ports = false;  // until it is read
+    node.has_ports = false;  // set when it has been read
     if (!valid_output_name(entry.key))
       return fault(node, entry.place,
                    fmt::format("{} is not a step's name; use letters, digits and '_', and do not "
@@ -373,30 +373,6 @@ class TreeReader {
 };
 
 }  // namespace
-
-PipelineInput* PipelineNode::input(std::string_view wanted) {
-  for (PipelineInput& one : inputs)
-    if (one.name == wanted) return &one;
-  return nullptr;
-}
-
-BoundOutput* PipelineNode::output(std::string_view wanted) {
-  for (BoundOutput& one : outputs)
-    if (one.output.name == wanted) return &one;
-  return nullptr;
-}
-
-PipelineNode* PipelineNode::step(std::string_view wanted) const {
-  const auto found =
-      std::lower_bound(by_key.begin(), by_key.end(), wanted,
-                       [](const auto& entry, std::string_view word) { return entry.first < word; });
-  return found != by_key.end() && found->first == wanted ? found->second : nullptr;
-}
-
-std::string PipelineNode::shown() const {
-  if (parent == nullptr) return "the pipeline";
-  return fmt::format("{} '{}'", kind == JobKind::pipeline ? "pipeline" : "step", name);
-}
 
 PipelineTree read_pipeline_tree(const Source& source, YamlNode& root, ComponentReader& components,
                                 Faults& faults, Notes& notes) {

@@ -39,7 +39,7 @@ std::string take_count(const std::string& text, int least, int& into) {
   return "";
 }
 
-// Azure's seconds, or a time with a unit.
+// A time in seconds, as on Azure, or with a unit.
 std::string take_time(const std::string& text, Duration& into) {
   const Duration time = parse_duration(text);
   if (time < Duration::zero() || time > kMaxIdleTime)
@@ -98,7 +98,7 @@ class ClusterReader {
       fault(entry.value.place, fmt::format("'{}': {}", entry.key, *wrong));
   }
 
-  // Azure's place for a setting of ours.
+  // Azure's key for a setting that is ours.
   void read_namespace(const YamlEntry& entry, ComputeSpec& spec) {
     if (spec.source != NodeSource::kubernetes)
       return fault(entry.place, "'namespace' is of a target whose machines are pods; leave it out");
@@ -141,7 +141,7 @@ class ClusterReader {
         }
         break;
     }
-    // Whether all that are needed are there is known at the end.
+    // Whether required settings are missing is checked at the end.
     const Status good = check_setting(spec.source, entry.key, words);
     if (!good) return fault(entry.value.place, good.error().message);
     spec.settings[entry.key] = std::move(words);

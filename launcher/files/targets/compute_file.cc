@@ -11,6 +11,7 @@
 #include "launcher/files/targets/hosts_reader.h"
 #include "launcher/files/targets/instance_reader.h"
 #include "launcher/files/yaml/named_text.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/shapes.h"
 #include "launcher/files/yaml/tree.h"
 
@@ -38,7 +39,7 @@ constexpr std::array<std::string_view, 18> kKeysOfComputes{"$schema",
 constexpr std::array<std::string_view, 10> kKeysOfOurs{"node_source", "hosts",  "ssh",    "tunnel",
                                                        "share",       "labels", "docker", "slurm",
                                                        "kubernetes",  "command"};
-// Azure's, of types that are not supported yet, or with no meaning here yet.
+// Azure's keys of types that are not supported yet, or without a meaning here yet.
 constexpr std::array<std::string_view, 12> kKeysNotYet{"ssh_public_access_enabled",
                                                        "enable_sso",
                                                        "enable_root_access",
@@ -243,7 +244,7 @@ class ComputeReader {
     return known.has_value();
   }
 
-  // The domain's own checks.
+  // Runs the domain's own checks.
   void check_whole(const ComputeSpec& spec) {
     if (at("name") == nullptr) return fault(root_.place, "a compute target needs a 'name'");
     if (faults_.is_spoilt("name")) return;

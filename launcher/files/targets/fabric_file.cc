@@ -16,6 +16,7 @@
 #include "common/grammar/ip_network.h"
 #include "launcher/files/yaml/faults.h"
 #include "launcher/files/yaml/operators_file.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/tree.h"
 
 namespace lockstep::spec {
@@ -28,7 +29,7 @@ constexpr std::array<std::string_view, 7> kKeysOfRule = {
     "target", "size", "labels", "interface", "network", "rdma", "environment_variables"};
 constexpr std::size_t kMostOfList = 64;
 constexpr std::size_t kMostNameBytes = 64;
-constexpr std::size_t kMostInterfaceBytes = 15;  // the kernel's
+constexpr std::size_t kMostInterfaceBytes = 15;  // the kernel's limit
 
 // ---- words -------------------------------------------------------------------------------------
 
@@ -57,7 +58,7 @@ Status check_network(const std::string& word) {
                         "behind the prefix");
 }
 
-// "mlx5_0" or "mlx5_0:1".
+// A port such as "mlx5_0" or "mlx5_0:1".
 Status check_rdma_port(const std::string& word) {
   const auto colon = word.find(':');
   const std::string device = word.substr(0, colon);
@@ -144,7 +145,7 @@ class RuleReader {
     }
   }
 
-  // One word, or a list of them.
+  // Reads one word, or a list of words.
   std::vector<std::string> words(std::string_view key, Status (*check)(const std::string&)) {
     const YamlNode* value = at(key);
     if (value == nullptr) return {};
@@ -254,7 +255,7 @@ class RuleReader {
   const std::string rule_text_;
 };
 
-// A file that is only comments is an empty one.
+// A file with only comments counts as empty.
 bool has_only_comments(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -310,7 +311,7 @@ Result<FabricRules> read_fabric_rules(const std::string& name, std::string_view 
 }
 
 Result<FabricRules> load_fabric_rules(const std::string& path) {
-  // It sets variables of everybody's ranks.
+  // The file sets variables of everybody's ranks, so its rights are checked.
   TRY_ASSIGN(const std::optional<std::string> text,
              read_operators_file(path, Bytes{kMaxFileBytes}));
   return text ? read_fabric_rules(path, *text) : FabricRules();

@@ -25,7 +25,7 @@ constexpr std::string_view kHowToNameHosts =
     "write the machine's address below `lockstep.hosts`, as in lockstep: {hosts: "
     "[azureuser@20.1.2.3]}";
 
-// A key of a mapping, and the field that it fills; without one, the port.
+// A key of a mapping and the field that it sets; a key without a field sets the port.
 struct Key {
   std::string_view word;
   std::string SshHost::*field;
@@ -38,13 +38,13 @@ constexpr std::array<Key, 8> kKeysOfHosts{{{"name", &SshHost::name},
                                            {"password_secret", &SshHost::password_secret},
                                            {"jump", &SshHost::jump},
                                            {"directory", &SshHost::directory}}};
-// All but name and address.
+// All keys but name and address.
 constexpr std::span<const Key> kKeysOfDefaults = std::span(kKeysOfHosts).subspan(2);
 constexpr std::array<Key, 3> kKeysOfAzure{{{"admin_username", &SshHost::user},
                                            {"ssh_port", nullptr},
                                            {"ssh_private_key_file", &SshHost::key}}};
 
-// nullptr: absent, or null.
+// nullptr: missing, or null.
 const YamlEntry* at(const YamlNode& mapping, std::string_view key) {
   const YamlEntry* entry = mapping.find(key);
   return entry == nullptr || entry->value.kind == Kind::null ? nullptr : entry;
@@ -139,8 +139,8 @@ class HostsReader {
     if (is_new(item, host)) spec.hosts.push_back(std::move(host));
   }
 
-  // The name is the machine's and its node's; the same account of one sshd has one home, in which
-  // two agents of a target would have the same folder.
+  // The name is used for the machine and its node. One account on one sshd has one home, where two
+  // agents of a target would use the same folder.
   bool is_new(const YamlNode& item, const SshHost& host) {
     const auto [named, is_new_name] = names_.emplace(host.name, &item);
     if (!is_new_name) {
@@ -159,7 +159,7 @@ class HostsReader {
     return is_new_home;
   }
 
-  // False: it has faults.
+  // False: it has errors.
   bool read_section(const YamlNode& mapping, std::string_view section, std::span<const Key> keys,
                     SshHost& into) {
     if (mapping.kind != Kind::mapping) {
@@ -216,7 +216,7 @@ class HostsReader {
     return false;
   }
 
-  // What is wrong with the value; "": it is taken.
+  // Sets the port; returns what is wrong with the value, or "".
   static std::string take_port(const std::string& text, SshHost& into) {
     const auto port = parse_port(text);
     if (!port) return fmt::format("'{}' is not a port from 1 to 65535", text);
@@ -244,7 +244,7 @@ class HostsReader {
     return wrong;
   }
 
-  // Takes the brackets of an IPv6 address off.
+  // Removes the brackets of an IPv6 address.
   static std::string take_address(std::string& text) {
     if (text.find('@') != std::string::npos)
       return fmt::format("'{}' has an account; write it below 'user'", text);
@@ -287,7 +287,7 @@ void refuse_hosts(const Source& source, const YamlNode& root, const ComputeSpec&
   for (const char* key : {"hosts", "ssh", "tunnel", "share"})
     refuse(ours(root, key), fmt::format("lockstep.{}", key));
   refuse(at(root, kAzure), std::string(kAzure));
-  // Azure's files of a cluster of pods have it, too; kubectl knows where that is.
+  // Azure's files of Kubernetes clusters have it, too; here kubectl finds the cluster.
   if (spec.type != ComputeType::kubernetes) refuse(at(root, "resource_id"), "resource_id");
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/base/nearest.h"
 #include "common/io/file_system.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/shapes.h"
 
 namespace lockstep::spec {
@@ -35,7 +36,7 @@ const YamlEntry* at(const YamlNode& mapping, std::string_view key) {
   return entry == nullptr || entry->value.kind == Kind::null ? nullptr : entry;
 }
 
-// "": it is taken.
+// Sets the time; returns what is wrong with the value, or "".
 std::string take_idle_time(std::string_view key, const std::string& text, ComputeSpec& spec) {
   const bool is_minutes = key == kIdleMinutes;
   const auto count = to_whole_number(text);
@@ -93,7 +94,7 @@ class ScheduleReader {
     return true;
   }
 
-  // Empty: there is none, or it is no value (which is a fault).
+  // Empty: missing, or not a text (which is reported).
   std::string text(const YamlNode& mapping, const std::string& path, std::string_view key) {
     const YamlEntry* entry = at(mapping, key);
     if (entry == nullptr) return "";
@@ -108,7 +109,7 @@ class ScheduleReader {
       fault(entry->place, fmt::format("'{}.{}' {}; leave it out", path, key, why));
   }
 
-  // True: it has no faults.
+  // True: it has no errors.
   bool read_one(const YamlNode& node, const std::string& path, InstanceSchedule& into) {
     is_good_ = true;
     if (!is_mapping(node, path, kKeysOfSchedule)) return false;
@@ -179,7 +180,7 @@ class ScheduleReader {
     read_list(node, path, "month_days", to_whole_number, recurrence.month_days);
   }
 
-  // A list of values, or one value.
+  // Reads a list of values, or one value.
   template <typename Parse>
   void read_list(const YamlNode& node, const std::string& path, std::string_view key,
                  const Parse& parse, std::vector<int>& into) {
@@ -213,7 +214,7 @@ class ScheduleReader {
     const YamlEntry* entry = at(node, key);
     return entry == nullptr ? node.place : entry->value.place;
   }
-  // The domain's checks name the key: "trigger.schedule.hours: …".
+  // Errors of the domain's checks name the key: "trigger.schedule.hours: …".
   static Place place_of_error(const YamlNode& trigger, std::string_view message) {
     std::string_view path = message.substr(0, message.find(':'));
     const YamlNode* node = &trigger;
@@ -227,7 +228,7 @@ class ScheduleReader {
     }
     return place;
   }
-  // "trigger.interval: 0 is …" as "trigger.interval': 0 is …".
+  // "trigger.interval: 0 is …" becomes "trigger.interval': 0 is …".
   static std::string quoted_key(const std::string& message) {
     const auto colon = message.find(':');
     return message.substr(0, colon) + "'" + message.substr(colon);
@@ -271,7 +272,7 @@ std::optional<std::string> assign_to_instance(std::string_view key, const std::s
   if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) return std::nullopt;
   if (!is_instance(spec)) return "is of a target of type computeinstance";
   if (key != kSchedules) return take_idle_time(key, text, spec);
-  // As a file that has only this.
+  // Read like a file that only has this key.
   const Source source{std::string(kSchedules), ""};
   YamlNode root;
   root.kind = Kind::mapping;
@@ -300,7 +301,7 @@ Error with_place_in(const std::string& file, Error error) {
     const auto end = std::min(path.find_first_of(".[]", from), path.size());
     const std::string key(path.substr(from, end - from));
     from = end + 1;
-    if (key.empty()) continue;  // between ']' and '.'
+    if (key.empty()) continue;  // nothing is between ']' and '.'
     const auto index = to_whole_number(key);
     if (node->kind == Kind::sequence) {
       if (!index || static_cast<std::size_t>(*index) >= node->items.size()) return error;
@@ -333,7 +334,7 @@ Duration parse_iso_duration(const std::string& text) {
   while (!rest.empty()) {
     if (rest[0] == 'T' && !is_time) {
       is_time = true;
-      has_part = false;  // something must follow it
+      has_part = false;  // another part must follow
       rest.remove_prefix(1);
       continue;
     }

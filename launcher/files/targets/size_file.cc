@@ -10,6 +10,7 @@
 #include "launcher/files/targets/sizes_text.h"
 #include "launcher/files/yaml/faults.h"
 #include "launcher/files/yaml/named_text.h"
+#include "launcher/files/yaml/parsed.h"
 #include "launcher/files/yaml/shapes.h"
 
 namespace lockstep::spec {
@@ -128,7 +129,7 @@ class SizeReader {
     return std::nullopt;
   }
 
-  // Which types of targets can have it.
+  // Reads which types of targets may have the size.
   template <typename Of>
   void read_support(const YamlNode& node, Of& to) {
     const YamlNode* types = list(node, "supported_by");

@@ -19,7 +19,7 @@ Error bad_host(const std::string& text, std::string_view why) {
                     fmt::format("'{}' is not a host: {}", text.substr(0, 200), why));
 }
 
-// What stands behind the account: an address, and a port if there is one.
+// The text after the account: an address, and perhaps a port.
 struct Parts {
   std::string address;
   std::optional<std::string> port;

@@ -15,7 +15,7 @@ constexpr std::string_view kBegin = "${{";
 constexpr std::string_view kEnd = "}}";
 constexpr std::string_view kParent = "parent.";
 
-// "jobs.prepare.outputs.data" -> step, name; nullopt: it has another form.
+// The step and the name in "jobs.prepare.outputs.data"; nullopt: another form.
 std::optional<Reference> of_step(std::string_view path) {
   constexpr std::string_view kJobs = "jobs.";
   if (!path.starts_with(kJobs)) return std::nullopt;

@@ -29,9 +29,9 @@ std::size_t depth_of(const YamlNode& node) {
   return deepest + 1;
 }
 
-// yaml-cpp takes the end of the file for the end of a quoted text.
+// yaml-cpp accepts the end of the file as the end of a quoted text, so this checks.
 bool quote_is_closed(std::string_view text, std::size_t at) {
-  while (at < text.size() && (text[at] == '!' || text[at] == '&')) {  // a tag, an anchor
+  while (at < text.size() && (text[at] == '!' || text[at] == '&')) {  // skips a tag or an anchor
     at = text.find_first_of(" \t\r\n", at);
     if (at != std::string_view::npos) at = text.find_first_not_of(" \t\r\n", at);
   }
@@ -42,13 +42,13 @@ bool quote_is_closed(std::string_view text, std::size_t at) {
       ++at;
     } else if (text[at] == quote) {
       if (quote == '"' || at + 1 >= text.size() || text[at + 1] != quote) return true;
-      ++at;  // '' inside single quotes
+      ++at;  // '' is an escape in single quotes
     }
   }
   return false;
 }
 
-// The entries of `merged` with those of `own` over them. Each keeps the place that wrote it.
+// Merges the entries; those of `own` take precedence. Each keeps its place.
 std::vector<YamlEntry> with_merged(std::vector<YamlNode> merged, std::vector<YamlEntry> own) {
   std::vector<YamlEntry> all;
   std::map<std::string, std::size_t> indexes;
@@ -188,7 +188,7 @@ void TreeBuilder::take_value(Frame& top, YamlNode value) {
   top.node.entries.push_back(std::move(entry));
 }
 
-// Of a list, the first mapping wins.
+// In a list, the first mapping takes precedence.
 void TreeBuilder::take_merged(Frame& top, const Place& key, YamlNode value) {
   std::vector<YamlNode> mappings;
   if (value.kind == YamlNode::Kind::sequence)

@@ -30,7 +30,7 @@ std::size_t indentation(std::string_view line) {
   return std::min(line.find_first_not_of(' '), line.size());
 }
 
-// Neither empty nor a comment.
+// Whether the line is neither empty nor a comment.
 bool has_content(std::string_view line) {
   const auto first = line.find_first_not_of(" \t\r");
   return first != std::string_view::npos && line[first] != '#';
@@ -44,21 +44,21 @@ std::string shown(std::string_view line) {
 
 bool is_item(std::string_view words) { return words == "-" || words.starts_with("- "); }
 
-// Where the value of "key: value" begins, behind the colon; npos: the line has no such colon.
+// The position after the colon of "key: value"; npos: the line has no such colon.
 std::size_t colon_of(std::string_view line) {
   for (std::size_t at = line.find(':'); at != std::string_view::npos; at = line.find(':', at + 1))
     if (at + 1 == line.size() || line[at + 1] == ' ' || line[at + 1] == '\r') return at + 1;
   return std::string_view::npos;
 }
 
-// The last line with content above `line`; 0 = none.
+// The last line above `line` that has content; 0: none.
 int line_above(std::string_view text, int line) {
   for (int above = line - 1; above > 0; --above)
     if (has_content(line_of(text, above))) return above;
   return 0;
 }
 
-// yaml-cpp's words for a tab are obscure: the tab itself is the news.
+// yaml-cpp's error for a tab is unclear, so the tab is reported instead.
 std::optional<Place> tab_in_indentation(std::string_view text, int near_line) {
   for (int line = std::max(1, near_line - 1); line <= near_line + 1; ++line) {
     const std::string_view content = line_of(text, line);
@@ -69,13 +69,13 @@ std::optional<Place> tab_in_indentation(std::string_view text, int near_line) {
   return std::nullopt;
 }
 
-// The text around `at`, as far as a list or mapping in brackets has it.
+// The text around `at`, up to the marks of a list or mapping in brackets.
 std::string_view word_around(std::string_view text, std::size_t at) {
   const auto begin = text.find_last_of(" \t\r\n,[{", at) + 1;
   return text.substr(begin, text.find_first_of(" \t\r\n,]}", at) - begin);
 }
 
-// The bracket that is open at the end of the text, outside of quotes and comments.
+// A bracket that is open at the end of the text, ignoring quotes and comments.
 std::optional<std::size_t> open_bracket(std::string_view text) {
   std::vector<std::size_t> open;
   char quote = 0;
@@ -102,7 +102,7 @@ std::optional<std::size_t> open_bracket(std::string_view text) {
   return open.back();
 }
 
-// The columns, from 1, in which groups begin that are still open above `line`.
+// The columns, from 1, of groups that are still open above `line`.
 std::set<std::size_t> columns_above(std::string_view text, int line) {
   std::set<std::size_t> columns;
   for (int i = 1; i < line; ++i) {
@@ -115,7 +115,7 @@ std::set<std::size_t> columns_above(std::string_view text, int line) {
   return columns;
 }
 
-// Where a key or an item was expected.
+// The error if a key or an item was expected here.
 std::string out_of_place(const Source& source, const Place& place) {
   const std::string_view line = line_of(source.text, place.line);
   const auto column = static_cast<std::size_t>(place.column);
@@ -136,7 +136,7 @@ std::string out_of_place(const Source& source, const Place& place) {
                      shown(line));
 }
 
-// A colon where none can be: it says more about the line above, mostly.
+// The error for a colon that cannot be here; mostly the cause is in the line above.
 Error misplaced_colon(const Source& source, const Place& place) {
   const std::string_view line = line_of(source.text, place.line);
   const std::size_t first = colon_of(line);
@@ -181,7 +181,7 @@ Error syntax_error(const Source& source, const Place& place, const std::string& 
   if (problem == "illegal block entry")
     return source.error(
         place, "bad YAML: a list item ('- …') must begin its line; put it on a line of its own");
-  // Outside of brackets yaml-cpp takes it.
+  // yaml-cpp accepts it outside of brackets.
   const bool is_question = place.offset < source.text.size() && source.text[place.offset] == '?';
   if (is_question && problem == "unknown token")
     return source.error(place,

@@ -33,10 +33,37 @@ Error unknown_name(std::string_view kind, const std::string& name, const std::st
   return make_error(ErrorCode::invalid_argument, message);
 }
 
-// nullopt: an optional input that has no value.
+// nullopt: the input is optional and has no value.
+Result<std::optional<std::string>> value_of_input(const std::string& name, const std::string& whole,
+                                                  const ExpressionNames& all) {
+  const JobSpec& spec = all.spec;
+  std::vector<std::string_view> names;
+  for (const DataInput& input : spec.data) {
+    if (name == input.name || name == input.name + ".path")
+      return std::optional(input_expression(input.name));
+    names.push_back(input.name);
+  }
+  if (const auto found = spec.inputs.find(name); found != spec.inputs.end())
+    return std::optional(found->second);
+  if (all.unset.count(name) != 0) return std::optional<std::string>();
+  for (const auto& unset : all.unset) names.push_back(unset);
+  for (const auto& [known, value] : spec.inputs) names.push_back(known);
+  return unknown_name("input", name, whole, names);
+}
+
+Result<std::optional<std::string>> value_of_output(const std::string& name,
+                                                   const std::string& whole, const JobSpec& spec) {
+  std::vector<std::string_view> names;
+  for (const OutputSpec& output : spec.outputs) {
+    if (output.name == name) return std::optional(output_expression(name));
+    names.push_back(output.name);
+  }
+  return unknown_name("output", name, whole, names);
+}
+
+// nullopt: an optional input without a value.
 Result<std::optional<std::string>> value_of(std::string_view inner, const ExpressionNames& all,
                                             Secrets secrets) {
-  const JobSpec& spec = all.spec;
   constexpr std::string_view kInputs = "inputs.", kOutputs = "outputs.", kSecrets = "secrets.";
   const std::string whole = fmt::format("${{{{{}}}}}", inner);
   if (inner.rfind("search_space.", 0) == 0)
@@ -46,29 +73,10 @@ Result<std::optional<std::string>> value_of(std::string_view inner, const Expres
                       fmt::format("'{}' is possible only in a step's inputs and outputs; bind an "
                                   "input to it there, and write ${{{{inputs.NAME}}}} here",
                                   whole));
-  std::vector<std::string_view> names;
-  if (inner.rfind(kInputs, 0) == 0) {
-    const std::string name(inner.substr(kInputs.size()));
-    for (const DataInput& input : spec.data) {
-      if (name == input.name || name == input.name + ".path")
-        return std::optional(input_expression(input.name));
-      names.push_back(input.name);
-    }
-    if (const auto found = spec.inputs.find(name); found != spec.inputs.end())
-      return std::optional(found->second);
-    if (all.unset.count(name) != 0) return std::optional<std::string>();
-    for (const auto& unset : all.unset) names.push_back(unset);
-    for (const auto& [known, value] : spec.inputs) names.push_back(known);
-    return unknown_name("input", name, whole, names);
-  }
-  if (inner.rfind(kOutputs, 0) == 0) {
-    const std::string name(inner.substr(kOutputs.size()));
-    for (const OutputSpec& output : spec.outputs) {
-      if (output.name == name) return std::optional(output_expression(name));
-      names.push_back(output.name);
-    }
-    return unknown_name("output", name, whole, names);
-  }
+  if (inner.rfind(kInputs, 0) == 0)
+    return value_of_input(std::string(inner.substr(kInputs.size())), whole, all);
+  if (inner.rfind(kOutputs, 0) == 0)
+    return value_of_output(std::string(inner.substr(kOutputs.size())), whole, all.spec);
   if (inner.rfind(kSecrets, 0) == 0) {
     const std::string name(inner.substr(kSecrets.size()));
     TRY(validate_secret_name(name));
@@ -96,7 +104,7 @@ class Substitution {
       const auto optional = text_.find(kOptional, at_);
       const auto end =
           optional < open ? text_.find(kOptionalEnd, optional) : std::string_view::npos;
-      // Without an expression in it, it is the shell's.
+      // If it contains no expression, it belongs to the shell.
       if (open != std::string_view::npos && end != std::string_view::npos && end > open) {
         TRY(put_optional(optional, end));
       } else if (open != std::string_view::npos) {
@@ -118,7 +126,7 @@ class Substitution {
     out_ += text_.substr(at_, end - at_);
     at_ = end;
   }
-  // What is between "$[[" and "]]".
+  // Handles the text between "$[[" and "]]".
   Status put_optional(std::size_t begin, std::size_t end) {
     put_text(begin);
     at_ = begin + kOptional.size();
@@ -137,7 +145,7 @@ class Substitution {
     if (!is_set) out_.resize(kept);
     return {};
   }
-  // `at_` is at "${{".
+  // Called when `at_` is at "${{".
   Result<std::optional<std::string>> take_expression() {
     const auto close = text_.find(kClose, at_ + kOpen.size());
     if (close == std::string_view::npos)

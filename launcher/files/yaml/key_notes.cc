@@ -10,7 +10,7 @@ constexpr std::string_view kOfComponents =
     "it belongs to the inputs of a component; give the value itself, as in inputs: {lr: 0.1}";
 
 constexpr KeyNote kNotes[] = {
-    // other than on Azure
+    // differs from Azure
     {"$schema", "names the kind of job where `type` is absent; it is not fetched"},
     {"experiment_name", "a name for filters; Default, or your `defaults.experiment`"},
     {"code", "a local folder or file; git and registered code are refused by name"},
@@ -36,7 +36,7 @@ constexpr KeyNote kNotes[] = {
     {"distribution.address", "absent: that of the first node"},
     {"distribution.dashboard_port", "used if `include_dashboard` is true"},
     {"limits.timeout", "seconds, as on Azure, or 90s, 5m, 2h"},
-    // read, and without effect
+    // accepted, without effect
     {"services",
      "`lockstep job show` names a job's nodes: log in to them as you always do (those of target "
      "local "
@@ -62,7 +62,7 @@ constexpr KeyNote kNotes[] = {
      "leave it out: it is for Azure's online endpoints; a server runs as a job's `command`"},
     {"environment.properties", "leave it out, or write `tags`"},
     {"intellectual_property", "leave it out"},
-    // settings of pipelines, which have a reader of their own
+    // settings of pipelines, which another reader handles
     {"settings.default_datastore",
      "what ${{default_datastore}} is in its steps' outputs; outputs without a path stay in the "
      "launcher"},

@@ -18,8 +18,8 @@ constexpr std::string_view kOfCompute =
     "it belongs to a compute target, in a file of its own: `lockstep compute create -f FILE`";
 constexpr std::string_view kOfPipeline = "it belongs to a pipeline; write type: pipeline";
 
-// Azure ML CLI v2 command job (reference: azuremlschemas commandJob), then the keys of the other
-// kinds of job that people put beside them, then ours under `lockstep`.
+// Keys of a command job of Azure ML's CLI v2 (reference: azuremlschemas commandJob), then keys of
+// other kinds of jobs that people put into one, then ours under `lockstep`.
 constexpr KnownKey kKeys[] = {
     {"$schema", Shape::text},
     {"type", Shape::text},
@@ -67,7 +67,7 @@ constexpr KnownKey kKeys[] = {
     {"limits.max_total_trials", Shape::not_yet, kOfSweep},
     {"limits.max_concurrent_trials", Shape::not_yet, kOfSweep},
     {"limits.trial_timeout", Shape::not_yet, kOfSweep},
-    // of an environment, and of a file that has one alone: see environment_reader.h
+    // keys of an environment, also of a file with only one: see environment_reader.h
     {"environment", Shape::environment},
     {"environment.$schema", Shape::text},
     {"environment.name", Shape::text},
@@ -103,7 +103,7 @@ constexpr KnownKey kKeys[] = {
     {"parameters", Shape::not_yet},
     {"schedule", Shape::not_yet},
     {"trigger", Shape::not_yet, "submit the file from cron, with `lockstep job create -f FILE`"},
-    // pipeline jobs and their steps
+    // keys of pipeline jobs and their steps
     {"settings", Shape::not_yet, kOfPipeline},
     {"jobs", Shape::not_yet, kOfPipeline},
     {"component", Shape::unchecked},
@@ -112,13 +112,13 @@ constexpr KnownKey kKeys[] = {
     {"mapping", Shape::not_yet, kOfLoop},
     {"items", Shape::not_yet, kOfLoop},
     {"max_concurrency", Shape::not_yet, kOfLoop},
-    // sweep jobs
+    // keys of sweep jobs
     {"sampling_algorithm", Shape::not_yet, kOfSweep},
     {"search_space", Shape::not_yet, kOfSweep},
     {"objective", Shape::not_yet, kOfSweep},
     {"early_termination", Shape::not_yet, kOfSweep},
     {"trial", Shape::not_yet, kOfSweep},
-    // parallel steps
+    // keys of parallel steps
     {"task", Shape::not_yet, kOfParallel},
     {"input_data", Shape::not_yet, kOfParallel},
     {"mini_batch_size", Shape::not_yet, kOfParallel},
@@ -126,7 +126,7 @@ constexpr KnownKey kKeys[] = {
     {"error_threshold", Shape::not_yet, kOfParallel},
     {"max_concurrency_per_instance", Shape::not_yet, kOfParallel},
     {"retry_settings", Shape::not_yet, kOfParallel},
-    // compute targets
+    // keys of compute targets
     {"location", Shape::not_yet, kOfCompute},
     {"size", Shape::not_yet, kOfCompute},
     {"tier", Shape::not_yet, kOfCompute},
@@ -139,7 +139,7 @@ constexpr KnownKey kKeys[] = {
     {"network_settings", Shape::not_yet, kOfCompute},
     {"resource_id", Shape::not_yet, kOfCompute},
     {"namespace", Shape::not_yet, kOfCompute},
-    // Lockstep's own
+    // Lockstep's own keys
     {"lockstep", Shape::section},
     {"lockstep.project", Shape::text},
     {"lockstep.resources", Shape::section},

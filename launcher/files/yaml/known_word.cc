@@ -46,7 +46,7 @@ Result<std::string> known_word(const Source& source, const YamlNode& node,
     words.push_back(known.word);
     if (known.supported) choices.push_back(known.word);
   }
-  // Our own name for it, which `run --distribution` takes and `job show` prints.
+  // `run --distribution` accepts and `job show` prints our name for it.
   if (path == "distribution.type" && value == "none")
     return source.error(
         node.place,

@@ -38,7 +38,7 @@ std::optional<std::string> boolean(std::string_view text) {
   return std::nullopt;
 }
 
-// "12:30" in base 60: its parts, whether the last one may have a fraction or not.
+// The parts of a number in base 60, "12:30"; the last part may have a fraction or not.
 std::optional<std::vector<std::string>> sixtieths(std::string_view text, bool with_fraction) {
   std::vector<std::string> parts;
   for (std::size_t at = 0; at <= text.size();) {
@@ -64,8 +64,8 @@ std::optional<std::vector<std::string>> sixtieths(std::string_view text, bool wi
   return parts;
 }
 
-// The digits of a whole number without its sign; nullopt: it is none, or has more than 64 bits in
-// another base than ten.
+// The digits of a whole number without its sign; nullopt: it is not one, or has more than 64 bits
+// in a base other than ten.
 std::optional<std::string> magnitude(std::string_view text) {
   const auto in_base = [](std::string_view digits, int base) -> std::optional<std::string> {
     const std::string kept = without_underscores(digits);
@@ -108,7 +108,7 @@ std::string shown(double value) {
   return text;
 }
 
-// "12.5", "1_0.", ".5e-3"; a sign needs a digit behind it, and an exponent its sign.
+// "12.5", "1_0." or ".5e-3". A digit must follow a sign, and an exponent needs a sign.
 bool is_float(std::string_view text) {
   const bool has_sign = text.starts_with('-') || text.starts_with('+');
   if (has_sign) text.remove_prefix(1);

@@ -1,13 +1,16 @@
 #pragma once
 // The text of a file that the command line names with -f, where "-" is standard input.
 
+#include <functional>
 #include <string>
 
 #include "common/base/bytes.h"
 #include "common/base/result.h"
-#include "launcher/files/environment/requirements.h"
 
 namespace lockstep::spec {
+
+// The text of a file; `path` is relative to the working directory, or absolute.
+using ReadText = std::function<Result<std::string>(const std::string& path)>;
 
 struct NamedText {
   std::string name;  // for errors: the path, or "standard input", whose paths begin where we are

@@ -1,5 +1,7 @@
 #pragma once
-// parse_yaml() of yaml/tree.h for readers that collect faults.
+// The text of a file becomes the tree of yaml/tree.h, and --set changes it.
+
+#include <string>
 
 #include "common/base/result.h"
 #include "launcher/files/yaml/faults.h"
@@ -7,8 +9,17 @@
 
 namespace lockstep::spec {
 
-// A key that is there already does not end the reading: it is added to `faults`, and the tree has
-// its first value. An error, which names the first fault only, is of a text that cannot be read.
+// Parses one document whose root is a mapping; anything else is an error with its place.
+Result<YamlNode> parse_yaml(const Source& source);
+
+// The same for readers that collect faults. A key that is there already does not end the reading:
+// it is added to `faults`, and the tree has its first value. An error, which names the first fault
+// only, is of a text that cannot be read.
 Result<YamlNode> parse_yaml(const Source& source, Faults& faults);
+
+// Applies "k.l=v": creates missing mappings on the path and replaces the old value. A value that
+// starts with { or [ is YAML; any other is taken as written. `shown`: what stands for it in errors
+// instead of "--set k.l=v", such as "--input l=v".
+Status apply_override(YamlNode& root, const std::string& assignment, const std::string& shown = {});
 
 }  // namespace lockstep::spec

@@ -1,5 +1,5 @@
-// The keys of pipelines, of their steps, and of components (reference: azuremlschemas pipelineJob,
-// commandComponent, pipelineComponent). Keys of a step that are not here are those of a job.
+// The keys of pipelines, their steps, and components (reference: azuremlschemas pipelineJob,
+// commandComponent, pipelineComponent). Other keys of a step are those of a job.
 
 #include "launcher/files/yaml/keys.h"
 
@@ -38,7 +38,7 @@ constexpr KnownKey kStepKeys[] = {
     {"lockstep.array", Shape::not_yet, kNoArray},
     {"lockstep.not_before", Shape::of_job},
     {"lockstep.terminal", Shape::of_job, kNoTerminal},
-    // of a component's parts that are not in its file
+    // keys for parts of a component that are not in its file
     {"additional_includes", Shape::unchecked},
     {"intellectual_property", Shape::not_yet},
 };

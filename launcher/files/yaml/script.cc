@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As a shell takes it.
+// Quotes the word for a shell if necessary.
 std::string quoted(const std::string& word) {
   constexpr std::string_view kPlain = "%+,-./:=@_";
   bool plain = !word.empty();
@@ -27,7 +27,7 @@ std::string quoted(const std::string& word) {
 
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
 
-// "[--code DIR] -- python3 train.py": the source directory is the current one unless it is named.
+// "[--code DIR] -- python3 train.py"; the current directory needs no --code.
 std::string run_of(const std::string& path, const std::string& interpreter) {
   const fs::path file = fs::path(path).lexically_normal();
   const bool is_below = file.is_relative() && file.begin()->string() != "..";

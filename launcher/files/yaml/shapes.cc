@@ -26,11 +26,14 @@ class ShapeChecker {
     return source_.error(place, message);
   }
   Error unknown_key(const YamlEntry& entry, std::string_view section) const;
-  // `check` is asked for each entry; those that it finds wrong go.
+  // Calls `check` for each entry, and removes entries with errors.
   template <typename Check>
   void check_entries(YamlNode& node, const std::string& section, const Check& check) const;
   Status check_key(YamlEntry& entry, const std::string& section, const std::string& shown) const;
   Status check_value(YamlEntry& entry, const std::string& path, Shape shape) const;
+  // Checks whether it is a scalar, a list or a mapping, as its shape requires.
+  Status check_kind(const YamlNode& node, const std::string& path, Shape shape) const;
+  Status check_contents(YamlEntry& entry, const std::string& path, Shape shape) const;
   Status check_text(const YamlEntry& entry, const std::string& path) const;
   Status check_input(YamlEntry& input, const std::string& path) const;
   Status check_output(YamlEntry& output, const std::string& path, Shape shape) const;
@@ -44,7 +47,7 @@ class ShapeChecker {
 
 Error ShapeChecker::unknown_key(const YamlEntry& entry, std::string_view section) const {
   std::string message = fmt::format("unknown key '{}'", join(section, entry.key));
-  // Of the many keys of a file that is something else, only the first are shown.
+  // If the file is something else, it has many unknown keys; only the first are reported.
   const std::string near = faults_.is_full() ? "" : nearest_key(table_, section, entry.key);
   if (!near.empty()) message += fmt::format("; did you mean '{}'?", near);
   return error(entry.place, message);
@@ -67,7 +70,7 @@ void ShapeChecker::check_section(YamlNode& node, const std::string& section) con
                 [&](YamlEntry& entry) { return check_key(entry, section, section); });
 }
 
-// `section` as the table has it, `shown` as the file does: "outputs.*", "outputs.model".
+// `section` is the name in the table, `shown` that in the file: "outputs.*" and "outputs.model".
 Status ShapeChecker::check_key(YamlEntry& entry, const std::string& section,
                                const std::string& shown) const {
   const std::string path = join(section, entry.key);
@@ -100,14 +103,7 @@ Status ShapeChecker::check_key(YamlEntry& entry, const std::string& section,
   return refused;
 }
 
-Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shape shape) const {
-  YamlNode& node = entry.value;
-  if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
-  // Their readers check them.
-  if (shape == Shape::environment || shape == Shape::words || shape == Shape::patterns ||
-      shape == Shape::after || shape == Shape::unchecked || shape == Shape::unused)
-    return {};
-  if (shape == Shape::section_or_word && node.kind != YamlNode::Kind::mapping) shape = Shape::text;
+Status ShapeChecker::check_kind(const YamlNode& node, const std::string& path, Shape shape) const {
   const bool wants_mapping = shape == Shape::section_or_word || shape == Shape::section ||
                              shape == Shape::text_map || shape == Shape::inputs ||
                              shape == Shape::outputs || shape == Shape::bound_outputs ||
@@ -119,6 +115,23 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
     return error(node.place,
                  fmt::format("'{}' must be {}, not {}", path,
                              shape == Shape::text ? "a string" : "a number", describe(node.kind)));
+  return {};
+}
+
+Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shape shape) const {
+  YamlNode& node = entry.value;
+  if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
+  // The readers of these shapes check them.
+  if (shape == Shape::environment || shape == Shape::words || shape == Shape::patterns ||
+      shape == Shape::after || shape == Shape::unchecked || shape == Shape::unused)
+    return {};
+  if (shape == Shape::section_or_word && node.kind != YamlNode::Kind::mapping) shape = Shape::text;
+  TRY(check_kind(node, path, shape));
+  return check_contents(entry, path, shape);
+}
+
+Status ShapeChecker::check_contents(YamlEntry& entry, const std::string& path, Shape shape) const {
+  YamlNode& node = entry.value;
   switch (shape) {
     case Shape::text:
     case Shape::retry_on:

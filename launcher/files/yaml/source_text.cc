@@ -1,4 +1,4 @@
-// The text of a file with places in it (Source of yaml/tree.h), and whether it is text.
+// The text of a file and positions in it (Source of yaml/tree.h), and whether it is text at all.
 
 #include <fmt/format.h>
 
@@ -17,8 +17,8 @@ std::string Source::where(const Place& place) const {
   return fmt::format("{}:{}:{}", file.name, place.line, file.column_of(place));
 }
 
-// yaml-cpp counts bytes; people count characters. Only the line is read: a large file has many
-// places.
+// yaml-cpp counts bytes, but people count characters. Reads only the line, because a large file may
+// have many places.
 int Source::column_of(const Place& place) const {
   if (place.offset == 0 || place.offset > text.size()) return place.column;
   const auto end = text.rfind('\n', place.offset - 1);

@@ -89,19 +89,11 @@ struct Source {
 // Makes `source` the file of all places of a tree that was parsed from it.
 void set_source(YamlNode& node, const Source& source);
 
-// Parses one document whose root is a mapping; anything else is an error with its place.
-Result<YamlNode> parse_yaml(const Source& source);
-
 // The text without the byte order mark that some editors write first.
 std::string_view without_mark(std::string_view text);
 bool is_utf8(std::string_view text);
 // An error unless the text is UTF-8 without control characters other than tabs and line ends.
 Status check_text(const Source& source);
-
-// Applies "k.l=v": creates missing mappings on the path and replaces the old value. A value that
-// starts with { or [ is YAML; any other is taken as written. `shown`: what stands for it in errors
-// instead of "--set k.l=v", such as "--input l=v".
-Status apply_override(YamlNode& root, const std::string& assignment, const std::string& shown = {});
 
 // "a mapping", "a list", "a value", "nothing": for messages.
 std::string_view describe(YamlNode::Kind kind);

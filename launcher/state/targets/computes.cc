@@ -186,7 +186,7 @@ void Computes::apply(Instant at, const MachineFound& fact) {
   const auto found = computes_.find(fact.target);
   if (found == computes_.end()) return;
   Machine machine;
-  machine.phase = Machine::Phase::leaving;
+  machine.phase = Machine::Leaving{};
   machine.since = at;
   machine.why = MachineNotKnown{};
   machine.reached = true;
@@ -214,8 +214,8 @@ NodeLabels Computes::kept_labels(const std::string& target, const std::string& m
 void Computes::apply(Instant at, const MachineCreated& fact) {
   Machine* known = machine(fact.target, fact.machine);
   if (known == nullptr) return;
-  if (known->phase == Machine::Phase::wanted) {
-    known->phase = Machine::Phase::created;
+  if (known->is_wanted()) {
+    known->phase = Machine::Created{};
     known->since = at;
   }
   known->about = fact.about;
@@ -225,7 +225,6 @@ void Computes::apply(Instant at, const MachineCreated& fact) {
   computes_.at(fact.target).lifetime = fact.lifetime;
   known->reached = true;
   known->failure.reset();
-  known->failures = 0;
   known->not_before = {};
   // One that runs and has not joined may be of no use: the back-off goes on until one joins.
   if (known->node.value != 0) note_success(fact.target, fact.machine);
@@ -235,8 +234,8 @@ void Computes::apply(Instant at, const MachineCreated& fact) {
 void Computes::apply(Instant at, const MachineFailed& fact) {
   Machine* known = machine(fact.target, fact.machine);
   if (known == nullptr) return;
-  known->failure = Machine::Failure{fact.step, fact.fault, fact.why, fact.removing};
-  ++known->failures;
+  known->failure =
+      Machine::Failure{fact.step, fact.fault, fact.why, fact.removing, known->failures() + 1};
   known->not_before = fact.not_before;
   const bool is_sure = fact.step != kCallStep && !fact.removing;
   if (is_sure && !is_before_install(fact.step)) known->reached = true;
@@ -269,17 +268,14 @@ void Computes::note_failure(Instant at, const MachineFailed& fact) {
 void Computes::apply(Instant at, const MachineLeaving& fact) {
   Machine* known = machine(fact.target, fact.machine);
   if (known == nullptr) return;
-  if (known->phase != Machine::Phase::leaving) {
-    known->phase = Machine::Phase::leaving;
-    known->since = at;
-  }
+  if (!known->is_leaving()) known->since = at;
+  known->phase = Machine::Leaving{fact.force};
   known->why = fact.why;
-  known->force = fact.force;
   Compute& compute = computes_.at(fact.target);
   compute.scaled = at;
   compute.scaled_why = ScaledDown{fact.machine, fact.why};
   if (known->reached) known->failure.reset();
-  known->failures = 0;
+  if (known->failure) known->failure->in_a_row = 0;
   known->not_before = {};
   record(at, fact.target, fact.machine, MachineLeavesSo{fact.why});
 }

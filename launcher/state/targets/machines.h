@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
@@ -56,18 +57,27 @@ struct MachineGone {  // removed by the provider, or forgotten by force
 };
 
 struct Machine {
-  enum class Phase { wanted, created, leaving };
+  struct Wanted {
+    friend bool operator==(const Wanted&, const Wanted&) = default;
+  };
+  struct Created {
+    friend bool operator==(const Created&, const Created&) = default;
+  };
+  struct Leaving {
+    bool force = false;
+    friend bool operator==(const Leaving&, const Leaving&) = default;
+  };
   struct Failure {
     std::string step;
     MachineFault fault = MachineFault::failed;
     Why why;
     bool removing = false;  // the call was to remove it
+    int in_a_row = 0;       // calls that failed; 0: it began to leave after the last of them
     friend bool operator==(const Failure&, const Failure&) = default;
   };
-  Phase phase = Phase::wanted;
+  std::variant<Wanted, Created, Leaving> phase;
   Instant since;         // in this phase
   Why why;               // why it is wanted, or why it leaves
-  bool force = false;    // how it leaves
   NodeId node;           // 0: no agent of it has joined
   bool reached = false;  // something of it was installed on its host
   std::map<std::string, std::string> about;
@@ -75,8 +85,16 @@ struct Machine {
   Instant ends;
   bool is_held = false;            // as in MachineCreated
   std::optional<Failure> failure;  // of the last call, if that failed
-  int failures = 0;                // in a row
   Instant not_before;              // of the next call; ns = 0: now
+
+  bool is_wanted() const { return std::holds_alternative<Wanted>(phase); }
+  bool is_created() const { return std::holds_alternative<Created>(phase); }
+  bool is_leaving() const { return std::holds_alternative<Leaving>(phase); }
+  bool is_forced() const {  // to leave
+    const auto* leaving = std::get_if<Leaving>(&phase);
+    return leaving != nullptr && leaving->force;
+  }
+  int failures() const { return failure ? failure->in_a_row : 0; }
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 

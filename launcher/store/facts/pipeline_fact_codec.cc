@@ -1,6 +1,6 @@
 #include "launcher/store/facts/pipeline_fact_codec.h"
 
-#include "common/wire/job/pipeline_codec.h"
+#include "common/wire/job/job_codec.h"
 #include "common/wire/why_codec.h"
 
 namespace lockstep::pb {

@@ -11,10 +11,12 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr std::uint64_t kListenerId = 1;             // and the next, one of each listener
-constexpr std::uint64_t kFirstGuest = 100;           // ids of connections
-constexpr std::uint16_t kOpenMpisFirstPort = 1'024;  // btl_tcp_port_min_v4
-constexpr int kOpenMpisTries = 2'048;  // as it, past those that are in use or in TIME_WAIT
+constexpr std::uint64_t kListenerId = 1;    // the listeners have this id and those that follow
+constexpr std::uint64_t kFirstGuest = 100;  // the first id of connections
+// The first port that Open MPI tries: btl_tcp_port_min_v4.
+constexpr std::uint16_t kOpenMpisFirstPort = 1'024;
+// How many ports are tried, like Open MPI does: some are in use or in TIME_WAIT
+constexpr int kOpenMpisTries = 2'048;
 constexpr std::size_t kPieceBytes = 64u << 10;
 
 io::Fd listen_as_open_mpi() {
@@ -68,7 +70,7 @@ SocketSet::Ready Answerer::ready() {
   };
 }
 
-// With too many at once, the rest waits in the kernel until some have left.
+// At most kMostGuests at once; the others wait in the kernel's queue.
 void Answerer::accept_all(int listener) {
   while (guests_.size() < kMostGuests) {
     io::Fd fd(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));

@@ -14,7 +14,7 @@ bool is_named(const LocalAddress& local, const std::string& name) {
   return local.interface == name;
 }
 
-// Only those that `matches`; false: none does, and all stay.
+// Keeps those that match; false: none matches, and all stay.
 template <typename Matches>
 bool keep_only(std::vector<LocalAddress>& usable, Matches matches) {
   std::vector<LocalAddress> kept;

@@ -24,20 +24,21 @@ std::optional<PathTrouble> trouble_of(PathState state) {
   return PathTrouble::timed_out;
 }
 
-// What a node met at one address of a peer.
+// The results for one address of a peer.
 struct Leg {
-  const PathFinding* test = nullptr;    // null: not tested, or not finished
-  const PathFinding* closed = nullptr;  // a port that is closed to us; the test's own comes first
+  const PathFinding* test = nullptr;  // null: the test is missing or did not finish
+  // A port that could not be reached; the port of the test comes first.
+  const PathFinding* closed = nullptr;
 
   bool is_broken() const { return closed != nullptr; }
   bool is_reached() const { return test != nullptr && closed == nullptr; }
   bool leaves_from(int candidate) const { return is_reached() && test->source == candidate; }
 };
 
-// The same for all addresses of a peer.
+// The results for all addresses of a peer.
 struct Legs {
-  std::vector<Leg> at;  // by candidate
-  bool tested = false;  // false: only its rank ports were dialled
+  std::vector<Leg> at;  // one for each candidate
+  bool tested = false;  // false: only the ports of its ranks were dialled
 };
 
 template <typename T>
@@ -48,10 +49,10 @@ T median_of(std::vector<T> values, T none) {
   return *middle;
 }
 
-// How well a choice of one candidate for each node does.
+// The quality of a choice of one candidate for each node.
 struct Merit {
-  int broken = 0, unknown = 0, indirect = 0;  // pairs
-  std::int64_t speed_mbps = 0;                // medians; 0: not measured
+  int broken = 0, unknown = 0, indirect = 0;  // numbers of pairs
+  std::int64_t speed_mbps = 0;                // medians over the pairs; 0: not measured
   Duration round_trip{0};
 
   bool is_clearly_better_than(const Merit& known) const {
@@ -63,11 +64,11 @@ struct Merit {
   }
 };
 
-// What an address is worth to a neighbour: how it is reached. What was to be found out and is not
-// known is worse than a failure, which can be named.
+// The value of an address for a neighbour, by how it is reached. An unknown result is worse than a
+// failure, because a failure can be explained.
 constexpr int kWorthDirect = 4, kWorthIndirect = 1, kWorthBroken = -8, kWorthUnknown = -9;
 
-// By node rank: index of the candidate that the node uses; -1: none of them.
+// For each node rank the index of the candidate that the node uses; -1: none.
 using Candidates = std::vector<int>;
 
 class Chooser {
@@ -101,7 +102,7 @@ class Chooser {
     static const std::vector<ProbeCandidate> kNone;
     return at(node).offer ? at(node).offer->candidates : kNone;
   }
-  // Those that dialled it or that it dialled.
+  // The nodes that dialled it or that it dialled.
   const std::set<int>& neighbours(int node) const {
     return neighbours_[static_cast<std::size_t>(node)];
   }
@@ -111,7 +112,7 @@ class Chooser {
     return legs_[static_cast<std::size_t>(node)];
   }
 
-  // A finding of what was not offered says nothing.
+  // Findings about addresses that were not offered are ignored.
   void read(int node) {
     if (!at(node).findings) return;
     for (const PathFinding& path : at(node).findings->paths) {
@@ -129,7 +130,7 @@ class Chooser {
     }
   }
 
-  // Null: nothing was to be found out about it.
+  // Null: this path was not part of the plan.
   const Leg* leg(int from, int to, int candidate) const {
     const auto found = legs_of(from).find(to);
     if (found == legs_of(from).end() || candidate < 0) return nullptr;
@@ -146,13 +147,13 @@ class Chooser {
     return met->leaves_from(source) ? kWorthDirect : kWorthIndirect;
   }
 
-  // How well candidate `b` of node `to` goes with candidate `a` of node `from`.
+  // The combined value of candidate `a` of node `from` and candidate `b` of node `to`.
   int affinity(int from, int a, int to, int b) const {
     return worth(leg(from, to, b), a) + worth(leg(to, from, a), b);
   }
 
-  // The candidate of `node` that goes best with what its neighbours use; -1: with none better than
-  // `least`, or nobody knows anything about it.
+  // The candidate of `node` with the best value for the candidates of its neighbours. -1: none is
+  // better than `least`, or nothing is known.
   int best_reply(int node, const Candidates& used, int least) const {
     int best = -1, most = least;
     if (neighbours(node).empty()) return best;
@@ -169,8 +170,8 @@ class Chooser {
     return best;
   }
 
-  // The network that candidate `a` of node `seed` belongs to: from node to node, those candidates
-  // that go with what is chosen already. A node that fits nowhere gets what fits it least badly.
+  // The network of candidate `a` of node `seed`: goes from node to node, and takes the candidate
+  // that fits those chosen before. If none fits, it takes the best of them.
   Candidates grow(int seed, int a) const {
     Candidates used(nodes_.size(), -1);
     used[static_cast<std::size_t>(seed)] = a;
@@ -216,7 +217,8 @@ class Chooser {
     return merit;
   }
 
-  // The known address is the first candidate, and stays unless another does clearly better.
+  // The first candidate is the address in the launcher's table. It stays unless another one is
+  // clearly better.
   Candidates best_network() const {
     int seed = 0;
     while (seed < count() && (candidates(seed).empty() || neighbours(seed).empty())) ++seed;
@@ -233,7 +235,8 @@ class Chooser {
     return best;
   }
 
-  // A name is not resolved and so not tried: where nothing else of the node is reached, it may be.
+  // A name is not resolved, and so not probed. If no other address of the node works, the name is
+  // kept.
   bool keeps_name(int node, const Candidates& used) const {
     if (is_ipv4(at(node).address)) return false;
     for (const int other : neighbours(node)) {
@@ -283,7 +286,7 @@ class Chooser {
     return failure;
   }
 
-  // Of the network that the gang would use.
+  // The failures between the addresses that the gang would use.
   std::vector<PathFailure> failures_of(const Candidates& used) const {
     std::vector<PathFailure> failures;
     for (int from = 0; from < count(); ++from)
@@ -301,8 +304,9 @@ class Chooser {
                        [source](const Leg& each) { return each.leaves_from(source); });
   }
 
-  // An address that is another machine's as well, as those of bridges for containers are, is no
-  // failure. Nor is one to which the routes lead over an interface that reaches the node elsewhere.
+  // An address that other machines have as well, such as that of a bridge for containers, does not
+  // count as a failure. Nor does one whose route uses an interface that reaches the node at another
+  // address.
   void note_others(const Candidates& used, std::vector<PathFailure>& failures) const {
     for (int from = 0; from < count(); ++from)
       for (const auto& [to, legs] : legs_of(from))
@@ -316,8 +320,8 @@ class Chooser {
         }
   }
 
-  // The node to be avoided next: of those with the most failures not the first, whose place is to
-  // stay, and of a pair the one that is not reached.
+  // The node to avoid next time: one with the most failures. Node 0 keeps its place if another one
+  // has as many. Of a pair, it is the node that is not reached.
   static int in_common(const std::vector<PathFailure>& failures) {
     std::map<int, int> of_node;
     for (const PathFailure& each : failures) {

@@ -7,7 +7,7 @@
 namespace lockstep::runner {
 namespace {
 
-// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers on every machine.
+// SplitMix64 (Steele, Lea and Flood, 2014): gives the same numbers on every machine.
 class RingDice {
  public:
   explicit RingDice(std::uint64_t seed) : state_(seed) {}
@@ -55,7 +55,7 @@ class Planner {
         if (are_apart(a, b)) peers_of(a).emplace(b, PlannedPeer{b});
   }
 
-  // The next node of another host along the ring; -1: all are on one host.
+  // The next node on another host along the ring; -1: all nodes are on one host.
   int next_on(const std::vector<int>& ring, std::size_t place) const {
     for (std::size_t step = 1; step < ring.size(); ++step) {
       const int other = ring[(place + step) % ring.size()];

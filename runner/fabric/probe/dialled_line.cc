@@ -60,7 +60,7 @@ void ProbeLine::receive() {
     const ssize_t got = ::recv(fd_.get(), piece.data(), piece.size(), 0);
     if (got > 0) {
       test_.received(clock_.now(), {piece.data(), static_cast<std::size_t>(got)});
-      move();  // at once: the round trip is being measured
+      move();  // sent at once, since the round trip is being measured
       continue;
     }
     if (got == 0) test_.closed();
@@ -69,7 +69,7 @@ void ProbeLine::receive() {
   }
 }
 
-// Sends what it can, and sees whether that was all.
+// Sends as much as the socket takes, and notes when everything is sent.
 void ProbeLine::move() {
   if (!fd_) return;
   while (!test_.is_over() && !test_.to_send().empty()) {

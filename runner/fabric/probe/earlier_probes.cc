@@ -26,7 +26,7 @@ bool offers(const ProbedNode& node, const ChosenPath& path) {
                                    });
 }
 
-// Gives every node rank in it a new number; false: one has none.
+// Renumbers every node rank in the result; false: a rank has no new number.
 template <typename Number>
 bool renumber(ProbeResult& result, Number number) {
   bool all = true;
@@ -45,7 +45,7 @@ bool renumber(ProbeResult& result, Number number) {
   return all;
 }
 
-// An entry: when it was made, in nanoseconds since boot, a newline, the message.
+// An entry holds the time when it was made, in nanoseconds since boot, a newline, and the message.
 std::optional<std::string_view> still_valid(std::string_view entry) {
   const std::size_t line = entry.find('\n');
   if (line == std::string_view::npos) return std::nullopt;

@@ -12,7 +12,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr std::size_t kMostEarlyOfNode = 2;  // messages
+constexpr std::size_t kMostEarlyOfNode = 2;  // how many messages of a node may come early
 
 std::string fresh_key() {
   std::string key;
@@ -23,7 +23,7 @@ std::string fresh_key() {
   return key.substr(0, kProbeKeyBytes);
 }
 
-// The same for all nodes, and another for each attempt.
+// The seed is the same on all nodes and differs between attempts.
 std::uint64_t seed_of(const AttemptId& attempt) {
   const Digest digest = sha256(to_string(attempt));
   std::uint64_t seed = 0;
@@ -61,7 +61,7 @@ void GangProbe::begin() {
   for (auto& [from, message] : std::exchange(early_, {})) receive(from, std::move(message));
 }
 
-// A node that cannot listen takes no part: its offer has no address.
+// A node that cannot listen sends an offer without addresses, and takes no part.
 void GangProbe::offer() {
   addresses_ = local_addresses();
   ProbeOffer offer;
@@ -132,7 +132,7 @@ void GangProbe::perform(Moderator::Step step) {
   finish(*std::move(step.outcome));
 }
 
-// The key goes ahead of the plans, in a message of its own that is small: see ProbePlan.
+// The key is sent before the plans, in a small message of its own: see ProbePlan.
 void GangProbe::make_plans() {
   std::optional<ProbeOutcome> known;
   if (moderator_->is_complete()) {

@@ -40,7 +40,8 @@ Moderator::Step Moderator::begin(Instant now, std::optional<ProbeOutcome> known)
     for (const PlannedPeer& peer : pairs[rank])
       plan.peers.push_back(
           {*nodes_[static_cast<std::size_t>(peer.node)].offer, peer.tested, peer.burst});
-    for (ProbePeer& peer : plan.peers) peer.offer.fingerprint.clear();  // nobody else needs it
+    // The other nodes do not need it.
+    for (ProbePeer& peer : plan.peers) peer.offer.fingerprint.clear();
     step.plans.emplace_back(static_cast<int>(rank), std::move(plan));
     has_plan_[rank] = true;
   }

@@ -11,7 +11,7 @@ PacketSearch::PacketSearch(int full)
   plan_round();
 }
 
-// From just above what passes to just below what fails.
+// Tries sizes between the largest that passed and the smallest that failed.
 void PacketSearch::plan_round() {
   const int untried = fails_ - passes_ - 1;
   const int count = std::min(untried, kSizesPerRound);
@@ -29,7 +29,7 @@ void PacketSearch::end_round() {
   const auto failed = std::upper_bound(round_.begin(), round_.end(), passes_);
   if (failed != round_.end()) fails_ = *failed;
   plan_round();
-  if (!heard_any()) round_.clear();  // even the smallest is dropped
+  if (!heard_any()) round_.clear();  // even the smallest size is dropped
 }
 
 }  // namespace lockstep::runner

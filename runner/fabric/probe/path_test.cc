@@ -7,7 +7,7 @@
 namespace lockstep::runner {
 namespace {
 
-// Bytes that nobody on the way can make smaller.
+// Random bytes, so that no device on the way can compress them.
 const std::string& filling() {
   static const std::string kBytes = [] {
     std::string bytes(64u << 10, '\0');
@@ -52,7 +52,7 @@ void PathTest::failed(int error) {
   if (!is_over()) end(path_state_of(error));
 }
 
-// Whoever hangs up before it has proved anything is somebody else.
+// A peer that closes before it has proved who it is does not count as the node.
 void PathTest::closed() {
   if (is_over()) return;
   end(step_ <= Step::greeting ? PathState::other_host : PathState::timed_out);
@@ -65,7 +65,7 @@ void PathTest::expire(Instant now) {
     case Step::greeting:
     case Step::pinging: return end(PathState::timed_out);
     case Step::segments: return end(PathState::large_packets_lost);
-    case Step::bursting: return end(PathState::reached);  // a slow network, but one
+    case Step::bursting: return end(PathState::reached);  // slow, but it works
     case Step::over: return;
   }
 }

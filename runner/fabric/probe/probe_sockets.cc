@@ -116,7 +116,7 @@ void SocketSet::watch(int fd, std::uint64_t id, std::uint32_t events) {
     epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
 }
 
-// One batch a turn, so that the loop goes on with the rest of its work.
+// Handles one batch of events per turn, so that the loop can do its other work.
 void SocketSet::turn() {
   std::array<epoll_event, 256> events;
   const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);

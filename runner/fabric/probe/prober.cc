@@ -16,27 +16,27 @@ constexpr int kUnknownMtu = 1'500;
 
 }  // namespace
 
-// From us to one port at one address of a peer.
+// A path from this node to one port at one address of a peer.
 struct Prober::Path {
-  int peer_index = 0;  // in the plan
+  int peer_index = 0;  // index in the plan
   PathFinding finding;
-  bool is_test = false;  // of the peer's own port; false: a knock at one of its ranks'
+  bool is_test = false;  // true: the peer's probe port; false: only a connection to a rank's port
   bool has_burst = false;
   sockaddr_in to{};
-  int full_packet = kUnknownMtu;  // the smaller MTU of both ends
+  int full_packet = kUnknownMtu;  // the smaller MTU of the two ends
   bool is_known = false;
-  bool is_again = false;  // a second test, since a full packet passed after all
+  bool is_again = false;  // the second test, after a full packet passed in the search
   std::optional<PacketSearch> search;
-  int overhead = 0;  // while it searches
+  int overhead = 0;  // bytes of headers, while packet sizes are searched
   Instant round_until = Instant::never();
 };
 
-// A connection for a path: the one that tests it, or one of its search.
+// A connection of a path: that of its test, or one of its search for a packet size.
 struct Prober::Dialled {
   Path& path;
-  const int size;  // of the packet that it tries; 0: it is no search's
+  const int size;  // packet size that is tried; 0: the connection is the test's
   ProbeLine line;
-  bool is_taken = false;  // what came of it
+  bool is_taken = false;  // its result was used
 };
 
 Prober::Prober(io::EventLoop& loop, io::Clock& clock, ProberFacts facts, Done done)
@@ -90,7 +90,8 @@ ProbeLine& Prober::open(Path& path, int size, const PathLoad& load) {
   return dialled_.back()->line;
 }
 
-// By its interface: of several addresses the kernel may take another than the one that is offered.
+// Compares interfaces, because the kernel may choose another of their addresses than the one
+// offered.
 void Prober::note_source(Path& path, const std::string& address) {
   path.finding.from_address = address;
   const auto local = facts_.addresses.find(address);
@@ -166,8 +167,8 @@ void Prober::end_round(Path& path) {
   known(path);
 }
 
-// Where a full packet passes after all, the peer may only have been busy. If the test fails again,
-// many at once do not pass, and no size can be told.
+// A full packet passes after all, so the peer may only have been busy. If the second test fails,
+// too, many packets at once do not pass, and no size is reported.
 void Prober::test_again(Path& path) {
   path.is_again = true;
   const ProbeLine& line = open(path, 0, {kSegmentsBytes, false, kRoundTrips});
@@ -187,7 +188,7 @@ Instant Prober::next_deadline() const {
   return next;
 }
 
-// A search opens further connections meanwhile, which need no look yet.
+// Handling an expired one may open further connections, which need no check now.
 void Prober::expire(Instant now) {
   if (!done_) return;
   const std::size_t count = dialled_.size();
@@ -200,7 +201,7 @@ void Prober::expire(Instant now) {
   finish_if_known();
 }
 
-// A peer whose addresses are all ours is not dialled, and does not count.
+// A peer is not dialled, and does not count, if all its addresses are those of this node.
 bool Prober::are_all_reached_from(int source) const {
   enum class At { nothing, open, closed };
   std::vector<std::array<At, kMaxProbeCandidates>> met(static_cast<std::size_t>(peers_));
@@ -236,7 +237,7 @@ void Prober::finish_if_known() {
   finish_at_ = std::min(finish_at_, now + kStragglers + (now - begun_));
 }
 
-// A path that is not known by now is left out, unless only the size is missing that it lets pass.
+// Leaves out paths without a result; a path that lacks only the packet size counts.
 void Prober::finish() {
   std::vector<PathFinding> findings;
   for (const auto& path : paths_) {

@@ -20,7 +20,7 @@ std::uint32_t get(std::string_view bytes, std::size_t offset) {
   return value;
 }
 
-// RFC 2104, for keys of at most one block.
+// HMAC (RFC 2104), for keys of at most one block.
 std::string keyed_digest(std::string_view key, std::string_view text) {
   constexpr std::size_t kBlock = 64;
   std::string inner(kBlock, '\x36'), outer(kBlock, '\x5c');
@@ -33,7 +33,7 @@ std::string keyed_digest(std::string_view key, std::string_view text) {
   return std::string(sha256(outer).view());
 }
 
-// In a time that does not depend on where they differ.
+// Takes the same time wherever the texts differ.
 bool are_equal(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned char difference = 0;

@@ -16,8 +16,8 @@ namespace {
 constexpr Bytes kMostOfFile = kibibytes(4);
 constexpr std::size_t kMostStateBytes = 32;
 
-// Documentation/ABI of the kernel: port_xmit_data and port_rcv_data count words of four bytes. Of
-// the drivers' own (hw_counters) those of EFA and bnxt_re count bytes, those of rxe packets.
+// The kernel's Documentation/ABI: port_xmit_data and port_rcv_data count words of four bytes. In
+// drivers' hw_counters, EFA and bnxt_re count bytes, rxe counts packets.
 struct Counters {
   const char* sent;
   const char* received;
@@ -34,7 +34,7 @@ std::optional<std::uint64_t> counter(const std::string& path) {
   if (!text) return std::nullopt;
   char* end = nullptr;
   const std::uint64_t value = std::strtoull(text->c_str(), &end, 10);
-  if (end == text->c_str()) return std::nullopt;  // "N/A (no PMA)"
+  if (end == text->c_str()) return std::nullopt;  // the file may hold "N/A (no PMA)"
   return value;
 }
 
@@ -93,7 +93,8 @@ std::vector<PortTraffic> read_port_traffic(const std::string& sys) {
   return all;
 }
 
-// A device that was reset, or whose counter of 32 bits is full, has not sent less than nothing.
+// A device may have been reset, or a 32-bit counter may be full: a lower value counts as no
+// traffic.
 TrafficSince traffic_since(const std::vector<PortTraffic>& before,
                            const std::vector<PortTraffic>& now) {
   TrafficSince since;

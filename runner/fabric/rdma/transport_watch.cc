@@ -22,9 +22,9 @@
 namespace lockstep::runner {
 namespace {
 
-// A communicator may be made minutes after the start, when the data is there.
+// Ranks may create a communicator minutes after the start, when their data is loaded.
 constexpr Duration kLooks[] = {seconds(5), seconds(10), seconds(15), seconds(30), seconds(60)};
-constexpr int kMostEntries = 4'096;  // of a folder that the ranks can fill
+constexpr int kMostEntries = 4'096;  // the most entries to read: the ranks can fill the folder
 constexpr Bytes kMostOfStat = kibibytes(8);
 
 struct CloseFolder {
@@ -40,7 +40,7 @@ OpenFolder listing_of(int folder) {
   return opened;
 }
 
-// At most so many bytes of the file from there on.
+// Reads at most `most` bytes from there on.
 std::string piece_of(const io::Fd& file, std::size_t from, std::size_t most) {
   std::string text(most, '\0');
   std::size_t length = 0;
@@ -54,8 +54,8 @@ std::string piece_of(const io::Fd& file, std::size_t from, std::size_t most) {
   return text;
 }
 
-// Whole lines of the beginning of a regular file, where a network is chosen, and of its end, where
-// a call fails. A pipe with this name would hold us up.
+// The log's beginning, where NCCL chooses a network, and its end, where calls fail, in whole lines.
+// Only regular files: reading a pipe with this name would block.
 std::optional<std::string> log_text(int folder, const std::string& name) {
   const io::Fd file = io::open_beneath(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   struct stat info {};
@@ -76,7 +76,7 @@ bool is_number(const char* name) {
                                       [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-// Its own processes and others': which are the ranks', the parents tell.
+// All processes, not only those of the ranks: the parents show which are the ranks'.
 std::vector<ProcessUse> processes_in(const std::string& proc) {
   std::vector<ProcessUse> all;
   const OpenFolder folder(::opendir(proc.c_str()));
@@ -88,8 +88,10 @@ std::vector<ProcessUse> processes_in(const std::string& proc) {
   return all;
 }
 
-// Whether the process holds an RDMA device. Takes what it looks at from `most`.
-enum class Holds { yes, no, unseen, too_many };  // we may not look; it has more than `most`
+// Whether the process holds an RDMA device. Subtracts the number of files that it looks at from
+// `most`.
+// `unseen`: not permitted; `too_many`: more files than `most`.
+enum class Holds { yes, no, unseen, too_many };
 Holds holds_device(const std::string& proc, int pid, int& most) {
   const OpenFolder folder(::opendir(fmt::format("{}/{}/fd", proc, pid).c_str()));
   if (!folder) return Holds::unseen;
@@ -145,7 +147,7 @@ void TransportWatch::look_at_processes(int spawn_pid, TransportCounts& counts) c
     counts.device_open = true;
     return;
   }
-  if (is_cut) counts.device_known = false;  // it may be among those that were not looked at
+  if (is_cut) counts.device_known = false;  // a process that was not looked at may hold it
 }
 
 TransportFinding TransportWatch::look(Instant now, const Look& look) {

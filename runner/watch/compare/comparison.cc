@@ -8,7 +8,7 @@
 namespace lockstep::runner {
 namespace {
 
-// Calls f with each time of the standing that is known.
+// Calls f with each time that the standing has.
 template <typename F>
 void each_time(RankStanding& standing, F f) {
   for (Instant* const time : {&standing.stack_at, &standing.taken, &standing.since,
@@ -30,14 +30,15 @@ bool names_all_of(const Found& found, const Found& other) {
   return std::includes(all.begin(), all.end(), these.begin(), these.end());
 }
 
-// Whether only ranks of the circle wait.
+// Whether all ranks that wait are in the circle.
 bool wait_in(const Found& found, const Found& circle) {
   const std::vector<int> ranks = numbers_in(circle);
   return found.kind == FoundKind::waits &&
          std::includes(ranks.begin(), ranks.end(), found.waiting.begin(), found.waiting.end());
 }
 
-// Whether those who are waited for have not met the others yet: that has a notice of its own.
+// Whether the ranks that are waited for have not met the others yet; there is a notice for that
+// case.
 bool waits_for_late(const GangNow& gang, const Found& found) {
   return found.kind == FoundKind::waits &&
          std::all_of(found.ranks.begin(), found.ranks.end(), [&](const FoundRank& rank) {
@@ -165,7 +166,7 @@ GangNow Comparison::gang_at(Instant now) const {
     one.standing = &*standings_[i];
     one.role = role_of(*one.standing);
     one.still = still_for(*one.standing, one.role, now);
-    // A count that has grown is a movement that the rank's own node does not see.
+    // A count that has grown shows movement that the rank's own node does not see.
     if (!one.standing->collectives.empty() && now > one.standing->counts_since)
       one.still = std::min<Duration>(one.still, now - one.standing->counts_since);
     one.is_lost = lost_.count(one.standing->node_rank) != 0;
@@ -173,7 +174,7 @@ GangNow Comparison::gang_at(Instant now) const {
   return gang;
 }
 
-// Of several that explain the same, the one that says most.
+// Of several explanations for the same ranks, the most specific one.
 EvidenceList Comparison::evidence_in(const GangNow& gang, Instant now) {
   auto main = nobody_goes_on(gang, policy_.after);
   if (!main) main = some_wait(gang, policy_.after);
@@ -199,7 +200,7 @@ EvidenceList Comparison::evidence_in(const GangNow& gang, Instant now) {
   return list;
 }
 
-// The whole gang in a circle is one case, whoever is named first.
+// A circle of the whole gang is one case, whichever rank is named first.
 Comparison::Key Comparison::key_of(const Evidence& evidence) {
   const bool is_of_all = evidence.is_hidden && evidence.look_at.empty();
   return {evidence.found.kind, is_of_all ? std::vector<int>{} : numbers_in(evidence.found)};
@@ -219,7 +220,7 @@ void Comparison::update_cases(EvidenceList evidence, Instant now) {
     if (!one.may_hang) kept.confirmed = 0;
     kept.evidence = std::move(one);
   }
-  // Until a hang is sure, what was said of the wait holds on.
+  // While a hang is not certain, the earlier finding about the wait stays.
   const bool is_unsure = std::any_of(cases.begin(), cases.end(), [](const auto& each) {
     return each.second.evidence.is_hidden && each.second.confirmed < kLooksForHang;
   });
@@ -229,14 +230,15 @@ void Comparison::update_cases(EvidenceList evidence, Instant now) {
   cases_ = std::move(cases);
 }
 
-// What is said of ranks waits for their stacks, and a hang for two looks.
+// A finding about ranks is reported when their stacks are known, and a hang after two looks.
 bool Comparison::is_ripe(const Case& one, Instant now) const {
   if (one.evidence.is_hidden && one.confirmed < kLooksForHang) return false;
   if (one.said || !one.evidence.needs_stacks) return true;
   return one.named.ns != 0 || now - one.first >= kNameWithin;
 }
 
-// A name, a number and a place are said as they were, until they are asked for again.
+// While the verdict stays the same, its time, fact and places stay as they were reported, until
+// they are requested again.
 Found Comparison::say(Case& one, Instant now) const {
   Found found = one.evidence.found;
   if (one.evidence.may_hang && one.confirmed >= kLooksForHang) found.verdict = FoundVerdict::hangs;

@@ -16,10 +16,10 @@ namespace {
 
 using Ranks = std::vector<int>;
 
-// Of a rank that waits, what a person compares it by.
+// The fields by which a person compares ranks that wait.
 auto place_of(const RankStanding& s) { return std::tie(s.within, s.call, s.at); }
 
-// Those of the smallest group with the same place first: they differ.
+// Sorts the smallest group with the same place first: its ranks differ from the others.
 void put_odd_first(const GangNow& gang, Ranks& ranks) {
   const auto before = [&](int a, int b) {
     return place_of(*gang[static_cast<std::size_t>(a)].standing) <
@@ -64,16 +64,17 @@ bool is_live(const RankNow& one) { return one.role != Role::ended && !one.is_los
 
 // ---- nobody can go on ---------------------------------------------------------------------------
 
-// The live ranks; nullopt: one of the gang may go on, or nothing is known of it.
+// The live ranks of a gang that cannot go on; nullopt: some rank may go on, or nothing is known of
+// it.
 struct Stuck {
   Ranks live, waiting, locked, stopped, left, failed, lost;
-  bool only_peers = true;  // none of them may wait for its own GPU
-  bool surely = true;      // each that waits would be seen to move
-  bool for_ranks = true;   // each that waits is not known to wait for something else than a rank
+  bool only_peers = true;  // no rank may be waiting for its own GPU
+  bool surely = true;      // a rank that waits would be seen to move
+  bool for_ranks = true;   // no rank is known to wait for something other than a rank
 };
 
-// Its stack shows no call of a library in which ranks wait for each other: at the other end of its
-// connection may be a server on a node of the gang.
+// Its stack shows no call of a library in which ranks wait for each other, so its connection may
+// lead to a server on a node of the gang.
 bool waits_in_own_code(const RankStanding& standing) {
   return standing.by_stack && standing.within.empty();
 }
@@ -118,8 +119,8 @@ Counts counts_of(const GangNow& gang, const Ranks& live) {
   return counts;
 }
 
-// The smaller side of ranks whose counts of one collective differ; with equal sides, the one that
-// lags. A rank that lags and waits for its own GPU may launch the collective later.
+// Of ranks whose counts of one collective differ, the smaller group; if both are equal, the one
+// that lags. A rank that lags and waits for its own GPU may still launch the collective.
 std::optional<Evidence> unequal_counts(const GangNow& gang, const Stuck& stuck, Duration lasting) {
   for (const auto& [which, by_rank] : counts_of(gang, stuck.live)) {
     std::map<std::int64_t, Ranks> sides;
@@ -158,7 +159,7 @@ std::optional<Evidence> unequal_counts(const GangNow& gang, const Stuck& stuck, 
   return std::nullopt;
 }
 
-// "MPI_Barrier", "barrier and all_reduce": of the ranks in this order.
+// "MPI_Barrier" or "barrier and all_reduce": the calls of the ranks, in this order.
 std::string calls_of(const GangNow& gang, const Ranks& ranks) {
   constexpr std::size_t kMostCalls = 3;
   std::vector<std::string_view> calls;
@@ -170,7 +171,7 @@ std::string calls_of(const GangNow& gang, const Ranks& ranks) {
   return cut(fmt::format("{}", fmt::join(calls, " and ")), kMaxFoundTextBytes - 4);
 }
 
-// Every live rank waits for a peer of the gang: then some wait in a circle, whichever these are.
+// If every live rank waits for a peer of the gang, some of them must wait in a circle.
 std::optional<Evidence> circle_of_all(const GangNow& gang, const Stuck& stuck, Duration lasting) {
   if (!stuck.only_peers || stuck.live.size() < 2) return std::nullopt;
   Ranks named = stuck.live;
@@ -187,7 +188,7 @@ std::optional<Evidence> circle_of_all(const GangNow& gang, const Stuck& stuck, D
 
 // ---- some wait ----------------------------------------------------------------------------------
 
-// Who is named first, of those that do not wait.
+// The order in which ranks that do not wait are named.
 int order_of(Role role) {
   switch (role) {
     case Role::stopped: return 0;
@@ -231,7 +232,7 @@ std::optional<Evidence> nobody_goes_on(const GangNow& gang, Duration after) {
   Ranks all = stuck->live;
   for (const Ranks* const ended : {&stuck->left, &stuck->failed})
     all.insert(all.end(), ended->begin(), ended->end());
-  const Duration lasting = shortest_still(gang, all);  // since the last of them did something
+  const Duration lasting = shortest_still(gang, all);  // the time since the last of them moved
   const bool is_long = lasting >= after;
   const bool any_waits = !stuck->waiting.empty();
   if (!stuck->stopped.empty()) {

@@ -6,7 +6,7 @@
 namespace lockstep::runner {
 namespace {
 
-// Looks that are no question of the comparison's have ids beyond all of its own.
+// Looks that do not belong to a question of the comparison have ids above all of those.
 constexpr std::uint64_t kFirstOwnLook = std::uint64_t{1} << 48;
 
 bool has_children(const Assignment& assignment, int radix) {
@@ -56,8 +56,8 @@ void GangWatch::add_addresses(const std::vector<ChosenPath>& chosen) {
 
 // ---- what comes ---------------------------------------------------------------------------------
 
-// A node speaks of ranks of its own subtree alone; that a rank is of the node that it names is
-// enough for us.
+// A node reports only ranks of its own subtree. It is enough to check that the rank belongs to the
+// node that it names.
 bool GangWatch::is_of(const RankStanding& standing) const {
   return standing.rank < assignment_.spec.first_rank_on(assignment_.nodes()) &&
          assignment_.spec.node_of_rank(standing.rank) == standing.node_rank;
@@ -144,7 +144,7 @@ void GangWatch::compare(Instant now) {
     return found.verdict == FoundVerdict::hangs;
   });
   if (alarm == found_.end() || std::exchange(has_hung_, true)) return;
-  publish(now);  // before anything is done for it
+  publish(now);  // published before anything is done about it
   doors_.hangs(*alarm);
 }
 

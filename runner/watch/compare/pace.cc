@@ -9,26 +9,27 @@
 namespace lockstep::runner {
 namespace {
 
-// A minute in which the machine or the runner stood still says nothing.
+// A minute in which the machine or the runner was stopped is not counted.
 constexpr Duration kLongestWindow = 3 * kWatchEvery;
-constexpr int kLeastSamples = 9;                // of a minute
-constexpr std::int64_t kLeastLines = 6;         // of the median, in a minute
-constexpr std::int64_t kLeastLinesOfRank = 2;   // … of whoever is compared with it
-constexpr std::int64_t kMostTimesFewer = 10;    // beyond, it says other things
-constexpr std::int64_t kLeastBusyMore = 400;    // milli of the time, than the median
-constexpr std::int64_t kLeastWaiting = 200;     // milli of the time, of the median
-constexpr std::int64_t kLeastCpuMore = 250;     // milli of a core, than the median
-constexpr std::int64_t kLeastCpuOther = 100;    // … more or less
-constexpr std::int64_t kLeastHeld = 100;        // milli of the time, held up by one reason
-constexpr std::int64_t kLeastFaults = 100;      // in a minute
-constexpr std::int64_t kLeastRetransmits = 20;  // in a minute
+constexpr int kLeastSamples = 9;               // samples in a minute
+constexpr std::int64_t kLeastLines = 6;        // lines in a minute, of the median rank
+constexpr std::int64_t kLeastLinesOfRank = 2;  // lines in a minute, of each rank that is compared
+// A rank with fewer lines than the median by more than this factor prints other things.
+constexpr std::int64_t kMostTimesFewer = 10;
+constexpr std::int64_t kLeastBusyMore = 400;    // milli of the time, above the median
+constexpr std::int64_t kLeastWaiting = 200;     // milli of the time, of the median rank
+constexpr std::int64_t kLeastCpuMore = 250;     // milli of a core, above the median
+constexpr std::int64_t kLeastCpuOther = 100;    // milli of a core, above or below the median
+constexpr std::int64_t kLeastHeld = 100;        // milli of the time that one reason holds a rank up
+constexpr std::int64_t kLeastFaults = 100;      // faults in a minute
+constexpr std::int64_t kLeastRetransmits = 20;  // retransmissions in a minute
 constexpr int kMinutesUnexplained = 2;
 
 std::int64_t busy_of(const RankPace& pace) {
   return pace.samples == 0 ? 0 : 1000 * (pace.samples - pace.waiting) / pace.samples;
 }
 
-// More than 1.5 times.
+// True for more than 1.5 times the median.
 bool is_beyond(std::int64_t value, std::int64_t median) { return 2 * value > 3 * median; }
 
 std::int64_t median_of(std::vector<std::int64_t> values) {
@@ -38,7 +39,7 @@ std::int64_t median_of(std::vector<std::int64_t> values) {
   return *middle;
 }
 
-// One that serves, sleeps or has stopped is not slow.
+// A rank that serves others, sleeps or is stopped is not compared.
 bool is_compared(const RankNow& one) {
   if (one.standing == nullptr || one.is_lost) return false;
   if (one.role == Role::ended || one.role == Role::stopped) return false;
@@ -125,7 +126,7 @@ PaceComparison::Medians PaceComparison::medians(const std::vector<int>& ranks) c
     const RankPace& pace = *latest_[static_cast<std::size_t>(rank)].pace;
     busy.push_back(busy_of(pace));
     cpu.push_back(pace.cpu_milli);
-    lines.push_back(-pace.log_lines);  // of two, the faster one is the median
+    lines.push_back(-pace.log_lines);  // of two ranks, the faster one is the median
     retransmits.push_back(pace.retransmits);
     throttled.push_back(pace.hindrances.throttled_milli);
     queued.push_back(pace.hindrances.queued_milli);
@@ -167,22 +168,22 @@ std::string PaceComparison::reason_of(const RankPace& pace, const Medians& all) 
   return "";
 }
 
-// Fewer lines in the same time; less waiting than the others, which wait for it; cpu time that
-// differs while something holds it up, or while the others wait.
+// A slow rank writes fewer lines in the same time, or waits less than the others, which wait for
+// it. Or its cpu time differs while something holds it up, or while the others wait.
 std::optional<PaceComparison::Verdict> PaceComparison::compare(const RankPace& pace,
                                                                const Medians& all,
                                                                bool is_alone) const {
   const std::string reason = reason_of(pace, all);
   const std::int64_t busy = busy_of(pace);
   const std::int64_t waiting = 1000 - busy, others_waiting = 1000 - all.busy;
-  // Ranks that wait for each other make as many steps, and one that says little of them is not
-  // slow: often rank 0 alone tells how far they are.
+  // Ranks that wait for each other make the same number of steps. A rank that prints little is not
+  // slow: often only rank 0 prints the progress.
   const bool may_lag = is_alone || !reason.empty() || 2 * waiting < others_waiting;
   const bool says_steps =
       pace.log_lines >= kLeastLinesOfRank && kMostTimesFewer * pace.log_lines >= all.lines;
   if (may_lag && says_steps && all.lines >= kLeastLines && is_beyond(all.lines, pace.log_lines))
     return Verdict{1000 * all.lines / pace.log_lines, 1000, reason};
-  // Of some samples a minute, a rank like the others may be seen at work by chance.
+  // With few samples a minute, a rank like the others may look busy by chance.
   const bool is_other = !reason.empty() || std::abs(pace.cpu_milli - all.cpu) >= kLeastCpuOther;
   if (is_other && is_beyond(busy, all.busy) && busy - all.busy >= kLeastBusyMore)
     return Verdict{busy, std::max<std::int64_t>(all.busy, 1), reason};
@@ -202,7 +203,7 @@ EvidenceList PaceComparison::slow(const GangNow& gang, Instant now) {
   std::vector<int> ranks;
   for (std::size_t i = 0; i < gang.size() && i < latest_.size(); ++i) {
     const Latest& latest = latest_[i];
-    // Of ranks that do not move at all, it is not the speed that differs.
+    // Ranks that do not move at all do not differ in speed.
     const bool is_fresh = latest.pace && latest.pace->samples >= kLeastSamples &&
                           latest.pace->moving > 0 && now - latest.at < 2 * Duration(kPaceOver);
     if (is_fresh && is_compared(gang[i]))

@@ -1,5 +1,5 @@
-// Evidence of connections: ranks that are blocked on the sockets of each other, and peers whose
-// kernel does not acknowledge what was sent.
+// Evidence from connections: ranks that are blocked on each other's sockets, and peers whose kernel
+// does not acknowledge data.
 
 #include <algorithm>
 #include <map>
@@ -11,11 +11,12 @@
 namespace lockstep::runner {
 namespace {
 
-// "10.0.0.4" of "10.0.0.4:29500", "fe80::1" of "[fe80::1]:80".
+// The host of an end: "10.0.0.4" of "10.0.0.4:29500", "fe80::1" of "[fe80::1]:80".
 std::string_view host_of(std::string_view end) {
   if (end.starts_with('[')) return end.substr(1, end.find(']') - 1);
   const std::size_t colon = end.find(':');
-  return colon == end.rfind(':') ? end.substr(0, colon) : end;  // several: a bare IPv6 address
+  // More than one colon: an IPv6 address without a port.
+  return colon == end.rfind(':') ? end.substr(0, colon) : end;
 }
 
 const RankNow& at(const GangNow& gang, int rank) { return gang[static_cast<std::size_t>(rank)]; }
@@ -24,14 +25,16 @@ bool is_at_store(const RankStanding& standing, const GangShape& shape) {
   return shape.store_port != 0 && standing.on.ends_with(":" + std::to_string(shape.store_port));
 }
 
-// Blocked in the kernel on the socket of one peer, with no other thread that does something.
+// Whether it is blocked in the kernel on the socket of one peer, and no other of its threads is
+// busy.
 bool is_blocked_on_peer(const RankNow& one, const GangShape& shape) {
   return one.standing != nullptr && !one.is_lost && one.role == Role::waits &&
          !one.standing->on.empty() && !one.standing->has_timeout &&
          one.standing->threads_running == 0 && !is_at_store(*one.standing, shape);
 }
 
-// By both ends of the connection, or because one rank alone lives on the node of the far end.
+// Finds the peer by both ends of the connection, or because the node of the far end has only one
+// rank.
 class PeerFinder {
  public:
   PeerFinder(const GangNow& gang, const GangShape& shape) : gang_(gang), shape_(shape) {
@@ -45,7 +48,7 @@ class PeerFinder {
     }
   }
 
-  // The rank for which this one waits; -1: not known.
+  // The rank for which this one waits; -1: unknown.
   int peer_of(int rank) const {
     const RankStanding& standing = *at(gang_, rank).standing;
     const auto exact = by_ends_.find({standing.on, standing.own_end});
@@ -67,7 +70,8 @@ class PeerFinder {
   std::map<std::pair<std::string, std::string>, int> by_ends_;
 };
 
-// Each goes on to the one that it waits for; a walk that comes back to itself has found a circle.
+// Follows each rank to the one that it waits for. A walk that returns to its start has found a
+// circle.
 std::vector<std::vector<int>> circles_in(const std::map<int, int>& waits_for) {
   std::vector<std::vector<int>> circles;
   std::set<int> met;
@@ -123,9 +127,9 @@ EvidenceList circles(const GangNow& gang, const GangShape& shape, Duration after
   return found;
 }
 
-// A kernel acknowledges what comes although its process is stopped, computes or reads nothing.
+// A kernel acknowledges data even if its process is stopped, computes or does not read.
 EvidenceList unreachable_peers(const GangNow& gang, const GangShape& shape, Duration after) {
-  std::map<int, std::vector<int>> waiting;  // by the node that does not answer
+  std::map<int, std::vector<int>> waiting;  // ranks that wait, by the node that does not answer
   for (std::size_t i = 0; i < gang.size(); ++i) {
     const RankNow& one = gang[i];
     const bool is_cut_off = one.standing != nullptr && !one.is_lost && is_waiting(one.role) &&

@@ -1,5 +1,5 @@
-// What is asked of all nodes afresh: for the stacks of ranks that are named, and whether evidence
-// of a hang still holds.
+// Questions to all nodes for new data: stacks of ranks that are named, and whether evidence of a
+// hang still holds.
 
 #include <algorithm>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr std::size_t kRanksToName = 4;  // of one finding
+constexpr std::size_t kRanksToName = 4;  // ranks of one finding
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void Comparison::take_answer(const Question& question, bool is_full, Instant now
     const bool is_covered =
         look.all || (!evidence.look_at.empty() &&
                      std::all_of(evidence.look_at.begin(), evidence.look_at.end(), was_asked));
-    // Counts that were not asked for again since the look before are no evidence.
+    // Counts that were not renewed since the last look are no evidence.
     const bool is_counted = evidence.counted.ns == 0 ||
                             evidence.counted > (one.confirmed == 0 ? one.first : one.confirmed_at);
     if (!is_full || !evidence.may_hang || !is_covered || !is_counted) continue;
@@ -90,8 +90,8 @@ bool Comparison::ask_for_stacks(const GangNow& gang, Instant now) {
   return true;
 }
 
-// First how long the others have not moved, which is not told of a rank that may go on; then for
-// their stacks, seldom and more seldom.
+// Asks first how long the others have not moved, since nodes do not report that of a rank that may
+// go on. Then asks for their stacks, less and less often.
 bool Comparison::ask_after_left(const GangNow& gang, Instant now) {
   GangLook look;
   std::size_t left = 0;

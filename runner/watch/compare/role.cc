@@ -14,15 +14,15 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// cudaStreamSynchronize and the like; of Python's frames, torch.cuda.synchronize.
+// Calls like cudaStreamSynchronize; in Python's frames, torch.cuda.synchronize.
 bool waits_for_own_gpu(const RankStanding& standing) {
   const std::string_view within = standing.within;
   return within.starts_with("cu") || within.starts_with("hip") || within == "synchronize";
 }
 
-// Calls that wait for the stream of a GPU: they end when what was launched before has been
-// computed, not only when peers come. Where NCCL is loaded, a call of torch's is taken for one of
-// NCCL unless a thread is blocked on a peer's socket, as in gloo.
+// Calls that wait for a GPU's stream. They end when earlier work is computed, not only when peers
+// come. If NCCL is loaded, a call of torch counts as one of NCCL, unless a thread is blocked on a
+// peer's socket, as in gloo.
 bool waits_in_gpu_library(const RankStanding& standing) {
   const std::string_view within = standing.within;
   if (contains(within, "nccl") || contains(within, "NCCL")) return true;
@@ -32,9 +32,9 @@ bool waits_in_gpu_library(const RankStanding& standing) {
   return !standing.collectives.empty() || (!standing.versions.nccl.empty() && standing.on.empty());
 }
 
-// One thread may spin in the library that waits; a second one that runs computes something. A call
-// that ends by itself after a while is a timer, and one whose descriptor is not known may be on
-// anything, unless its stack says that a library waits in it.
+// One thread may spin in the library that waits; a second running thread computes. A call with a
+// time-out is a timer. A call with an unknown descriptor may wait for anything, unless its stack
+// shows that a library waits.
 Role role_of_waiting(const RankStanding& standing) {
   if (standing.threads_running > 1) return Role::acts;
   if (!standing.by_stack && (standing.has_timeout || standing.on.empty())) return Role::acts;
@@ -42,7 +42,7 @@ Role role_of_waiting(const RankStanding& standing) {
   return waits_in_gpu_library(standing) ? Role::waits_gpu : Role::waits;
 }
 
-// Another process of the rank may hold the lock, unless it is a shell that started this one.
+// Another process of the rank may hold the lock, unless that is a shell which started this process.
 Role role_of_locked(const RankStanding& standing) {
   const bool may_wake = standing.has_timeout || standing.threads_running > 0 ||
                         standing.processes - standing.shells > 1;
@@ -103,7 +103,7 @@ Duration still_for(const RankStanding& standing, Role role, Instant now) {
     case Role::waits:
     case Role::waits_gpu:
     case Role::on_gpu:
-      // A stack is taken late, and one that differs from the one before is a movement.
+      // Stacks are taken late, and a stack that differs from the one before shows movement.
       if (standing.by_stack) return past(standing.since);
       break;
     case Role::acts:

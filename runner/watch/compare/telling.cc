@@ -8,7 +8,7 @@
 namespace lockstep::runner {
 namespace {
 
-// From the clock of whoever sent it to ours.
+// Converts times from the sender's clock to ours.
 void move_times(RankStanding& standing, Duration ahead) {
   for (Instant* const time : {&standing.stack_at, &standing.taken, &standing.since,
                               &standing.doing_since, &standing.counted, &standing.counts_since})
@@ -19,7 +19,7 @@ bool is_asked(const GangLook& look, int rank) {
   return look.all || std::find(look.ranks.begin(), look.ranks.end(), rank) != look.ranks.end();
 }
 
-// The first `most`, removed.
+// Removes and returns the first `most`.
 template <typename Key, typename Value>
 std::vector<Value> take_first(std::map<Key, Value>& from, std::size_t most) {
   std::vector<Value> taken;
@@ -32,7 +32,7 @@ std::vector<Value> take_first(std::map<Key, Value>& from, std::size_t most) {
 
 }  // namespace
 
-// What a rank that may go on does changes often, and is asked for when it matters.
+// The details of a rank that may go on change often, and are requested only when needed.
 std::string class_of(const RankStanding& s) {
   const Role role = role_of(s);
   const bool may_go_on = role == Role::moves || role == Role::acts;
@@ -55,7 +55,7 @@ void Telling::note(Instant now) {
   if (flush_at_ == Instant::never()) flush_at_ = has_children_ ? now + kGatherFor : now;
 }
 
-// Where clocks jump over a pause, a sampler that does not count that time moves `since` itself.
+// Moves the times forward by pauses of the machine, unless the sampler has moved `since` by them.
 void Telling::forgive(Own& own, RankStanding& standing) const {
   const bool is_known = std::exchange(own.raw_since, standing.since) == standing.since;
   if (!is_known)

@@ -9,7 +9,7 @@
 namespace lockstep::runner {
 namespace {
 
-// The number in "socket:[17]"; 0: there is none.
+// The number in "socket:[17]"; 0: none.
 std::uint64_t inode_in(std::string_view link, std::string_view lead) {
   link.remove_prefix(lead.size());
   std::uint64_t inode = 0;

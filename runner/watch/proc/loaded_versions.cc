@@ -35,7 +35,8 @@ std::string checked_version(std::string_view text) {
   return is_version ? std::string(text) : "";
 }
 
-// A folder of the process's own tree, without its links; empty where it cannot be opened so.
+// Opens a folder of the process's own file system without following links; empty if it cannot be
+// opened.
 io::Fd open_in_process(const ProcReader& proc, int pid, std::string_view path, int flags) {
   const io::Fd root(::open(fmt::format("{}/proc/{}/root", proc.root(), pid).c_str(),
                            O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -44,7 +45,7 @@ io::Fd open_in_process(const ProcReader& proc, int pid, std::string_view path, i
   return io::open_beneath(root.get(), std::string(path), flags | O_CLOEXEC);
 }
 
-// nvidia/nccl/lib/libnccl.so.2 lies three folders below those that pip writes beside it.
+// nvidia/nccl/lib/libnccl.so.2 is three folders below the version files that pip writes.
 std::string nccl_version(const ProcReader& proc, int pid, const std::string& path) {
   if (const std::string own = version_in_name(path); own.find('.') != own.npos) return own;
   const std::string_view packages = folder_of(folder_of(folder_of(folder_of(path))));
@@ -55,7 +56,7 @@ std::string nccl_version(const ProcReader& proc, int pid, const std::string& pat
   return found.empty() ? version_in_name(path) : found;
 }
 
-// torch/lib/libtorch.so lies beside torch/version.py.
+// torch/lib/libtorch.so is near torch/version.py.
 std::string torch_version(const ProcReader& proc, int pid, const std::string& path) {
   const std::string file = std::string(folder_of(folder_of(path))) + "/version.py";
   const io::Fd fd = open_in_process(proc, pid, file, O_RDONLY | O_NONBLOCK);

@@ -16,7 +16,7 @@
 namespace lockstep::runner {
 namespace {
 
-// Numbers among the names of a directory of /proc, `most` of them, in its order.
+// The first `most` numbers among the names of a directory of /proc.
 std::vector<int> numbers_in(const std::string& directory, std::size_t most) {
   std::vector<int> numbers;
   const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(directory.c_str()), ::closedir);

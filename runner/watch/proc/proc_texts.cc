@@ -37,7 +37,7 @@ void each_proc_line(std::string_view text, const Take& take) {
   }
 }
 
-// The number behind `key` and blanks in the first such line.
+// The number after `key` and blanks, in the first line with that key.
 std::optional<std::uint64_t> number_behind(std::string_view text, std::string_view key) {
   std::optional<std::uint64_t> found;
   each_proc_line(text, [&](std::string_view line) {
@@ -51,8 +51,8 @@ std::optional<std::uint64_t> number_behind(std::string_view text, std::string_vi
 
 }  // namespace
 
-// The name, in parentheses, may hold any character. Numbers of fields as in proc(5); the last ones
-// are newer than some kernels.
+// The name is in parentheses and may hold any character. Numbers of fields are as in proc(5); older
+// kernels lack the last ones.
 std::optional<ThreadStat> parse_thread_stat(std::string_view text) {
   constexpr int kParent = 4, kMinorFaults = 10, kMajorFaults = 12, kUserTime = 14, kSystemTime = 15,
                 kThreads = 20, kStart = 22, kCpu = 39, kDiskWait = 42;
@@ -92,7 +92,7 @@ int parse_tracer(std::string_view status) {
 }
 
 bool catches_wakeups(std::string_view status) {
-  constexpr int kFirstOfUsers = 34;  // glibc keeps the two real-time signals before it to itself
+  constexpr int kFirstOfUsers = 34;  // glibc uses the two real-time signals before it
   std::uint64_t wakes = ~std::uint64_t{0} << (kFirstOfUsers - 1);
   for (const int signal : {SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGIO})
     wakes |= std::uint64_t{1} << (signal - 1);

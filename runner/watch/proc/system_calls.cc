@@ -3,7 +3,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr int kNone = -1;  // no such call on that machine, or no such argument
+constexpr int kNone = -1;  // the machine has no such call, or the call no such argument
 
 struct CallRow {
   long x86_64, aarch64;
@@ -71,7 +71,7 @@ constexpr CallRow kCalls[] = {
     {21, kNone, {"access", CallKind::file}},
     {269, 48, {"access", CallKind::file}},
     {26, 227, {"msync", CallKind::file}},
-    {72, 25, {"fcntl", CallKind::file, 0}},  // a lock on a file
+    {72, 25, {"fcntl", CallKind::file, 0}},  // fcntl waits for a lock on a file
     {73, 32, {"flock", CallKind::file, 0}},
     {74, 82, {"fsync", CallKind::file, 0}},
     {75, 83, {"fdatasync", CallKind::file, 0}},

@@ -9,11 +9,11 @@ namespace lockstep::runner {
 namespace {
 
 struct ChannelMeaning {
-  std::string_view part;  // of the kernel function's name
+  std::string_view part;  // a part of the kernel function's name
   WaitsOn on;
   std::string_view call;
 };
-// Where /proc/PID/syscall may not be read. The first that fits counts.
+// Used if /proc/PID/syscall cannot be read. The first that matches counts.
 constexpr ChannelMeaning kChannels[] = {
     {"futex", WaitsOn::lock, "futex"},
     {"nanosleep", WaitsOn::timer, "nanosleep"},
@@ -58,7 +58,7 @@ WaitsOn waits_on(DescriptorKind kind) {
   switch (kind) {
     case DescriptorKind::file: return WaitsOn::file;
     case DescriptorKind::pipe: return WaitsOn::pipe;
-    case DescriptorKind::socket: return WaitsOn::other;  // a Unix socket, or another
+    case DescriptorKind::socket: return WaitsOn::other;  // a Unix socket, or one of another family
     case DescriptorKind::epoll: return WaitsOn::unknown;
     case DescriptorKind::event: return WaitsOn::lock;
     case DescriptorKind::timer: return WaitsOn::timer;
@@ -93,8 +93,8 @@ Target target_of(int fd, DescriptorSource& source) {
   return target;
 }
 
-// Of several descriptors, the one that says most. What is beside it in an event loop, as the pipe
-// that wakes it, says nothing.
+// Of several descriptors, the most telling one. Others in an event loop, such as the pipe that
+// wakes it, tell nothing.
 int weight(const Target& target) {
   if (target.connects) return 9;
   switch (target.on) {
@@ -168,7 +168,7 @@ void look_at_polls(const SystemCall& call, const BlockedCall& blocked, Descripto
   if (call.descriptor >= 0)
     return look_at_polled(source.epoll_targets(static_cast<int>(blocked.arguments[0])), source,
                           look);
-  // select's sets are not read. Of nothing, it is how older Pythons sleep.
+  // The sets of select are not read. Without descriptors, older Pythons use it to sleep.
   const bool is_poll = call.name.ends_with("poll");
   const std::uint64_t count = blocked.arguments[is_poll ? 1 : 0];
   if (count == 0) look->on = look->has_timeout ? WaitsOn::timer : WaitsOn::signal;
@@ -176,8 +176,8 @@ void look_at_polls(const SystemCall& call, const BlockedCall& blocked, Descripto
   look_at_polled(source.polled(blocked.arguments[0], count), source, look);
 }
 
-// After a stop, as by a debugger, the kernel goes on with a call that has a time-out under the name
-// restart_syscall. Its arguments are those of the call.
+// When a stopped process continues, for example after a debugger, the kernel continues a call with
+// a time-out as restart_syscall. Its arguments are those of the original call.
 ThreadLook look_at_restarted(char state, BlockedCall call, const std::string& channel,
                              Machine machine, DescriptorSource& source) {
   const long poll = poll_number(machine);

@@ -1,4 +1,4 @@
-// RAS's ranks as ranks of the job.
+// Ranks in RAS's reports as ranks of the job.
 
 #include <optional>
 #include <set>
@@ -9,7 +9,7 @@
 namespace lockstep::runner {
 namespace {
 
-// Processes of the job by pid, which several nodes may have: in containers all of them.
+// Processes of the job by pid. Several nodes may use the same pids; in containers all do.
 class RasNames {
  public:
   explicit RasNames(const std::vector<RasProcess>& processes) {
@@ -21,7 +21,7 @@ class RasNames {
     }
   }
 
-  // A host that no node is known by decides nothing, as in a container or behind NAT.
+  // A host name that matches no node is ignored, as in a container or behind NAT.
   std::optional<int> rank_of(int pid, const std::string& host) const {
     const auto there = by_place_.find({pid, host});
     const auto anywhere = by_pid_.find(pid);
@@ -42,12 +42,12 @@ class RasNames {
   std::map<std::pair<int, std::string>, int> by_place_;
 };
 
-// Of two ranks in a pipeline one sends more often than the other.
+// In a pipeline, one of two ranks may send more often than the other.
 bool is_of_two(const std::string& kind) {
   return kind.starts_with("Send") || kind.starts_with("Recv");
 }
 
-// The kinds that any rank of the communicator has launched, and that all of them launch.
+// The kinds of collectives that ranks of the communicator launch, if all ranks launch them.
 std::set<std::string> launched_kinds(const RasCommunicator& communicator) {
   std::set<std::string> kinds;
   const auto take = [&](const RasCounts& counts) {
@@ -75,7 +75,7 @@ std::map<int, std::vector<CollectiveCount>> counts_by_rank(
     for (const RasRank& rank : communicator.ranks)
       if (const auto job_rank = names.rank_of(rank.pid, rank.host))
         of_ranks[*job_rank] = &rank.counts;
-    // A text names only those that differ; all others of the whole job launched as many.
+    // The text lists only ranks that differ. All others of the whole job launched the same number.
     if (!communicator.others.empty() && communicator.size == static_cast<int>(processes.size()))
       for (const RasProcess& process : processes)
         of_ranks.emplace(process.rank, &communicator.others);

@@ -1,4 +1,4 @@
-// The JSON of RAS, taken up as it is read: a report of a large job is not kept twice.
+// Parses RAS's JSON while it arrives, so that the report of a large job is not kept twice.
 
 #include <algorithm>
 #include <cctype>
@@ -18,7 +18,7 @@ std::string ras_word(std::string_view text) {
   return cut(in_one_line(text.substr(0, 2 * kMaxRasTextBytes)), kMaxRasTextBytes);
 }
 
-// Where the reader is. `skipped`: in something of which nothing is taken.
+// The reader's place in the report. `skipped`: inside a value that is not used.
 enum class RasPlace {
   root,
   communicators,
@@ -166,7 +166,7 @@ class RasHandler final : public nlohmann::json_sax<nlohmann::json> {
 std::string with_all_commas(std::string_view text) {
   std::string out;
   out.reserve(text.size() + 64);
-  char last = '{';  // that is no blank
+  char last = '{';  // the last character that is not a blank
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];

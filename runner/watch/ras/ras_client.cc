@@ -17,12 +17,12 @@ namespace lockstep::runner {
 namespace {
 
 constexpr std::size_t kRasReadBytes = 64 << 10;
-constexpr std::size_t kAnswersBefore = 3;  // lines, before the report
+constexpr std::size_t kAnswersBefore = 3;  // lines of answers before the report
 constexpr std::size_t kShownOfRas = 200;
 
 using Interest = io::EventLoop::Interest;
 
-// The line at the beginning, which is removed; nullopt: it has not ended.
+// Removes and returns the first line; nullopt: it is not complete.
 std::optional<std::string_view> take_ras_line(std::string_view* text) {
   const std::size_t end = text->find('\n');
   if (end == text->npos) return std::nullopt;
@@ -66,7 +66,7 @@ Result<RasReport> RasConversation::report() const {
       return make_error(ErrorCode::corrupt,
                         fmt::format("what answers is not NCCL's RAS: \"{}\"",
                                     in_one_line(std::string_view(said_).substr(0, kShownOfRas))));
-    is_json = line->starts_with("OK");  // the last line counts
+    is_json = line->starts_with("OK");  // the last answer counts
   }
   return is_json ? parse_ras_json(rest) : parse_ras_text(rest);
 }
@@ -108,7 +108,7 @@ void RasClient::write() {
   loop_.watch(fd_.get(), Interest::read, [this] { read(); });
 }
 
-// A little at a time: a report may be large, and other handlers wait.
+// Reads a little per turn: a report may be large, and other handlers wait.
 void RasClient::read() {
   const auto buffer = std::make_unique_for_overwrite<char[]>(kRasReadBytes);
   const ssize_t length = ::recv(fd_.get(), buffer.get(), kRasReadBytes, 0);

@@ -1,4 +1,4 @@
-// The text of RAS, line by line; lines that are unknown say nothing.
+// Parses RAS's text line by line, and ignores unknown lines.
 
 #include <algorithm>
 #include <charconv>
@@ -15,7 +15,7 @@ std::string ras_text_word(std::string_view text) {
   return cut(in_one_line(text.substr(0, 2 * kMaxRasTextBytes)), kMaxRasTextBytes);
 }
 
-// The number at the beginning; what follows it stays.
+// Removes and returns the number at the beginning.
 std::optional<std::int64_t> take_leading_number(std::string_view* text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
@@ -67,7 +67,7 @@ class RasLines {
   }
 
  private:
-  // "#0-0 (27a079b828ff1a75) MISMATCH". The same communicator may come again.
+  // "#0-0 (27a079b828ff1a75) MISMATCH". A communicator may appear more than once.
   void take_heading(std::string_view line) {
     const std::size_t open = line.find('('), close = line.find(')');
     at_ = std::nullopt;
@@ -112,7 +112,7 @@ class RasLines {
     report.communicators[*at_].others[*counted_] = *count;
   }
 
-  // "Rank 3 -- GPU 3 managed by process 17 on node 10.0.0.4", with a count of its own between.
+  // "Rank 3 -- GPU 3 managed by process 17 on node 10.0.0.4"; the line may have a count.
   void take_rank(std::string_view line) {
     const auto rank = number_after(line, "Rank ");
     const auto pid = number_after(line, "managed by process ");
@@ -143,7 +143,7 @@ class RasLines {
     (at_ ? report.communicators[*at_].missing : report.dead).push_back(std::move(missing));
   }
 
-  // The ranks of all counts together are those of the communicator.
+  // The counts together cover all ranks of the communicator.
   void add_ranks(std::int64_t ranks) {
     sum_ = std::clamp<std::int64_t>(sum_ + std::clamp<std::int64_t>(ranks, 0, INT32_MAX), 0,
                                     INT32_MAX);
@@ -151,13 +151,15 @@ class RasLines {
     size = std::max(size, static_cast<int>(sum_));
   }
 
-  std::map<std::string, std::size_t> by_hash_;  // the communicators
-  std::optional<std::size_t> at_;               // of the communicator that the lines are about
-  bool is_dead_ = false;                        // the lines name dead processes
+  std::map<std::string, std::size_t> by_hash_;  // indexes of communicators by their hash
+  std::optional<std::size_t> at_;               // index of the communicator that the lines describe
+  bool is_dead_ = false;                        // the lines list dead processes
   std::optional<std::string> counted_;          // the kind of collective whose counts follow
-  std::optional<std::int64_t> group_;           // the count of the ranks that follow
-  std::int64_t most_ = 0, sum_ = 0;             // ranks of one count, and of all, so far
-  std::map<std::pair<std::size_t, int>, std::size_t> index_;  // of ranks in their communicators
+  std::optional<std::int64_t> group_;           // the count that the ranks below have
+  // The number of ranks with one count at most, and of all so far.
+  std::int64_t most_ = 0, sum_ = 0;
+  // Indexes of ranks in their communicators.
+  std::map<std::pair<std::size_t, int>, std::size_t> index_;
   std::size_t ranks_ = 0;
 };
 

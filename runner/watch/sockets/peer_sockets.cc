@@ -80,6 +80,20 @@ std::int64_t signed_count(std::uint64_t count) { return static_cast<std::int64_t
 
 }  // namespace
 
+// Bytes of sockets that have closed go on counting.
+void PeerCounter::add_closed(const std::map<std::uint64_t, Carried>& now, PeerTotals& totals) {
+  for (const auto& [inode, was] : last_) {
+    if (now.count(inode) > 0) continue;
+    totals.any_opened = true;
+    closed_.acked += was.acked;
+    closed_.received += was.received;
+    closed_.retransmits += was.retransmits;
+  }
+  totals.acked += closed_.acked;
+  totals.received += closed_.received;
+  totals.retransmits += closed_.retransmits;
+}
+
 PeerTotals PeerCounter::count(const std::vector<const TcpSocket*>& sockets) {
   PeerTotals totals;
   totals.has_info = true;
@@ -109,16 +123,7 @@ PeerTotals PeerCounter::count(const std::vector<const TcpSocket*>& sockets) {
       totals.since_received =
           std::min(totals.since_received.value_or(Duration::max()), socket->since_received);
   }
-  for (const auto& [inode, was] : last_) {
-    if (now.count(inode) > 0) continue;
-    totals.any_opened = true;
-    closed_.acked += was.acked;
-    closed_.received += was.received;
-    closed_.retransmits += was.retransmits;
-  }
-  totals.acked += closed_.acked;
-  totals.received += closed_.received;
-  totals.retransmits += closed_.retransmits;
+  add_closed(now, totals);
   last_ = std::move(now);
   return totals;
 }

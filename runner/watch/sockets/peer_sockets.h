@@ -85,6 +85,8 @@ class PeerCounter {
   struct Carried {
     std::int64_t acked = 0, received = 0, retransmits = 0;
   };
+  void add_closed(const std::map<std::uint64_t, Carried>& now, PeerTotals& totals);
+
   std::map<std::uint64_t, Carried> last_;  // by inode
   Carried closed_;
 };

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kDumpBuffer = 64 << 10;
 constexpr Bytes kMostProcText = mebibytes(16);
-constexpr int kMostFailures = 3;  // in a row
+constexpr int kMostFailures = 3;  // failures in a row
 // All states but TIME_WAIT and CLOSE (net/tcp_states.h).
 constexpr std::uint32_t kDumpedStates = 0xfff & ~(1u << 6) & ~(1u << 7) & ~1u;
 
@@ -45,7 +45,7 @@ io::Fd open_diag_here() {
   return fd;
 }
 
-// Only that thread is ever in the other namespace, and it ends there.
+// Enters the other namespace on a thread of its own, which ends there.
 io::Fd open_diag_in(const std::string& name_file) {
   const io::Fd where(::open(name_file.c_str(), O_RDONLY | O_CLOEXEC));
   io::Fd opened;
@@ -54,7 +54,7 @@ io::Fd open_diag_in(const std::string& name_file) {
     std::thread([&] {
       if (::setns(where.get(), CLONE_NEWNET) == 0) opened = open_diag_here();
     }).join();
-  } catch (const std::system_error&) {  // no more threads: a limit
+  } catch (const std::system_error&) {  // the limit of threads is reached
   }
   return opened;
 }
@@ -79,7 +79,7 @@ Status ask_for_sockets(int fd, int family, std::uint32_t sequence) {
 
 enum class DumpStep { goes_on, over, failed };
 
-// Takes the messages of one datagram; errno says why it failed.
+// Handles the messages of one datagram; errno holds the reason if it fails.
 DumpStep take_datagram(std::string_view datagram, std::uint32_t sequence, TcpSockets* sockets) {
   while (datagram.size() >= sizeof(nlmsghdr)) {
     nlmsghdr head{};
@@ -101,7 +101,7 @@ DumpStep take_datagram(std::string_view datagram, std::uint32_t sequence, TcpSoc
   return DumpStep::goes_on;
 }
 
-// The rest of a dump that is cut short stays in the socket, so that it has to be closed.
+// The rest of an incomplete dump stays in the socket, so the socket must be closed.
 Status dump_family(int fd, int family, std::uint32_t sequence, TcpSockets* sockets, bool* is_cut) {
   TRY(ask_for_sockets(fd, family, sequence));
   const auto buffer = std::make_unique_for_overwrite<char[]>(kDumpBuffer);
@@ -122,7 +122,7 @@ Status dump_family(int fd, int family, std::uint32_t sequence, TcpSockets* socke
 
 }  // namespace
 
-// A kernel without sock_diag is not asked for ever.
+// A kernel without sock_diag is asked a few times only.
 Result<TcpSockets> SocketReader::read(int pid) {
   if (root_.empty() && failures_ < kMostFailures) {
     auto sockets = read_by_diag(pid);
@@ -152,7 +152,7 @@ Result<TcpSockets> SocketReader::read_by_diag(int pid) {
     const Status dumped = dump_family(fd.get(), family, ++sequence, &sockets, &is_cut);
     if (!dumped && family == AF_INET) return dumped.error();
     if (!dumped || is_cut) fd.reset();
-    if (!fd) break;  // without IPv6, or with too many
+    if (!fd) break;  // without IPv6, or with too many sockets
   }
   if (!fd) by_namespace_.erase(theirs);
   return sockets;

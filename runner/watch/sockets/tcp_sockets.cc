@@ -15,9 +15,9 @@ namespace lockstep::runner {
 namespace {
 
 constexpr std::array<std::uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-// As the kernel numbers them (net/tcp_states.h).
+// The kernel's numbers (net/tcp_states.h).
 constexpr int kEstablished = 1, kSynSent = 2, kSynReceived = 3, kListen = 10;
-constexpr std::uint16_t kAttributeType = 0x3fff;  // without its flags
+constexpr std::uint16_t kAttributeType = 0x3fff;  // the type without its flags
 
 bool is_mapped(const TcpAddress& address) {
   return std::equal(kMapped.begin(), kMapped.end(), address.bytes.begin());
@@ -40,7 +40,7 @@ TcpState tcp_state_of(int number) {
   return number == kListen ? TcpState::listens : TcpState::closing;
 }
 
-// The structure grows from kernel to kernel: a field that is not there stays 0.
+// The structure grows with newer kernels; a field that is missing stays 0.
 template <typename Number>
 Number info_field(std::string_view info, std::size_t offset) {
   Number value = 0;
@@ -75,7 +75,7 @@ bool read_hex(std::string_view digits, Number* out) {
   return error == std::errc() && end == digits.data() + digits.size();
 }
 
-// "0100007F:1F90": the words of the address as they lie in memory, and the port.
+// "0100007F:1F90": the words of the address in memory order, and the port.
 std::optional<TcpEnd> parse_hex_end(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon != 8 && colon != 32) return std::nullopt;
@@ -88,9 +88,9 @@ std::optional<TcpEnd> parse_hex_end(std::string_view text) {
   return end;
 }
 
-// The columns of the kernel's tcp4_seq_show.
+// The columns as the kernel's tcp4_seq_show prints them.
 std::optional<TcpSocket> parse_tcp_line(std::string_view line) {
-  next_column(line);  // its number
+  next_column(line);  // skips the line's number
   const auto near = parse_hex_end(next_column(line)), far = parse_hex_end(next_column(line));
   int state = 0;
   if (!near || !far || !read_hex(next_column(line), &state)) return std::nullopt;
@@ -103,8 +103,8 @@ std::optional<TcpSocket> parse_tcp_line(std::string_view line) {
   if (colon == queues.npos || !read_hex(queues.substr(0, colon), &socket.unsent) ||
       !read_hex(queues.substr(colon + 1), &socket.unread))
     return std::nullopt;
-  next_column(line);  // timer
-  next_column(line);  // retransmissions of the timer
+  next_column(line);  // skips the timer
+  next_column(line);  // skips the timer's retransmissions
   const auto decimal = [&line](std::uint32_t* out) {
     const std::string_view digits = next_column(line);
     return std::from_chars(digits.data(), digits.data() + digits.size(), *out).ec == std::errc();

@@ -23,7 +23,7 @@ template <class T>
 struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
-// The alternatives of WhyValue that a member may have as they are.
+// The alternatives of WhyValue that a member may have unchanged.
 template <class T>
 inline constexpr bool kIsPlain =
     std::is_same_v<T, bool> || std::is_same_v<T, double> || std::is_same_v<T, std::string> ||
@@ -79,7 +79,7 @@ WhyData record_of(const T& record, std::string_view code) {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// Ordered: of several values, the worst counts.
+// In order: of several values, the worst decides.
 enum class Reading { yes, later_word, no };
 
 template <class T>
@@ -149,7 +149,7 @@ Reading read_value(T& member, const WhyValue& value) {
 struct Reader {
   const WhyData& data;
   Reading worst = Reading::yes;
-  std::string_view where;  // the first field that does not fit
+  std::string_view where;  // name of the first field that does not fit
   template <class T>
   void operator()(std::string_view name, T& member) {
     const auto found = std::find_if(data.fields.begin(), data.fields.end(),
@@ -212,7 +212,7 @@ struct LogText {
       text += (text.empty() ? "" : " ") + std::visit(*this, item.value);
     return '[' + text + ']';
   }
-  // A record or another reason stands in parentheses as a value.
+  // A record or another reason is written in parentheses.
   std::string operator()(const WhyData& value) const {
     std::string text = value.code;
     for (const WhyField& field : value.fields) {

@@ -16,7 +16,7 @@ std::string old_unasked(const std::string& node) {
   return "node " + node + " " + std::string(kOldUnasked);
 }
 
-// "step 'train' (job p_train): rank 0 …"
+// "step 'train' (job p_train): rank 0 …": the text of an earlier version.
 Why step_of_old(const std::string& text) {
   constexpr std::string_view kStep = "step '", kJob = "' (job ", kThen = "): ";
   if (!text.starts_with(kStep)) return {};
@@ -29,7 +29,7 @@ Why step_of_old(const std::string& text) {
   return step;
 }
 
-// As that version said it; "": it has no other words.
+// The text that the earlier version would write; "": it has none.
 std::string old_text_of(const Why& end) {
   if (const auto* text = end.as<Told>()) return text->text;
   if (const auto* stopped = end.as<StoppedUnasked>()) return old_unasked(stopped->node);

@@ -28,13 +28,13 @@ class Redactor {
       change(member, redacted(member, redaction_));
     } else if constexpr (requires { T::fields(member, *this); }) {
       T::fields(member, *this);
-    } else if constexpr (requires { member.emplace(); }) {  // std::optional
+    } else if constexpr (requires { member.emplace(); }) {  // a std::optional
       if (member) (*this)(name, *member);
     } else if constexpr (requires { member.emplace_back(); }) {
       for (auto& item : member) (*this)(name, item);
     }
   }
-  // Which of its texts are names of jobs, nobody knows.
+  // It is unknown which of its texts are names of jobs, so all are removed.
   void of_unknown(WhyData& data) {
     for (WhyField& field : data.fields) of_unknown(field.value);
   }

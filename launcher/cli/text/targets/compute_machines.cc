@@ -35,7 +35,7 @@ constexpr std::array kStates = std::to_array<Meaning>({
     {"removing", "removes the agent"},
 });
 
-// The others' words are those of the tools that they call.
+// Providers of other kinds print the errors of the tools that they call.
 constexpr std::string_view kAdviceOfOthers =
     "`lockstep compute log NAME` has what the provider printed; `lockstep compute update NAME "
     "--set "
@@ -73,7 +73,7 @@ std::string_view meaning_in(const auto& words, std::string_view word) {
   return found == words.end() ? std::string_view() : found->meaning;
 }
 
-// Clocks of two machines differ, so a negative age is none.
+// Clocks of two machines differ, so a negative age is not shown.
 std::string ago(Instant time, Instant now) {
   if (time.ns == 0) return "";
   return format_duration(std::max(now - time, Duration::zero())) + " ago";

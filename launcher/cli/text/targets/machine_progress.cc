@@ -23,7 +23,7 @@ bool is_host(const std::optional<ComputeView>& compute, const std::string& name)
                                 [&](const SshHost& host) { return host.name == name; });
 }
 
-// A try that began after `first` was seen has failed, and no other one has begun.
+// A try that began after `first` has failed, and no other try has begun.
 bool is_new_failure(const MachineView& first, const MachineView& now) {
   const bool is_busy = !now.step.empty() || now.state == "creating" || now.state == "removing";
   return !is_busy && has_failed(now) && (!has_failed(first) || now.failures != first.failures);
@@ -81,7 +81,7 @@ std::string MachineProgress::line_of_joining(const std::string& name, Followed& 
     followed.has_failed = true;
     return name + ": was detached by another command";
   }
-  // It is attached anew as soon as it is removed.
+  // It is attached again when it has been removed.
   if (now == nullptr || is_leaving(*now)) return name + ": waits until it is detached";
   if (has_failed && !is_leaving(*now)) {
     followed.has_failed = true;
@@ -94,7 +94,7 @@ std::string MachineProgress::line_of_leaving(const std::string& name, Followed& 
                                              const MachineView* now) const {
   followed.is_there = now == nullptr;
   if (now == nullptr) {
-    // One that had failed to leave before has not been removed by that.
+    // A machine that failed to leave earlier is not removed by that.
     const bool had_failed = has_failed(followed.first) && is_leaving(followed.first);
     const bool may_stay = options_.is_forced && has_failed(followed.last) &&
                           (had_failed || is_new_failure(followed.first, followed.last));

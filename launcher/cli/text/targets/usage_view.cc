@@ -13,7 +13,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr const char* kUnknown = "-";
-constexpr std::size_t kMostNodeRows = 16;  // of one job
+constexpr std::size_t kMostNodeRows = 16;  // the most nodes of one job that have rows
 constexpr std::size_t kMostRankLines = 64;
 
 std::string cores(std::int64_t milli) {
@@ -46,7 +46,7 @@ Bytes gpu_memory_of(const std::vector<GpuUse>& gpus) {
   return sum;
 }
 
-// The sum over the parts whose use is known; nullopt: of none.
+// The sum over the parts whose use is known; nullopt: no use is known.
 std::optional<UsageNow> sum_of_parts(const std::vector<PartUsage>& parts) {
   std::optional<UsageNow> sum;
   int busy = 0, with_gpus = 0;
@@ -132,7 +132,7 @@ std::int64_t amount(UsageOrder order, const JobUsage& job) {
     case UsageOrder::cpu: return use->sum.cpu_milli;
     case UsageOrder::memory: return static_cast<std::int64_t>(use->sum.memory.count >> 1);
     case UsageOrder::gpu: return use->gpu_percent.value_or(-1);
-    case UsageOrder::network:  // is not known of jobs
+    case UsageOrder::network:  // not measured for jobs
     case UsageOrder::name: return 0;
   }
   return 0;

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/quoted_name.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/text/pipeline_view.h"
 #include "launcher/cli/verbs/look/job_comparison.h"
+#include "launcher/cli/verbs/look/look_verbs.h"
 
 namespace lockstep::cli {
 
@@ -141,7 +141,7 @@ class ComparisonText {
   const std::optional<std::size_t> columns_;
   std::vector<std::vector<std::string>> rows_;
   std::string files_;
-  std::map<std::string, std::string> shown_;  // differences of files, and where they stand
+  std::map<std::string, std::string> shown_;  // differences of files, by their place
 };
 
 int compare(Context& context, const CompareOptions& options) {

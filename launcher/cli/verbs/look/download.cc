@@ -4,10 +4,10 @@
 
 #include "common/base/quoted_name.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/text/not_kept_text.h"
 #include "launcher/cli/transfer/download.h"
 #include "launcher/cli/transfer/download_marks.h"
+#include "launcher/cli/verbs/look/look_verbs.h"
 #include "launcher/cli/verbs/look/pipeline_download.h"
 
 namespace lockstep::cli {
@@ -27,7 +27,7 @@ makes are not sent along with later jobs.)";
 
 struct DownloadOptions {
   std::string name;
-  std::string step;    // of a pipeline
+  std::string step;    // step of a pipeline
   std::string folder;  // "": the default
   std::string output;
   bool all = false;
@@ -102,7 +102,7 @@ Error nothing_left(const JobView& job, bool has_problems) {
                       : fmt::format(" yet; it is {}", to_string(job.status))));
 }
 
-// One that did not answer is told by where it was.
+// The error names where the launcher was expected.
 Error at_launcher(const std::optional<Endpoint>& endpoint, Error error) {
   if (error.code != ErrorCode::unavailable || !endpoint) return error;
   return error.within(fmt::format(
@@ -136,7 +136,8 @@ int download_all_steps(Context& context, Connection& connection, const DownloadO
                                        "show {0}` lists",
                                        options.name)),
                 kExitUsage);
-  // One that may see the job but not read it is shown a job without outputs.
+  // A reader who may see the job but not read it gets a job without outputs. This request fails for
+  // such a reader.
   if (const auto readable =
           connection.ask_for<EventsReply>(ListEvents{JobId(options.name), Instant::never()});
       !readable)

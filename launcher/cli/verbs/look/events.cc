@@ -5,14 +5,14 @@
 
 #include "launcher/api/json/job.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/verbs/look/look_verbs.h"
 
 namespace lockstep::cli {
 
 namespace {
 
 constexpr Duration kAskAgainAfter = milliseconds(500);
-constexpr Duration kTimeout = seconds(5);  // for one answer, while following
+constexpr Duration kTimeout = seconds(5);  // how long one answer may take while following
 
 struct EventsOptions {
   std::string name;
@@ -43,13 +43,13 @@ int list(Context& context, Connection& connection, const EventsOptions& options)
   return code;
 }
 
-// One event of many: a line, or an element of a YAML list. Never Format::table.
+// One of many events: a line, or an element of a YAML list. Never Format::table.
 std::string line_in(Format format, const Json& json) {
   if (format == Format::json) return json_line(json) + "\n";
   return format == Format::yaml ? yaml_text(Json::array({json})) : tsv_text(Json::array({json}));
 }
 
-// As they come: fixed columns, or one JSON object a line.
+// Events are shown as they come: in fixed columns, or as one JSON object per line.
 Status show(Context& context, const EventsOptions& options, const JobEvent& event) {
   if (options.format != Format::table) {
     TRY_ASSIGN(const Json asked, what_is_asked(context, api::to_json(event)));
@@ -63,7 +63,7 @@ Status show(Context& context, const EventsOptions& options, const JobEvent& even
   return {};
 }
 
-// Asks from the newest event on, again and again; those of that very instant may be known already.
+// Asks repeatedly from the newest event on; events of that very instant may be known already.
 class EventFollower {
  public:
   EventFollower(Context& context, Connection& connection, const EventsOptions& options)
@@ -114,7 +114,7 @@ class EventFollower {
   Connection& connection_;
   const EventsOptions& options_;
   Instant since_;
-  std::vector<JobEvent> newest_;  // those at `since_` that were shown
+  std::vector<JobEvent> newest_;  // the events at `since_` that were shown
   bool header_shown_ = false;
   bool away_ = false;
 };

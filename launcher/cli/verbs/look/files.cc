@@ -1,4 +1,4 @@
-// What a job left, or has so far: `job files` lists it, `job cat` prints one file.
+// The files that a job left, or has so far: `job files` lists them, `job cat` prints one.
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include "common/domain/job/pipeline.h"
 #include "common/snapshot/live/pieces.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/transfer/left_files.h"
+#include "launcher/cli/verbs/look/look_verbs.h"
 
 namespace lockstep::cli {
 namespace {
@@ -26,11 +26,11 @@ here every 10 s as far as it is, as NAME.partial beside its last complete versio
 
 struct FilesOptions {
   std::string name;
-  std::string step;  // of a pipeline
-  std::string job;   // the one that is meant
+  std::string step;  // step of a pipeline
+  std::string job;   // the resolved job
   std::string path;
   std::uint32_t attempt = 0;
-  bool raw = false;  // cat
+  bool raw = false;  // for cat
   Format format = Format::table;
 };
 
@@ -41,7 +41,7 @@ bool has_checkpoint(const AttemptView& attempt) {
   return false;
 }
 
-// Everything that is kept of the attempt.
+// A plan for everything that is kept of the attempt.
 Result<DownloadPlan> plan_of(const JobView& job, std::uint32_t attempt) {
   DownloadRequest request;
   request.attempt = attempt;
@@ -74,12 +74,13 @@ Error look_at_steps(const JobView& job) {
                   is_array ? "all of them" : "its outputs", is_array ? " --all" : ""));
 }
 
-// Of a running job the trees may be replaced between the question for them and their reading.
+// The trees of a running job may be replaced between the request for them and their reading.
 constexpr int kMostTries = 5;
 
 Result<std::unique_ptr<LeftFiles>> files_of(Connection& connection, const FilesOptions& options) {
   const JobId id(options.job);
-  // One that may see the job but not read it is shown a job without files.
+  // A reader who may see the job but not read it gets a job without files. This request fails for
+  // such a reader.
   TRY(connection.ask_for<EventsReply>(ListEvents{id, Instant::never()}));
   for (int tries = 1;; ++tries) {
     TRY_ASSIGN(const JobReply reply, connection.ask_for<JobReply>(ShowJob{id}));
@@ -161,7 +162,7 @@ const LeftFile* partial_of(const LeftFiles& left, const std::string& path) {
   return found == left.files().end() ? nullptr : &*found;
 }
 
-// A partial file can be asked for by the name that it will have.
+// A partial file can also be named by its final name.
 Result<LeftFile> chosen(const LeftFiles& left, const FilesOptions& options) {
   const LeftFile* found = file_at(left, options.path);
   if (found == nullptr) found = partial_of(left, options.path);
@@ -176,7 +177,7 @@ Result<LeftFile> chosen(const LeftFiles& left, const FilesOptions& options) {
                                 quoted_name(found->path), quoted_name(found->entry.target)));
 }
 
-// What standard output is about to get, where that is not the whole file.
+// A note if standard output will not get the whole file.
 std::string note_on(const LeftFiles& left, const FilesOptions& options, const LeftFile& file) {
   if (file.partial)
     return fmt::format("{} is partial: it was being written when these {} were sent",
@@ -188,7 +189,8 @@ std::string note_on(const LeftFiles& left, const FilesOptions& options, const Le
       quoted_name(file.path), quoted_name(partial->path));
 }
 
-// A file's bytes; on a terminal as a log's, in pieces that end between characters.
+// Writes a file's bytes. On a terminal they are filtered like a log's, in pieces that end between
+// characters.
 class FileWriter {
  public:
   FileWriter(Terminal& terminal, bool raw)
@@ -234,7 +236,7 @@ int cat(Context& context, FilesOptions options) {
     };
     const Status done = (*left)->read(**connection, *file, write);
     if (!done && !has_begun && tries < kMostTries) continue;
-    if (done && !has_begun) (void)write("");  // for the note on an empty file
+    if (done && !has_begun) (void)write("");  // shows the note on an empty file
     writer.finish();
     if (context.terminal.lost_output()) return kExitOutputClosed;
     return done ? 0 : fail(context.terminal, done.error());

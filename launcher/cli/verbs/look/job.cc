@@ -6,10 +6,12 @@
 #include "launcher/api/json/job.h"
 #include "launcher/cli/attach/ranks_meant.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/text/fabric_view.h"
 #include "launcher/cli/text/pipeline_view.h"
 #include "launcher/cli/text/view_text.h"
+#include "launcher/cli/verbs/look/look_verbs.h"
+#include "launcher/cli/verbs/ranks/rank_verbs.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 
 namespace lockstep::cli {
 
@@ -17,9 +19,9 @@ namespace {
 
 struct JobOptions {
   std::string name;
-  std::vector<std::string> names;  // of cancel
-  bool all_steps = false;          // of show
-  bool settings = false;           // of explain
+  std::vector<std::string> names;  // for cancel
+  bool all_steps = false;          // for show
+  bool settings = false;           // for explain
   int rank = 0;
   Format format = Format::table;
 };
@@ -65,7 +67,7 @@ int explain(Context& context, const JobOptions& options) {
       options.settings ? settings_text(id->value, *explain.settings) : explain_text(explain));
 }
 
-// Each of them is asked for, whatever becomes of the others.
+// Each job is canceled, even if another one fails.
 int cancel(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());

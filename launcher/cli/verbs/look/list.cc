@@ -6,9 +6,9 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/job.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/job/filter.h"
 #include "launcher/cli/text/view_text.h"
+#include "launcher/cli/verbs/look/look_verbs.h"
 
 namespace lockstep::cli {
 
@@ -20,8 +20,8 @@ constexpr const char* kListExamples = R"(
   lockstep job list --parent train_pipeline        the jobs of its steps; of a job: its children
 A job is listed when it meets every filter that is given.)";
 
-constexpr int kJobsInTable = 50;         // unless told otherwise
-constexpr int kPipelinesWithSteps = 20;  // of a table, those that show how many steps are over
+constexpr int kJobsInTable = 50;         // the default number
+constexpr int kPipelinesWithSteps = 20;  // rows of a table that show how many steps have ended
 
 struct ListOptions {
   JobFilterWords filter;
@@ -30,7 +30,7 @@ struct ListOptions {
   Format format = Format::table;
 };
 
-// Page by page; `most` 0 = all.
+// Asks page by page; `most` 0 = all.
 Result<JobsReply> newest_jobs(Connection& connection, const JobFilter& filter, int most) {
   JobsReply all;
   do {
@@ -46,7 +46,7 @@ Result<JobsReply> newest_jobs(Connection& connection, const JobFilter& filter, i
   return all;
 }
 
-// In lists the launcher leaves out the steps; of the newest pipelines they are asked for.
+// The launcher's lists have no steps, so the steps of the newest pipelines are requested.
 void add_steps(Connection& connection, std::vector<JobView>& jobs) {
   int left = kPipelinesWithSteps;
   for (JobView& job : jobs) {
@@ -65,7 +65,7 @@ Result<JobView> show_parent(Connection& connection, const JobId& job) {
                                 job.value));
 }
 
-// What a table says when no job is listed. Asks whether archived jobs are the reason.
+// The text if no job is listed. Asks whether archived jobs are the reason.
 std::string empty_text(Connection& connection, const JobFilter& filter, const JobView& parent) {
   const bool leaves_out = filter.archived == ArchivedToo::no;
   if (leaves_out && parent.archived && parent.spec.is_pipeline())
@@ -97,7 +97,7 @@ int list(Context& context, const ListOptions& options) {
     if (!known) return fail(context.terminal, known.error());
     parent = *std::move(known);
   }
-  // A person wants the newest; a script wants nothing left out that it did not ask to leave out.
+  // People want the newest jobs; a script must get all jobs, unless it asks for fewer.
   const bool all = options.all_results || of_steps || options.format != Format::table;
   auto listed =
       newest_jobs(**connection, *filter, options.max_results.value_or(all ? 0 : kJobsInTable));

@@ -3,11 +3,12 @@
 
 #include "common/io/clock.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/follow/log_selection.h"
 #include "launcher/cli/follow/pipeline_follower.h"
+#include "launcher/cli/follow/watch.h"
 #include "launcher/cli/local/past_launcher.h"
 #include "launcher/cli/text/not_kept_text.h"
+#include "launcher/cli/verbs/look/look_verbs.h"
 
 namespace lockstep::cli {
 
@@ -22,10 +23,10 @@ constexpr const char* kLogsExamples = R"(
 
 struct LogOptions {
   std::string name;
-  std::string step;  // of a pipeline
+  std::string step;  // step of a pipeline
   LogSelection selection;
-  bool quiet = false;   // stream
-  bool follow = false;  // logs
+  bool quiet = false;   // for stream
+  bool follow = false;  // for logs
   std::uint32_t attempt = 0;
 };
 
@@ -49,7 +50,7 @@ int stream(Context& context, const LogOptions& options) {
   watch.environment_log = true;
   watch.world_size = spec.is_pipeline() ? 0 : spec.world_size();
   selected.is_over = is_final(job->status);
-  selected.reused_logs = true;  // whoever asks for a pipeline's logs asks for all of its steps'
+  selected.reused_logs = true;  // the logs of a pipeline include those of all its steps
   watch.select = [&selected](FollowOptions& follow) {
     follow.is_over = selected.is_over;
     follow.reused_logs = selected.reused_logs;
@@ -81,7 +82,7 @@ bool chooses_some(const LogSelection& selection) {
          !selection.grep.empty();
 }
 
-// For whoever gets an empty log of a command job.
+// Why the log of a command job is empty.
 std::string why_no_logs(const JobView& job, std::uint32_t attempt_number,
                         const LogSelection& selection) {
   const std::string name = in_one_line(job.spec.name), reason = in_one_line(job.reason);
@@ -138,7 +139,7 @@ int logs(Context& context, const LogOptions& options) {
   if (options.follow) hold_interrupts(true);
   const auto end = follow_logs(context, **connection, *job, follow);
   if (!end) return fail(context.terminal, end.error());
-  if (end->how == FollowEnd::How::output_closed) return 0;  // main says it
+  if (end->how == FollowEnd::How::output_closed) return 0;  // main reports it
   if (end->how == FollowEnd::How::hung_up) return kExitHungUp;
   if (end->how == FollowEnd::How::finished) {
     const std::string lost = lost_logs_text(end->job ? *end->job : *job);

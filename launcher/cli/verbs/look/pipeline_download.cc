@@ -37,7 +37,7 @@ void add(Downloaded done, const std::string& below, PipelineDownloaded& all) {
   }
 }
 
-// Of a reused step, what the job left that stands in for it.
+// For a reused step, the files of the job whose results it uses.
 Status add_step(Connection& connection, const std::string& pipeline, const StepView& step,
                 const std::string& folder, const OnText& progress, PipelineDownloaded& all) {
   const std::string below = pipeline + "/" + step.name;
@@ -46,7 +46,7 @@ Status add_step(Connection& connection, const std::string& pipeline, const StepV
   const bool is_gone = !reply && step.phase == StepPhase::reused &&
                        (reply.error().code == ErrorCode::not_found ||
                         reply.error().code == ErrorCode::permission_denied);
-  if (is_gone) {  // what other steps read of it is theirs
+  if (is_gone) {  // the bytes that other steps read belong to them
     all.problems.push_back(fmt::format("step '{}' reuses job {}, whose files are left out: {}",
                                        step.name, step.job.value, reply.error().message));
     return {};

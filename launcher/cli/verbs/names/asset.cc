@@ -1,5 +1,5 @@
-// `lockstep data` and `lockstep model`: registered files that jobs read as inputs, as az ml has
-// them. Also what `lockstep component` shares with them.
+// `lockstep data` and `lockstep model`: registered files that jobs read as inputs, as in az ml.
+// Also what `lockstep component` shares with them.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -8,7 +8,6 @@
 #include "common/domain/data/data_reference.h"
 #include "launcher/api/json/asset.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/submit/component_store.h"
 #include "launcher/cli/submit/submit.h"
 #include "launcher/cli/text/asset_view.h"
@@ -16,6 +15,7 @@
 #include "launcher/cli/transfer/download_marks.h"
 #include "launcher/cli/verbs/names/asset_words.h"
 #include "launcher/cli/verbs/names/name_verbs.h"
+#include "launcher/cli/verbs/names/registry_verbs.h"
 #include "launcher/files/data/asset_file.h"
 
 namespace lockstep::cli {
@@ -39,12 +39,12 @@ The files are kept by the launcher. A version keeps its files. A job reads it wi
 struct AssetArguments {
   explicit AssetArguments(AssetKind of) : kind(of) {}
   const AssetKind kind;
-  std::string name, version, label;  // of what is shown, archived or downloaded
-  std::string file, project;         // create
-  spec::AssetOptions options;        // create
-  std::vector<std::string> tags;     // create
+  std::string name, version, label;  // the version to show, archive or download
+  std::string file, project;         // for create
+  spec::AssetOptions options;        // for create
+  std::vector<std::string> tags;     // for create
   bool include_archived = false, archived_only = false;
-  std::string folder = ".";  // download
+  std::string folder = ".";  // for download
   Format format = Format::table;
 };
 
@@ -97,7 +97,7 @@ bool names_version(const std::string& name) {
   return rest.find_first_of(":@") != std::string_view::npos;
 }
 
-// NAME with --version or --label, as az has it, or all in one word.
+// NAME with --version or --label, as in az, or all in one word.
 Result<AssetReference> reference_of(const AssetArguments& arguments) {
   const std::string lead = fmt::format("{}: ", to_string(arguments.kind));
   std::string text = arguments.name;
@@ -150,7 +150,7 @@ int show(Context& context, const AssetArguments& arguments) {
   return print(context, arguments.format, json, text);
 }
 
-// One version, or all of a name that stands alone.
+// One version, or all versions if the name stands alone.
 int set_archived(Context& context, const AssetArguments& arguments, bool archived) {
   const auto reference = reference_of(arguments);
   if (!reference) return fail(context.terminal, reference.error(), kExitUsage);

@@ -1,16 +1,16 @@
 // `lockstep component create`: registers a component's file and the files that it names. The other
-// verbs of components are those of data and models.
+// verbs are those of data and models.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "launcher/api/json/asset.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/job/environment_choice.h"
 #include "launcher/cli/submit/component_store.h"
 #include "launcher/cli/submit/submit.h"
 #include "launcher/cli/verbs/names/asset_words.h"
+#include "launcher/cli/verbs/names/registry_verbs.h"
 
 namespace lockstep::cli {
 

@@ -1,12 +1,12 @@
-// `lockstep datastore`: the storage that the launcher's operator has named, as az ml has it.
+// `lockstep datastore`: the storage that the launcher's operator has named, as in az ml.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "launcher/api/json/datastore.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/terminal/labelled_lines.h"
+#include "launcher/cli/verbs/names/registry_verbs.h"
 
 namespace lockstep::cli {
 namespace {

@@ -1,22 +1,19 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "common/domain/environment/container_places.h"
 #include "common/domain/job/pipeline.h"
-#include "common/io/process.h"
 #include "launcher/api/json/environment.h"
 #include "launcher/api/json/job.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/follow/follower.h"
 #include "launcher/cli/job/environment_choice.h"
-#include "launcher/cli/job/file_request.h"
 #include "launcher/cli/local/past_launcher.h"
 #include "launcher/cli/submit/submit_and_watch.h"
 #include "launcher/cli/text/environment_view.h"
+#include "launcher/cli/verbs/names/environment_prepare.h"
 #include "launcher/cli/verbs/names/name_verbs.h"
+#include "launcher/cli/verbs/names/registry_verbs.h"
 #include "launcher/files/environment/conda_lock.h"
 #include "launcher/files/yaml/named_text.h"
 
@@ -33,26 +30,6 @@ constexpr const char* kPrepareExamples = R"(
   lockstep environment prepare -f tools@latest             on all nodes that can take jobs
   lockstep environment prepare -f env.yml --nodes 2
 This submits a job that runs `true`; the exit codes are those of `lockstep run`.)";
-constexpr Bytes kPrepareMemory = mebibytes(64);  // of the job that prepares: it runs `true`
-
-struct EnvironmentOptions {
-  std::string name;     // create: over the file; list, show: which
-  std::string version;  // the same
-  std::string label;    // show
-  std::string file;     // create: a path; prepare: that, or a reference
-  std::string project;  // create, prepare
-  bool include_archived = false, archived_only = false;  // list
-  std::optional<int> nodes;
-  bool rebuild = false;
-  bool quiet = false;
-  bool wait_anyway = false;  // in vain
-  std::string unused_for = "7d";
-  std::string job;
-  std::optional<int> node_rank;
-  bool follow = false;
-  bool raw = false;  // log
-  Format format = Format::table;
-};
 
 Error wrong(std::string message) {
   return make_error(ErrorCode::invalid_argument, "environment " + std::move(message));
@@ -113,7 +90,7 @@ int list(Context& context, const EnvironmentOptions& options) {
                environment_table(reply->environments));
 }
 
-// NAME with --version or --label, as az has it, or all in one word.
+// NAME with --version or --label, as in az, or all in one word.
 Result<std::string> reference_of(const EnvironmentOptions& options) {
   constexpr std::string_view kScheme = "azureml:";
   std::string name = options.name;
@@ -142,84 +119,6 @@ int show(Context& context, const EnvironmentOptions& options) {
                environment_text(reply->environment));
 }
 
-Result<int> usable_nodes(Connection& connection) {
-  TRY_ASSIGN(const NodesReply reply, connection.ask_for<NodesReply>(ListNodes{}));
-  const auto count =
-      std::count_if(reply.nodes.begin(), reply.nodes.end(), [](const NodeView& node) {
-        return node.liveness == Liveness::alive && !node.draining && !node.waits_for_approval;
-      });
-  if (count == 0)
-    return make_error(ErrorCode::unavailable,
-                      "environment prepare: no node can take jobs; see `lockstep node list`");
-  return static_cast<int>(std::min<std::ptrdiff_t>(count, kMaxNodesPerJob));
-}
-
-JobSpec preparing_job(EnvironmentSpec environment, int nodes, const std::string& project) {
-  JobSpec spec;
-  spec.project = project;
-  const std::string what = environment.name.empty()
-                               ? digest_of(environment.definition).hex().substr(0, 12)
-                               : environment.name.substr(0, 100);
-  spec.name = fmt::format("prepare-{}-{:08x}", what, static_cast<std::uint32_t>(io::random_u64()));
-  // Names of environments may have dots, names of jobs none.
-  std::replace(spec.name.begin(), spec.name.end(), '.', '_');
-  spec.experiment_name = "Default";
-  spec.description = "prepares an environment on its nodes";
-  // An image need not have `true`.
-  const bool is_image = std::holds_alternative<DockerEnvironment>(environment.definition);
-  spec.command = is_image ? Argv{{kSpawnInside, "--nothing"}} : Argv{{"true"}};
-  spec.resources.instance_count = nodes;
-  spec.resources.cpus = 1;
-  spec.resources.gpus = 0;
-  spec.resources.memory = kPrepareMemory;
-  spec.environment = std::move(environment);
-  return spec;
-}
-
-// Whether the launcher would take the job. Of a definition, only the nodes can say more.
-CheckJobFile question_of(const EnvironmentOptions& options, const spec::EnvironmentChoice& choice) {
-  CheckJobFile question;
-  question.spec = preparing_job({}, options.nodes.value_or(1), options.project);
-  question.spec->environment.reset();
-  question.wait_anyway = options.wait_anyway;
-  if (options.nodes)
-    question.places["resources.instance_count"] = fmt::format("-N {}", *options.nodes);
-  if (!options.project.empty())
-    question.places["lockstep.project"] = "--project " + options.project;
-  if (const auto* named = std::get_if<spec::EnvironmentReference>(&choice)) {
-    question.environment = named->text;
-    question.places["environment"] = named->where;
-  }
-  return question;
-}
-
-int prepare(Context& context, const EnvironmentOptions& options) {
-  spec::Notes notes;
-  const auto choice = environment_named(options.file, "environment prepare: -f", notes);
-  if (!choice) return fail_with_all(context.terminal, choice.error());
-  if (!options.quiet) show(context.terminal, notes);
-  const auto connection = context.connect(Context::Need::nodes);
-  if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
-  const CheckJobFile question = question_of(options, *choice);
-  const auto refused = [&](const Error& error) {
-    return fail_with_all_of(context, **connection, question, error, kExitLockstepFailed);
-  };
-  auto environment = resolve(**connection, *choice);
-  if (!environment) return refused(environment.error());
-  const auto nodes = options.nodes ? Result<int>(*options.nodes) : usable_nodes(**connection);
-  if (!nodes) return fail(context.terminal, nodes.error(), kExitLockstepFailed);
-  Submission submission;
-  submission.spec = preparing_job(std::move(environment->spec), *nodes, options.project);
-  submission.rebuild = options.rebuild;
-  submission.build = std::move(environment->build);
-  submission.waits = true;
-  submission.wait_anyway = options.wait_anyway;
-  WatchOptions watch{true, options.quiet, 0, options.format};
-  watch.environment_log = true;
-  return submit_and_watch(context, **connection, std::move(submission), watch, kExitLockstepFailed,
-                          refused);
-}
-
 int prune(Context& context, const EnvironmentOptions& options) {
   const Duration unused_for = parse_duration(options.unused_for);
   if (unused_for < Duration::zero())
@@ -239,7 +138,7 @@ int prune(Context& context, const EnvironmentOptions& options) {
   return print(context, options.format, api::to_json(*reply), "");
 }
 
-// That the job has a log of its environment, and one of the node rank that is asked for.
+// Checks that the job has a log of its environment, and one of the requested node rank.
 Status check_log(Connection& connection, const JobSpec& spec, const EnvironmentOptions& options) {
   if (spec.is_pipeline()) {
     const bool is_array = !spec.pipeline->array.empty();
@@ -249,7 +148,8 @@ Status check_log(Connection& connection, const JobSpec& spec, const EnvironmentO
                     spec.name, is_array ? "an array" : "a pipeline", is_array ? "task" : "step",
                     is_array ? "INDEX" : "STEP"));
   }
-  // One that may see the job but not read it is shown a job without its environment.
+  // A reader who may see the job but not read it gets a job without its environment. This request
+  // fails for such a reader.
   if (!spec.environment) {
     TRY(connection.ask_for<EventsReply>(ListEvents{JobId(spec.name), Instant::never()}));
     return wrong(fmt::format("log: {} has no environment; its ranks use each node's PATH as it is",

@@ -1,4 +1,4 @@
-// Verbs that change what stands beside the content of a version: description, tags, archived.
+// Verbs that change what is stored beside a version's content: description, tags, archived.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@ struct VersionArguments {
   explicit VersionArguments(NameKind of) : kind(of) {}
   const NameKind kind;
   VersionWords words;
-  std::vector<std::string> set, remove;  // update
+  std::vector<std::string> set, remove;  // for update
 };
 using Arguments = std::shared_ptr<VersionArguments>;
 
@@ -65,7 +65,7 @@ int update(Context& context, const VersionArguments& arguments) {
   return tell(context, **connection, *changes);
 }
 
-// One version, or all of a name that stands alone.
+// One version, or all versions if the name stands alone.
 int set_archived(Context& context, const VersionArguments& arguments, bool archived) {
   const auto named =
       read_version_words(archived ? "environment archive" : "environment restore", arguments.words);

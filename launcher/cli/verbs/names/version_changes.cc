@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kTag = "tags.", kScheme = "azureml:", kLatest = "latest";
 
 struct Flag {
-  std::string_view verb, name, words;  // "data update", "--set", and what was written behind it
+  std::string_view verb, name, words;  // "data update", "--set", and the text after it
 
   Error wrong(const std::string& what) const {
     return make_error(ErrorCode::invalid_argument,
@@ -19,7 +19,7 @@ struct Flag {
   }
 };
 
-// The tag's key; "": it is the description.
+// The tag's key; "": the flag means the description.
 Result<std::string> tag_in(const Flag& flag, std::string_view key) {
   if (key == "description") return std::string();
   if (key == "tags") return flag.wrong("write tags.KEY=VALUE, once for each tag");

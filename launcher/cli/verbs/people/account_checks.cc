@@ -25,7 +25,7 @@ constexpr Duration kProgramTimeout = seconds(10);
 constexpr Duration kAnswerTimeout = seconds(5);
 constexpr Duration kPortTimeout = seconds(3);
 constexpr Duration kSkewAllowed = seconds(5);
-constexpr Duration kAliveWithin = seconds(3);  // three heartbeats, as lockstepd has them by default
+constexpr Duration kAliveWithin = seconds(3);  // three heartbeats at lockstepd's default interval
 
 Finding finding(const char* area, std::string check, Verdict verdict, std::string found,
                 std::string advice = "") {
@@ -47,7 +47,7 @@ Finding examine_program(const std::string& name) {
                  "install all of Lockstep's programs together");
 }
 
-// What only its owner may change.
+// Checks a path that only its owner may change.
 std::optional<Finding> examine_writers(const std::string& check, const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return std::nullopt;
@@ -59,7 +59,7 @@ std::optional<Finding> examine_writers(const std::string& check, const std::stri
                  "chmod go-w " + path);
 }
 
-// A file that only its owner may read.
+// Checks a file that only its owner may read.
 std::optional<Finding> examine_secret(const std::string& check, const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return std::nullopt;
@@ -103,7 +103,7 @@ Findings judge_status(const LauncherStatus& status) {
 
 namespace {
 
-// Each of the three by itself, since a firewall may let one pass and not the next.
+// Each of the three ports is tried, since a firewall may pass one and block another.
 Findings examine_ports(const Endpoint& endpoint) {
   struct Port {
     const std::string& endpoint;
@@ -165,7 +165,7 @@ Findings examine_programs() {
 
 namespace {
 
-// One that is not there yet is made where the nearest folder that is there can be written.
+// A missing folder can be made if the nearest existing parent can be written.
 Finding examine_place(const std::string& path) {
   std::string above = path;
   while (above.size() > 1 && !io::exists(above)) {
@@ -182,8 +182,8 @@ Finding examine_place(const std::string& path) {
                  "set LOCKSTEP_HOME to another directory");
 }
 
-// The home of the launcher whose endpoint file this is, where this account runs it; "": it does
-// not, or the file is a copy.
+// The home of the launcher that wrote this endpoint file, if this account runs it; "": it does not,
+// or the file is a copy.
 std::string launcher_home_of(const std::string& endpoint) {
   std::error_code failure;
   const auto folder = std::filesystem::absolute(endpoint, failure).parent_path().string();
@@ -234,7 +234,7 @@ Findings examine_launcher(const Context& context) {
     return {launcher(Verdict::ok, "endpoint",
                      "no launcher runs; the first command that needs a launcher starts one")};
   }
-  // Keys are made by the first command that needs them, not by one that looks.
+  // Keys are made by the first command that needs them, not by one that only checks.
   if (!io::exists(context.home.user_key()))
     return {launcher(Verdict::warning, "your key", "you have no key yet",
                      "`lockstep status` creates the key, and says how an admin adds it")};
@@ -313,8 +313,8 @@ Findings judge_clock(const std::vector<NodeView>& nodes, Instant asked, Instant 
       "times in lists and logs cannot be compared; let NTP (chrony, timesyncd) set all clocks";
   if (!off.empty()) found.push_back(launcher(Verdict::warning, "node clocks", off, advice));
   if (heard == Instant{}) return found;
-  // Its clock read at least this, and not much more, between the two moments: what lies outside of
-  // them is skew for certain.
+  // The launcher read its clock between these two moments, with little tolerance, so a time outside
+  // of them is certainly skew.
   const Instant latest = heard + kAliveWithin;
   const Duration ahead = heard - answered, behind = asked - latest;
   const Duration skew = std::max(ahead, behind);

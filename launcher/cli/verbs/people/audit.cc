@@ -1,4 +1,4 @@
-// The audit log: who did what, and whether the log is as it was written.
+// The audit log: who did what, and whether the log is unchanged.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -11,15 +11,16 @@
 #include "launcher/audit/folder.h"
 #include "launcher/audit/page.h"
 #include "launcher/audit/verify.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/follow/log_selection.h"
+#include "launcher/cli/verbs/people/people_verbs.h"
 
 namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kTimeout = seconds(60);        // for one page
-constexpr Duration kVerifyTimeout = minutes(10);  // a large log is read as a whole
+constexpr Duration kTimeout = seconds(60);  // for one page
+// Verifying reads the whole log, which may be large.
+constexpr Duration kVerifyTimeout = minutes(10);
 constexpr Duration kVerifyRepeated = minutes(5);
 constexpr int kNewest = 1'000;
 
@@ -43,13 +44,13 @@ std::vector<std::string> cells_of(const AuditEntry& entry) {
           filled(entry.detail)};
 }
 
-// Page after page, from the newest on; false in `whole`: there are older ones.
+// Asks page by page, from the newest on; `whole` becomes false if there are older entries.
 Result<std::vector<AuditEntry>> ask_for_entries(Connection& connection, QueryAudit query, int limit,
                                                 bool* whole) {
   std::vector<AuditEntry> newest_first;
   const auto most = static_cast<std::size_t>(limit);
   for (;;) {
-    // One more than is shown, to know whether there is one.
+    // One more than is shown, to learn whether there is one.
     if (limit > 0) query.limit = static_cast<std::uint32_t>(most + 1 - newest_first.size());
     TRY_ASSIGN(const AuditReply page, connection.ask_for<AuditReply>(query, kTimeout));
     newest_first.insert(newest_first.end(), page.entries.rbegin(), page.entries.rend());
@@ -62,7 +63,7 @@ Result<std::vector<AuditEntry>> ask_for_entries(Connection& connection, QueryAud
   return newest_first;
 }
 
-// "": the entries are of one user.
+// "": all entries are of one user.
 std::string note_on_users(const std::vector<AuditEntry>& entries, const std::string& name) {
   std::set<std::string> users;
   for (const AuditEntry& entry : entries) users.insert(launcher::user_in(entry, name));
@@ -155,6 +156,33 @@ int verify(Context& context, const AuditOptions& options) {
   return print_verified(context, options, *found);
 }
 
+// Options that select entries.
+void add_filters(CLI::App& group, AuditOptions& options) {
+  group
+      .add_option("--since", options.since,
+                  "only entries since this time: 1h (ago), or 2026-01-31T12:00:00Z")
+      ->check(filled("leave it out for all"));
+  group
+      .add_option("--user", options.user,
+                  "only entries by this user or about this user; of a name that was removed and "
+                  "added again, by all of them (ann, ann~2)")
+      ->check(filled("leave it out for all"));
+  group.add_option("--node", options.node, "only entries by this node or about this node")
+      ->check(filled("leave it out for all"));
+  group
+      .add_option("--verb", options.verb,
+                  "only entries with these words in WHAT: \"cancel job\", cancel, submit")
+      ->check(filled("leave it out for all"));
+  group
+      .add_option("--object", options.object,
+                  "only entries about this object: \"job train\", or train alone")
+      ->check(filled("leave it out for all"));
+  group.add_option("--project", options.project, "only entries about what belongs to this project")
+      ->check(filled("leave it out for all"));
+  group.add_option("--limit", options.limit, "show the newest N entries (default 1000; 0: all)")
+      ->check(whole_number(0));
+}
+
 }  // namespace
 
 void add_audit_verbs(VerbTable table) {
@@ -163,37 +191,14 @@ void add_audit_verbs(VerbTable table) {
   if (added == nullptr) return;
   CLI::App& group = *added;
   const auto options = std::make_shared<AuditOptions>();
-  group
-      .add_option("--since", options->since,
-                  "only entries since this time: 1h (ago), or 2026-01-31T12:00:00Z")
-      ->check(filled("leave it out for all"));
-  group
-      .add_option("--user", options->user,
-                  "only entries by this user or about this user; of a name that was removed and "
-                  "added again, by all of them (ann, ann~2)")
-      ->check(filled("leave it out for all"));
-  group.add_option("--node", options->node, "only entries by this node or about this node")
-      ->check(filled("leave it out for all"));
-  group
-      .add_option("--verb", options->verb,
-                  "only entries with these words in WHAT: \"cancel job\", cancel, submit")
-      ->check(filled("leave it out for all"));
-  group
-      .add_option("--object", options->object,
-                  "only entries about this object: \"job train\", or train alone")
-      ->check(filled("leave it out for all"));
-  group
-      .add_option("--project", options->project, "only entries about what belongs to this project")
-      ->check(filled("leave it out for all"));
-  group.add_option("--limit", options->limit, "show the newest N entries (default 1000; 0: all)")
-      ->check(whole_number(0));
+  add_filters(group, *options);
   add_format(group, options->format);
   group.footer(
       "\n  The newest entry is last. Only admins may read the audit log. It has no values of "
       "variables,\n"
       "  secrets or tokens.");
   group.callback([table, options, &group] {
-    if (!group.get_subcommands().empty()) return;  // verify has its own
+    if (!group.get_subcommands().empty()) return;  // verify sets its own action
     table.action = [options](Context& context) { return list(context, *options); };
   });
   auto* check = group.add_subcommand("verify", "check that no entry was changed or removed");

@@ -1,11 +1,11 @@
-// `lockstep config`: what a user has chosen for all their commands.
+// `lockstep config`: the settings of a user for all their commands.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "launcher/cli/base/client_settings.h"
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/verbs/people/people_verbs.h"
 
 namespace lockstep::cli {
 

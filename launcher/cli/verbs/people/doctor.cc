@@ -6,8 +6,8 @@
 #include "common/io/process.h"
 #include "common/io/programs/run_program.h"
 #include "common/wire/findings.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/verbs/people/account_checks.h"
+#include "launcher/cli/verbs/people/people_verbs.h"
 
 namespace lockstep::cli {
 
@@ -15,10 +15,10 @@ namespace {
 
 constexpr Duration kNodeTimeout = seconds(60);
 
-// Another program looks at the machine, because the launcher's side knows nothing of nodes.
+// The agent's program examines the machine, because this side knows nothing of nodes.
 Findings examine_node(const std::string& home) {
   const auto agent = io::find_program("lockstep-agent");
-  if (!agent) return {};  // said already
+  if (!agent) return {};  // reported already
   std::vector<std::string> words{*agent, "doctor", "-o", "json"};
   if (!home.empty()) words.insert(words.end(), {"--home", home});
   const auto answer = io::run_program(words, kNodeTimeout);
@@ -33,7 +33,7 @@ void append(Findings& all, Findings more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-// Where there is a local node, it is the one that is asked about.
+// If there is a local node, its agent's home is checked.
 std::string usual_agent_home(const Context& context) {
   const std::string local = context.home.node(LocalHome::node_name(0));
   return context.launcher.empty() && io::exists(local) ? local : "";

@@ -8,8 +8,8 @@
 
 #include "common/base/bytes.h"
 #include "launcher/api/json/access.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/text/targets/quota_view.h"
+#include "launcher/cli/verbs/people/people_verbs.h"
 
 namespace lockstep::cli {
 

@@ -1,4 +1,4 @@
-// Secrets of the one who asks.
+// Secrets of the calling user.
 
 #include <fmt/format.h>
 #include <termios.h>
@@ -10,8 +10,8 @@
 
 #include "common/io/file_system.h"
 #include "launcher/api/json/access.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/text/view_text.h"
+#include "launcher/cli/verbs/people/people_verbs.h"
 
 namespace lockstep::cli {
 
@@ -24,7 +24,7 @@ struct SecretOptions {
   Format format = Format::table;
 };
 
-// The terminal shows nothing of what is typed while this lives.
+// The terminal does not show what is typed while this object lives.
 class Unseen {
  public:
   Unseen() {
@@ -44,7 +44,7 @@ class Unseen {
   bool is_set_ = false;
 };
 
-// To the end, or to the end of a line where somebody types it.
+// Reads to the end; if a person types, to the end of the line.
 Result<std::string> read_value(Context& context) {
   const bool typed = ::isatty(STDIN_FILENO) == 1;
   std::optional<Unseen> unseen;
@@ -65,7 +65,7 @@ Result<std::string> read_value(Context& context) {
   return value;
 }
 
-// A file or a line ends with a newline that is nobody's secret.
+// A file or a line ends with a newline, which is not part of the secret.
 Result<std::string> value_of(Context& context, const SecretOptions& options) {
   TRY_ASSIGN(std::string value, options.file.empty()
                                     ? read_value(context)

@@ -8,10 +8,10 @@
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "launcher/api/json/access.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/local/processes.h"
 #include "launcher/cli/text/targets/quota_view.h"
 #include "launcher/cli/text/view_text.h"
+#include "launcher/cli/verbs/people/people_verbs.h"
 
 namespace lockstep::cli {
 
@@ -47,7 +47,7 @@ int change(Context& context, const ChangePrincipals& request) {
   return ask_to_change(context, request);
 }
 
-// A role of a project without one is of the default project.
+// A role in a project that names no project is for the default project.
 Result<Grant> grant_of(const UserOptions& options) {
   const auto role = role_from(options.role);
   if (!role)
@@ -61,14 +61,15 @@ Result<Grant> grant_of(const UserOptions& options) {
   return grant;
 }
 
-// "-": this user's own.
+// "-" means this user's own key.
 Result<PublicKey> key_of(Context& context, const std::string& word) {
   if (word != "-") return key_from_word(word);
   TRY_ASSIGN(const io::KeyPair keys, user_keys(context.home));
   return keys.public_key;
 }
 
-// Jobs run as the account, on nodes that have it. Most often the accounts are the same everywhere.
+// Jobs run as this account, on nodes that have it. Mostly all machines have the same accounts, so a
+// missing one is worth a note.
 void tell_of_missing_account(Context& context, const std::string& account) {
   const auto found = io::find_user(account);
   if (found || found.error().code != ErrorCode::not_found) return;
@@ -129,7 +130,7 @@ int list(Context& context, const UserOptions& options) {
 int show(Context& context, const UserOptions& options) {
   return print_users(context, options, ListUsers{options.name}, true);
 }
-// With what they may take, and take now.
+// Shows the user, with their quotas and what they use now.
 int whoami(Context& context, const UserOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -171,14 +172,14 @@ int revoke_key(Context& context, const UserOptions& options) {
   return change(context, {RevokeKey{*key}});
 }
 
-// One file takes the place of another; either is there whole.
+// Renames the file over the other one, so a whole file is there at any moment.
 Status move_key(const std::string& from, const std::string& to) {
   TRY_ASSIGN(const std::string text, io::read_file(from));
   return io::write_file_atomically(to, text, 0600);
 }
 
-// Three steps, and after each of them the key in the file works: the launcher is told the new key,
-// the file gets it, and with it the old one is revoked. Whatever was cut off, the next turn goes on
+// Three steps, and the key in the file works after each of them: the launcher gets the new key,
+// then the file, and then the old key is revoked. If a step is interrupted, the next call continues
 // with the same two keys.
 Result<std::string> rotate(Context& context) {
   const std::string file = context.home.user_key();
@@ -208,7 +209,7 @@ Result<std::string> rotate(Context& context) {
 
 int rotate_key(Context& context, const UserOptions&) {
   const auto done = rotate(context);
-  // The same command, run again, would be refused again.
+  // Running the same command again would be refused again.
   if (!done && done.error().code == ErrorCode::permission_denied)
     return fail(context.terminal, Error(done.error()).within("the key cannot be rotated"));
   if (!done)
@@ -241,7 +242,7 @@ int remove_project(Context& context, const UserOptions& options) {
 
 using Verb = int (*)(Context&, const UserOptions&);
 
-// Adds verbs of one group, which share their options.
+// Adds the verbs of a group, which share their options.
 class Group {
  public:
   Group(VerbTable table, CLI::App& app, std::shared_ptr<UserOptions> options)

@@ -1,4 +1,4 @@
-// `lockstep job diagnose`: all that is known of a job's ranks now, shown and kept with the job.
+// `lockstep job diagnose`: everything known about a job's ranks now, shown and kept with the job.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -12,13 +12,13 @@
 #include "launcher/cli/attach/short_attachments.h"
 #include "launcher/cli/attach/stack_answers.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/verbs/ranks/rank_verbs.h"
 
 namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kForStacks = seconds(120);  // a tool has 30 s for a process
+constexpr Duration kForStacks = seconds(120);  // a tool may take 30 s for each process
 constexpr Duration kToKeep = seconds(30);
 constexpr const char* kExamples = R"(
   lockstep job diagnose @last
@@ -32,7 +32,7 @@ struct DiagnoseOptions {
   Format format = Format::table;
 };
 
-// Stacks and standings of the nodes where ranks run.
+// Requests stacks and standings from the nodes where ranks run.
 void ask_ranks(Connection& connection, const DiagnoseOptions& options, Diagnosis* diagnosis) {
   const auto nodes = chosen_ranks("job diagnose", diagnosis->job, {});
   if (!nodes) {
@@ -55,7 +55,7 @@ void ask_ranks(Connection& connection, const DiagnoseOptions& options, Diagnosis
   sort_groups(&diagnosis->stacks);
 }
 
-// Of those that the caller may see.
+// Requests the clocks of nodes that the caller may see.
 void ask_clocks(Connection& connection, Diagnosis* diagnosis) {
   const auto reply = connection.ask_for<NodesReply>(ListNodes{});
   if (!reply) return;
@@ -68,7 +68,7 @@ void ask_clocks(Connection& connection, Diagnosis* diagnosis) {
           {node->second->name, {node->second->clock_ahead, *node->second->clock_uncertainty}});
 }
 
-// A file among the logs of the node of the first rank that runs, written there as the job's user.
+// Writes a file into the logs of the node of the first running rank, as the job's user.
 Status keep(Connection& connection, const JobView& job, const std::string& file,
             std::string content) {
   TRY_ASSIGN(const auto nodes, chosen_ranks("job diagnose", job, {}));

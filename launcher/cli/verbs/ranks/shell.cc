@@ -1,4 +1,4 @@
-// `lockstep job shell`: a shell, or any other program, beside a rank of a running job.
+// `lockstep job shell`: runs a shell or another program beside a rank of a running job.
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -9,9 +9,9 @@
 #include "common/base/printable.h"
 #include "launcher/cli/attach/ranks_meant.h"
 #include "launcher/cli/attach/session_loop.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/local/past_launcher.h"
 #include "launcher/cli/terminal/raw_terminal.h"
+#include "launcher/cli/verbs/ranks/rank_verbs.h"
 
 namespace lockstep::cli {
 
@@ -37,13 +37,13 @@ struct ShellOptions {
   std::string name;
   RankChoice choice;
   bool terminal = false, no_terminal = false;
-  bool main = false;  // rank 0's own streams
+  bool main = false;  // use the streams of rank 0 itself
   std::vector<std::string> command;
 };
 
 bool has_terminals() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
 
-// A shell has a terminal where there is one here, another program where it is asked for.
+// A shell gets a terminal if there is one here, another program only if asked for.
 bool wants_terminal(const ShellOptions& options) {
   if (options.no_terminal) return false;
   return options.terminal || (options.command.empty() && has_terminals());

@@ -1,4 +1,4 @@
-// `lockstep job signal`: a signal to the ranks of a running job.
+// `lockstep job signal`: sends a signal to the ranks of a running job.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 #include "common/base/printable.h"
 #include "launcher/cli/attach/short_attachments.h"
 #include "launcher/cli/attach/signal_words.h"
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/verbs/ranks/rank_verbs.h"
 
 namespace lockstep::cli {
 

@@ -1,4 +1,4 @@
-// `lockstep job stacks`: where the ranks of a running job are.
+// `lockstep job stacks`: shows what the ranks of a running job are doing.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -7,13 +7,13 @@
 
 #include "launcher/cli/attach/short_attachments.h"
 #include "launcher/cli/attach/stack_answers.h"
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/verbs/ranks/rank_verbs.h"
 
 namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kWithin = seconds(120);  // a tool has 30 s for a process
+constexpr Duration kWithin = seconds(120);  // a tool may take 30 s for each process
 constexpr const char* kExamples = R"(
   lockstep job stacks @last
   lockstep job stacks NAME --rank 3 --native

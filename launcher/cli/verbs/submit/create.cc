@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/job/pipeline.h"
+#include "common/grammar/job_name.h"
 #include "launcher/cli/base/client_settings.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/job/environment_choice.h"
 #include "launcher/cli/job/file_request.h"
 #include "launcher/cli/job/flags.h"
@@ -16,6 +16,7 @@
 #include "launcher/cli/submit/component_store.h"
 #include "launcher/cli/submit/submit_and_watch.h"
 #include "launcher/cli/text/dry_run.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 #include "launcher/files/job_file.h"
 
 namespace lockstep::cli {
@@ -55,7 +56,7 @@ Status check_rebuild(const std::string& path, const spec::JobFile& file) {
                     path + ": has no 'environment', so there is none to --rebuild");
 }
 
-// Of the flags that change what was read. All that is wrong, a line each.
+// Applies flags that change the file's values. All errors are reported, one per line.
 Status apply_options(const CreateOptions& options, ReadJobFile& read) {
   spec::Faults faults;
   const auto add = [&](const Status& status) { faults.add({}, status); };
@@ -75,7 +76,7 @@ Status apply_options(const CreateOptions& options, ReadJobFile& read) {
   return faults.status();
 }
 
-// Where no target is named, the user's default; also in steps.
+// Uses the user's default target if none is named, also in steps.
 Result<ComputeChoice> choose_compute(Context& context, spec::JobFile& file) {
   ComputeChoice target{file.spec.compute, file.compute_where};
   if (target.name.empty()) {
@@ -90,10 +91,10 @@ Result<ComputeChoice> choose_compute(Context& context, spec::JobFile& file) {
   return target;
 }
 
-// That the launcher has each target which the job or a step names.
+// Checks that the launcher has each target that the job or a step names.
 Status expect_computes(Connection& connection, const spec::JobFile& file,
                        const ComputeChoice& target) {
-  std::map<std::string, std::string> targets;  // name -> where it is named
+  std::map<std::string, std::string> targets;  // the place where each name is used
   if (!file.spec.pipeline) targets[target.name] = target.where;
   for (std::size_t i = 0; i < file.steps.size(); ++i) {
     const std::string& name = file.spec.pipeline->steps[i].spec.compute;
@@ -104,7 +105,7 @@ Status expect_computes(Connection& connection, const spec::JobFile& file,
   return {};
 }
 
-// Asks the launcher for named environments, for each name once.
+// Requests named environments from the launcher, each name once.
 class EnvironmentResolver {
  public:
   explicit EnvironmentResolver(Connection& connection) : connection_(connection) {}
@@ -140,7 +141,7 @@ snapshot::Links links_of(bool keep) {
   return keep ? snapshot::Links::keep : snapshot::Links::follow;
 }
 
-// Of the job, or of its steps, those that are alike once.
+// Notes on the job or its steps; equal notes of several steps appear once.
 spec::Notes notes_on_ranks(const spec::JobFile& file) {
   const auto notes_of = [](const JobSpec& spec, const std::optional<std::string>& code) {
     return distribution_notes(

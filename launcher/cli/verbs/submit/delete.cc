@@ -7,9 +7,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "common/grammar/job_name.h"
 #include "launcher/api/json/job.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 
 namespace lockstep::cli {
 
@@ -31,7 +32,7 @@ struct DeleteOptions {
   Format format = Format::table;
 };
 
-// Slice by slice, until nothing is left to be deleted.
+// Deletes slice by slice, until nothing is left.
 Result<JobsDeleted> delete_all(Connection& connection, DeleteJobs request) {
   JobsDeleted all;
   std::vector<JobId> names = std::move(request.jobs);
@@ -51,12 +52,12 @@ std::string counted(std::size_t count, std::string_view what = "job") {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// What goes with a job that is named: the jobs of its steps, and those that it submitted.
+// What is deleted with a named job: the jobs of its steps, and those that it submitted.
 struct Below {
   std::size_t steps = 0, children = 0;
 };
 
-// Nothing of a job that cannot be shown: deleting it says why.
+// A job that cannot be shown is left out: deleting it reports the reason.
 std::map<JobId, Below> below_of(Connection& connection, const std::vector<JobId>& names) {
   constexpr std::size_t kMostAsked = 100;
   std::map<JobId, Below> all;
@@ -86,7 +87,7 @@ std::string below_text(const std::map<JobId, Below>& below, const JobsDeleted& r
   return text.empty() ? "" : ", with " + text;
 }
 
-// Each of them is said not to be there, so nothing is left to sum up.
+// All names are reported as missing, so there is nothing to sum up.
 bool names_nothing(const JobsDeleted& result) {
   return result.jobs.empty() && !result.kept.empty() &&
          std::all_of(result.kept.begin(), result.kept.end(), [](const JobsDeleted::Kept& kept) {
@@ -94,7 +95,7 @@ bool names_nothing(const JobsDeleted& result) {
          });
 }
 
-// "no job of yours ended 5m ago or earlier".
+// A text such as "no job of yours ended 5m ago or earlier".
 std::string none_of(const DeleteOptions& options) {
   std::string text = options.all_users ? "no job has ended" : "no job of yours has ended";
   if (!options.older_than.empty())
@@ -104,7 +105,7 @@ std::string none_of(const DeleteOptions& options) {
          (options.all_users ? "" : "; an admin deletes those of others too with --all-users");
 }
 
-// "2 jobs deleted, 1 kept"; of none that had ended, that.
+// "2 jobs deleted, 1 kept"; if no job had ended, a text that says so.
 std::string summary(const DeleteOptions& options, const JobsDeleted& result,
                     const std::string& below) {
   if (result.jobs.empty() && result.kept.empty()) return none_of(options);
@@ -113,7 +114,7 @@ std::string summary(const DeleteOptions& options, const JobsDeleted& result,
   return counted(result.jobs.size()) + " deleted" + below + kept;
 }
 
-// Of many that cannot be deleted the first are reason enough.
+// If many cannot be deleted, only the first are explained.
 void say_kept(Context& context, const JobsDeleted& result) {
   constexpr std::size_t kMaxSaid = 10;
   for (std::size_t i = 0; i < std::min(result.kept.size(), kMaxSaid); ++i)
@@ -123,7 +124,7 @@ void say_kept(Context& context, const JobsDeleted& result) {
         fmt::format("and {} more are kept; -o json lists them all", result.kept.size() - kMaxSaid));
 }
 
-// Only a person at a terminal is asked; a script has said what it wants.
+// Only a person at a terminal is asked; a script's options are enough.
 bool is_confirmed(Context& context, const DeleteOptions& options) {
   if (options.yes || ::isatty(STDIN_FILENO) == 0 || !context.terminal.has_status_line())
     return true;
@@ -144,7 +145,7 @@ Error wrong_deletion(std::string what) {
   return make_error(ErrorCode::invalid_argument, "job delete: " + std::move(what));
 }
 
-// All but the names of the jobs.
+// Everything but the names of the jobs.
 Result<DeleteJobs> deletion_from(const DeleteOptions& options) {
   DeleteJobs request;
   for (const std::string& name : options.names)
@@ -163,7 +164,7 @@ Result<DeleteJobs> deletion_from(const DeleteOptions& options) {
   return request;
 }
 
-// Sets request.jobs. Those that are not there do not keep the others.
+// Sets request.jobs. Missing names do not stop the others.
 std::vector<JobsDeleted::Kept> take_names(Connection& connection,
                                           const std::vector<std::string>& names,
                                           DeleteJobs& request) {

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 
 namespace lockstep::cli {
 
@@ -11,7 +11,7 @@ namespace {
 
 using FlagRequest = ClientRequest (*)(const JobId& job);
 
-// Each by itself: one that is refused does not keep the others from it.
+// Each job separately: a refusal for one does not stop the others.
 int set_flag(Context& context, const std::string& verb, const std::vector<std::string>& names,
              FlagRequest request) {
   const auto connection = context.connect(Context::Need::launcher);

@@ -10,8 +10,8 @@
 
 #include "common/base/quoted_name.h"
 #include "common/io/file_system.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/scripts/job_suggestion.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 
 namespace lockstep::cli {
 
@@ -31,7 +31,7 @@ struct InitOptions {
   std::string script;
 };
 
-// As a name of an experiment: letters, digits, "_", "-" and ".".
+// A name for an experiment: letters, digits, "_", "-" and ".".
 std::string name_of(const std::string& directory) {
   std::error_code failed;
   std::string name = std::filesystem::canonical(directory, failed).filename();
@@ -42,7 +42,7 @@ std::string name_of(const std::string& directory) {
   return name.empty() ? "Default" : name;
 }
 
-// `lockstep init dir/train.py` means the script train.py of the folder dir.
+// `lockstep init dir/train.py` means the script train.py in the folder dir.
 void take_file_as_script(InitOptions& options) {
   std::error_code failed;
   const std::filesystem::path given = options.directory;
@@ -51,8 +51,8 @@ void take_file_as_script(InitOptions& options) {
   options.directory = given.has_parent_path() ? given.parent_path().string() : ".";
 }
 
-// The paths of the files in the folder and below it, without hidden ones, links, and what is no
-// source of the user's. What cannot be read is passed over.
+// Paths of the files in the folder and below it, without hidden files, links, and folders that hold
+// no sources of the user. What cannot be read is skipped.
 std::vector<std::string> files_below(const std::string& directory) {
   constexpr int kDeepest = 3;
   constexpr std::size_t kMost = 10'000;

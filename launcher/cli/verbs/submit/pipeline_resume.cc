@@ -21,7 +21,7 @@ std::map<std::string_view, const StepView*> by_name(const JobView& job) {
   return steps;
 }
 
-// A task of a thousand may be left: "7", or "7%4" as the array was bounded.
+// A single task of a thousand may be left: "7", or "7%4" with the array's bound.
 std::string text_of(const PipelineSpec& tasks) {
   std::string text;
   for (const PipelineStep& task : tasks.steps) text += (text.empty() ? "" : ",") + task.name;
@@ -29,7 +29,7 @@ std::string text_of(const PipelineSpec& tasks) {
   return text;
 }
 
-// The tasks that did not complete, without their checkpoints: "3,7%4" of "0-9%4".
+// The tasks that did not complete, not yet with their checkpoints: "3,7%4" of "0-9%4".
 Result<PipelineSpec> tasks_to_resume(const JobView& array) {
   PipelineSpec tasks = *array.spec.pipeline;
   const auto steps = by_name(array);

@@ -1,29 +1,30 @@
-// A job that ended, submitted anew: the same in all but its name, from where its checkpoint is. Of
+// Submits a job that ended again: the same except for its name, continuing from its checkpoint. For
 // a pipeline, each step that did not complete.
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
+#include "common/grammar/job_name.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/job/file_request.h"
 #include "launcher/cli/submit/submit_and_watch.h"
 #include "launcher/cli/verbs/submit/pipeline_resume.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 
 namespace lockstep::cli {
 namespace {
 
 struct ResumeOptions {
   std::string name;
-  std::string new_name;  // "" = a generated one
+  std::string new_name;  // "": generated
   bool stream = false;
   bool quiet = false;
-  bool wait_anyway = false;  // in vain
+  bool wait_anyway = false;  // wait even if that is in vain
   Format format = Format::table;
 };
 
-// Others are not shown the values of its variables: what they would submit is another job.
+// Other users do not see the values of its variables, so they would submit a different job.
 Status check_owner(Connection& connection, const JobSpec& spec) {
   TRY_ASSIGN(const UsersReply me, connection.ask_for<UsersReply>(WhoAmI{}));
   if (!me.users.empty() && me.users.front().name == spec.submitter) return {};

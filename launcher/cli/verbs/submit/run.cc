@@ -4,27 +4,18 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/targets/compute.h"
-#include "common/io/clock.h"
-#include "launcher/api/json/job.h"
 #include "launcher/cli/attach/rank_zero_terminal.h"
 #include "launcher/cli/base/client_settings.h"
-#include "launcher/cli/base/verb_table.h"
-#include "launcher/cli/follow/follower.h"
-#include "launcher/cli/follow/pipeline_follower.h"
 #include "launcher/cli/job/environment_choice.h"
 #include "launcher/cli/job/file_request.h"
 #include "launcher/cli/job/flags.h"
 #include "launcher/cli/job/left_behind.h"
 #include "launcher/cli/job/run_spec.h"
-#include "launcher/cli/local/node_restarter.h"
-#include "launcher/cli/local/past_launcher.h"
 #include "launcher/cli/sbatch/batch_script.h"
 #include "launcher/cli/scripts/distribution_notes.h"
 #include "launcher/cli/submit/run_job.h"
 #include "launcher/cli/submit/submit_and_watch.h"
-#include "launcher/cli/text/not_kept_text.h"
-#include "launcher/cli/text/view_text.h"
-#include "launcher/cli/transfer/download.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 
 namespace lockstep::cli {
 
@@ -56,7 +47,7 @@ Exit codes: that of the first rank that failed; 124 timed out; 125 Lockstep fail
 2 the command line is wrong.)";
 
 void say_what_is_left_behind(Context& context, const JobSpec& spec, bool has_environment) {
-  // On other nodes than this one, nobody expects this shell's environment.
+  // On other nodes than this one, nobody expects the environment of this shell.
   if (context.launcher.empty() && !has_environment)
     if (const auto note = python_left_behind(spec, Shell::ours()); !note.empty())
       context.terminal.print_line(note);
@@ -64,7 +55,7 @@ void say_what_is_left_behind(Context& context, const JobSpec& spec, bool has_env
   if (spec.terminal == TerminalKind::none && !note.empty()) context.terminal.print_line(note);
 }
 
-// Of what the job will be, before anything is sent.
+// Shows notes about the job before anything is sent.
 void say_what_to_know(Context& context, const RunArguments& arguments, const JobSpec& spec,
                       bool has_environment) {
   say_what_is_left_behind(context, spec, has_environment);
@@ -73,7 +64,7 @@ void say_what_to_know(Context& context, const RunArguments& arguments, const Job
     context.terminal.print_line(note);
 }
 
-// The options of a Slurm script, and the script as the command.
+// Reads the options in a Slurm script, and makes the script the command.
 Result<RunArguments> with_script(Context& context, RunArguments arguments) {
   if (arguments.sbatch.empty()) return arguments;
   TRY_ASSIGN(const std::string text, spec::read_text_file(arguments.sbatch));
@@ -124,136 +115,7 @@ int run(Context& context, const RunArguments& given) {
                           [&](const Error& error) { refused(error, kExitLockstepFailed); });
 }
 
-}  // namespace
-
-int print_created(Context& context, Connection& connection, const JobId& job, Format format,
-                  int otherwise) {
-  if (format == Format::table) {
-    context.terminal.out(job.value + "\n");
-    return 0;
-  }
-  const auto reply = connection.ask_for<JobReply>(ShowJob{job});
-  if (!reply) return fail(context.terminal, reply.error(), otherwise);
-  return print(context, format, api::to_json(reply->job), "");
-}
-
-namespace {
-
-// The name of a job that was over at once is said nowhere else.
-void say_how_it_ended(Context& context, const JobView& job, bool quiet) {
-  if (job.status != JobStatus::completed) {
-    context.terminal.err(failure_report(job));
-  } else if (!quiet) {
-    context.terminal.print_line(fmt::format("{}: Completed after {}", job.spec.name,
-                                            format_duration(job.ended - job.submitted)));
-  }
-}
-
-int finished(Context& context, Connection& connection, const FollowEnd& end,
-             const WatchOptions& options) {
-  const JobView& job = *end.job;
-  DownloadRequest everything;
-  everything.all_named = everything.checkpoint = true;
-  if (!job.attempts.empty())
-    for (const auto& problem : output_problems(job.attempts.back(), everything))
-      context.terminal.print_line(in_one_line(problem));
-  for (const auto& warning : api::unwritten_outputs(job)) context.terminal.print_line(warning);
-  if (const std::string lost = not_kept_text(job); !lost.empty())
-    context.terminal.print_line("not kept: " + lost);
-  if (const std::string lost = lost_logs_text(job); !lost.empty())
-    context.terminal.print_line(lost);
-  const bool left_in_vain = end.in_vain && job.status == JobStatus::canceled;
-  if (!left_in_vain) say_how_it_ended(context, job, options.quiet);
-  if (options.format != Format::table) {
-    const auto reply = connection.ask_for<JobReply>(ShowJob{JobId(job.spec.name)});
-    print(context, options.format, api::to_json(reply ? reply->job : job), "");
-  }
-  if (left_in_vain) return kExitFailure;
-  if (end.interrupted) return kExitInterrupted;
-  const int code = exit_code_of(job);
-  return code == 0 && context.terminal.lost_output() ? kExitLockstepFailed : code;
-}
-
-int output_lost(Context& context, const JobId& job) {
-  const auto& lost = context.terminal.lost_output();
-  const bool closed = !lost || lost->closed;
-  context.terminal.print_line(
-      fmt::format("the output of this command {}; the job continues. See: lockstep job show {}",
-                  closed ? "was closed" : "cannot be written", job.value));
-  return closed ? kExitOutputClosed : kExitLockstepFailed;
-}
-
-std::string how_we_left(const std::string& name, FollowEnd::Cancel cancel) {
-  switch (cancel) {
-    case FollowEnd::Cancel::not_asked:
-      return fmt::format(
-          "stopped following {0}; the job continues. To follow it again: lockstep job stream {0}",
-          name);
-    case FollowEnd::Cancel::unanswered:
-      return fmt::format(
-          "stopped following {0}; the launcher has not confirmed that it cancels the job. Check "
-          "with: lockstep job show {0}; cancel again with: lockstep job cancel {0}",
-          name);
-    case FollowEnd::Cancel::agreed:
-      return fmt::format(
-          "stopped following {0}; the job is still being canceled. Check with: lockstep job show "
-          "{0}",
-          name);
-  }
-  return "";
-}
-
-}  // namespace
-
-int watch_to_end(Context& context, Connection& connection, const JobId& job,
-                 const WatchOptions& options) {
-  int world_size = options.world_size;
-  bool is_pipeline = false;
-  if (world_size == 0) {
-    const auto known = connection.ask_for<JobReply>(ShowJob{job});
-    if (!known) return fail(context.terminal, known.error(), kExitLockstepFailed);
-    world_size = known->job.spec.world_size();
-    is_pipeline = known->job.spec.is_pipeline();
-  }
-  FollowOptions follow;
-  follow.how_to_start = [&context] { return how_to_start(context.home); };
-  follow.job = job;
-  follow.cancel_on_interrupt = options.cancel_on_interrupt;
-  follow.show_state = !options.quiet;
-  follow.single_log = world_size == 1;
-  follow.raw = options.raw;
-  follow.leave_in_vain = options.leave_in_vain;
-  if (options.select) options.select(follow);
-  if ((options.quiet || !options.environment_log) && !follow.filter.stream)
-    follow.filter.ranks_only = true;
-  follow.all_to_stderr = options.format != Format::table;
-  LocalNodeRestarter restarter(context.home, context.terminal);
-  if (context.launcher.empty())
-    follow.keep_nodes = [&restarter] { restarter.check(io::SystemClock().now()); };
-  hold_interrupts(true);
-  const auto find_endpoint = [&context] { return context.find_endpoint(); };
-  const auto end = is_pipeline
-                       ? PipelineFollower(connection, context.terminal, find_endpoint, follow).run()
-                       : Follower(connection, context.terminal, find_endpoint, follow).run();
-  if (!end) return fail(context.terminal, end.error(), kExitLockstepFailed);
-  switch (end->how) {
-    case FollowEnd::How::finished:
-      if (options.before_report) options.before_report();
-      return finished(context, connection, *end, options);
-    case FollowEnd::How::detached:
-      context.terminal.print_line(how_we_left(job.value, end->cancel));
-      return kExitInterrupted;
-    case FollowEnd::How::hung_up:
-      context.terminal.print_line(how_we_left(job.value, end->cancel));
-      return kExitHungUp;
-    case FollowEnd::How::output_closed: return output_lost(context, job);
-  }
-  return kExitLockstepFailed;
-}
-
-namespace {
-
-// Which nodes may run the job.
+// The nodes that may run the job.
 void add_placement_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_option("--instance-type", arguments.instance_type,
                   "run on a target with this size, if no target is named")
@@ -271,7 +133,7 @@ void add_placement_options(CLI::App& verb, RunArguments& arguments) {
       ->check(filled("`lockstep node list` shows the names"));
 }
 
-// What is looked for while ranks run, and after one has crashed.
+// What is watched while ranks run, and done after one has crashed.
 void add_trouble_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_option("--hang-after", arguments.hang_after,
                   "look for what ranks wait for when none has made progress for this time (default "
@@ -316,6 +178,134 @@ void add_environment_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_flag("--rebuild", arguments.rebuild, "solve and build the environment again");
 }
 
+// How many ranks run, how they find each other, and which program they run.
+void add_rank_options(CLI::App& verb, RunArguments& arguments) {
+  verb.add_option("-N,--nodes", arguments.nodes, "nodes (default 1)")
+      ->check(whole_number(1, kMaxNodesPerJob));
+  verb.add_option("-n,--ranks-per-node", arguments.ranks,
+                  "ranks (processes) on each node (default 1); in Slurm, -n is the number of all "
+                  "ranks of a job")
+      ->check(whole_number(1, kMaxRanksPerNode));
+  verb.add_option("--distribution", arguments.distribution,
+                  "what the ranks are told of each other (default none)")
+      ->type_name("mpi|pytorch|tensorflow|ray|none");
+  verb.add_option("--code", arguments.code,
+                  "source directory to upload, or one file (default: the current directory)")
+      ->check(filled("leave it out to take the current directory"));
+}
+
+// The variables of the ranks.
+void add_variable_options(CLI::App& verb, RunArguments& arguments) {
+  verb.add_option("-e,--env", arguments.env,
+                  "NAME to pass on its value in this shell, or NAME=VALUE, which `ps` shows to "
+                  "every user of this machine; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb.add_option("--env-file", arguments.env_files,
+                  "read variables from this file, in docker's format: one NAME=VALUE or NAME per "
+                  "line; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(filled("name the file"));
+  verb.add_option("--secret", arguments.secrets,
+                  "SECRET or VARIABLE=SECRET: set a variable to one of your secrets, see "
+                  "`lockstep secret`; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(filled("`lockstep secret list` shows the names"));
+}
+
+// When the job may start, how often it runs, and for how long.
+void add_time_options(CLI::App& verb, RunArguments& arguments) {
+  verb.add_option("--timeout", arguments.timeout,
+                  "end the job after this time: 90, 90s, 5m, 2h, 1d")
+      ->check(filled("leave it out to set no limit"));
+  verb.add_option("--priority", arguments.priority,
+                  "low, medium (default) or high: which of the jobs that wait go first")
+      ->check(priority_word());
+  verb.add_option("--after", arguments.after,
+                  "start only when this job has completed; NAME:ended: when it has ended in any "
+                  "way; may be repeated, or several names separated by commas")
+      ->expected(1)
+      ->delimiter(',')
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(job_name("name the job; `lockstep job list` shows all"));
+  verb.add_option("--array", arguments.array,
+                  "run the command once for each index: 0-19, 1,3,7, 0-100:5; 0-19%4 runs at most "
+                  "4 at a time. Each reads $LOCKSTEP_ARRAY_INDEX")
+      ->check(filled("write the indices, such as 0-19"));
+  verb.add_option("--begin", arguments.begin,
+                  "start only then: a time from now (90s, 5m, 2h), or 2026-11-26T18:00:00Z")
+      ->check(filled("leave it out to start as soon as nodes are free"));
+}
+
+// The part of each node that the job holds.
+void add_size_options(CLI::App& verb, RunArguments& arguments) {
+  verb.add_option("--cpus", arguments.cpus, "cpus on each node (default: all of the node)")
+      ->check(whole_number(1));
+  verb.add_option("--memory", arguments.memory, "memory on each node, e.g. 4g (default: all)")
+      ->check(filled("leave it out to hold all"));
+  verb.add_option("--gpus", arguments.gpus, "GPUs on each node, 0 for none (default: all)")
+      ->check(whole_number(0));
+}
+
+// The most that a rank or a node may use.
+void add_limit_options(CLI::App& verb, RunArguments& arguments) {
+  verb.add_option("--pids-limit", arguments.pids_limit,
+                  "processes and threads that each rank may have (default: 4096)")
+      ->check(whole_number(kLeastPidsLimit, kMostPidsLimit));
+  verb.add_flag("--require-limits", arguments.require_limits,
+                "run only where the job's limits of memory and processes can be enforced");
+  verb.add_option("--log-limit", arguments.log_limit,
+                  "how much of the ranks' output on each node is kept (default: 16g)")
+      ->check(filled("leave it out to keep 16g"));
+  verb.add_option(
+          "--disk-limit", arguments.disk_limit,
+          "end the job when its folders on a node hold more than this (default: the node's limit)")
+      ->check(filled("leave it out for what the node allows"));
+}
+
+// Files that attempts and jobs leave for later ones, and when another attempt follows.
+void add_attempt_options(CLI::App& verb, RunArguments& arguments) {
+  verb.add_option("--keep", arguments.keep,
+                  "also keep these files of the working directory, not only outputs/: '*.pt', "
+                  "checkpoints/, /a/b.csv, as in .gitignore; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(filled("name the files, such as '*.pt' or checkpoints/"));
+  verb.add_option("--from-checkpoint-of", arguments.from_checkpoint_of,
+                  "start with the newest checkpoint of this job in $LOCKSTEP_CHECKPOINT_DIR")
+      ->check(job_name("name the job; `lockstep job list` shows all"));
+  verb.add_option("--retry", arguments.retry, "further attempts, 0 for none (default: 3)")
+      ->check(whole_number(0, kMaxRetries));
+  verb.add_option(
+          "--retry-on", arguments.retry_on,
+          "which failures to retry, separated by commas: infrastructure (the default), node_lost, "
+          "runner_lost, out_of_memory, signal, timeout, exit_code, exit codes, never")
+      ->check(filled("leave it out to retry only infrastructure failures"));
+}
+
+// What this command prints, and when it returns.
+void add_output_options(CLI::App& verb, RunArguments& arguments) {
+  verb.add_flag("-d,--detach", arguments.detach,
+                "return at once; print the job's name, or its record with -o");
+  add_format(verb, arguments.format, "print the job's record at the end: json or yaml",
+             &arguments.outputs);
+  verb.add_flag("-q,--quiet", arguments.quiet, "show only the job's output, and failures");
+  add_raw(verb, arguments.raw);
+}
+
+// The terminal or input that rank 0 has. Callbacks of the flags share `arguments`.
+void add_terminal_options(CLI::App& verb, const std::shared_ptr<RunArguments>& arguments) {
+  auto* pty = verb.add_flag_callback(
+      "--pty", [arguments] { arguments->terminal = TerminalKind::pty; },
+      "rank 0 has this terminal; other ranks' output is in `job logs`");
+  verb.add_flag_callback(
+          "--stdin", [arguments] { arguments->terminal = TerminalKind::input; },
+          "rank 0 reads this command's standard input")
+      ->excludes(pty);
+}
+
 }  // namespace
 
 void add_run_verb(VerbTable table) {
@@ -324,110 +314,23 @@ void add_run_verb(VerbTable table) {
       table.add("run", "run [OPTIONS] -- COMMAND...: run a command as a job, and wait for its end");
   if (verb == nullptr) return;
   verb->footer(kRunExamples);
-  verb->add_option("-N,--nodes", arguments->nodes, "nodes (default 1)")
-      ->check(whole_number(1, kMaxNodesPerJob));
-  verb->add_option("-n,--ranks-per-node", arguments->ranks,
-                   "ranks (processes) on each node (default 1); in Slurm, -n is the number of all "
-                   "ranks of a job")
-      ->check(whole_number(1, kMaxRanksPerNode));
-  verb->add_option("--distribution", arguments->distribution,
-                   "what the ranks are told of each other (default none)")
-      ->type_name("mpi|pytorch|tensorflow|ray|none");
-  verb->add_option("--code", arguments->code,
-                   "source directory to upload, or one file (default: the current directory)")
-      ->check(filled("leave it out to take the current directory"));
-  verb->add_option("-e,--env", arguments->env,
-                   "NAME to pass on its value in this shell, or NAME=VALUE, which `ps` shows to "
-                   "every user of this machine; may be repeated")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb->add_option("--env-file", arguments->env_files,
-                   "read variables from this file, in docker's format: one NAME=VALUE or NAME per "
-                   "line; may be repeated")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->check(filled("name the file"));
-  verb->add_option("--secret", arguments->secrets,
-                   "SECRET or VARIABLE=SECRET: set a variable to one of your secrets, see "
-                   "`lockstep secret`; may be repeated")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->check(filled("`lockstep secret list` shows the names"));
+  // `--help` lists the options in this order.
+  add_rank_options(*verb, *arguments);
+  add_variable_options(*verb, *arguments);
   verb->add_option("--project", arguments->project, "the job's project (default: default)")
       ->check(filled("leave it out for the project default"));
   add_job_flags(*verb, *arguments);
   verb->add_option("--name", arguments->name, "the job's name (default: a generated one)")
       ->check(filled("leave it out to get a generated name"));
-  verb->add_option("--timeout", arguments->timeout,
-                   "end the job after this time: 90, 90s, 5m, 2h, 1d")
-      ->check(filled("leave it out to set no limit"));
-  verb->add_option("--priority", arguments->priority,
-                   "low, medium (default) or high: which of the jobs that wait go first")
-      ->check(priority_word());
-  verb->add_option("--after", arguments->after,
-                   "start only when this job has completed; NAME:ended: when it has ended in any "
-                   "way; may be repeated, or several names separated by commas")
-      ->expected(1)
-      ->delimiter(',')
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->check(job_name("name the job; `lockstep job list` shows all"));
-  verb->add_option("--array", arguments->array,
-                   "run the command once for each index: 0-19, 1,3,7, 0-100:5; 0-19%4 runs at most "
-                   "4 at a time. Each reads $LOCKSTEP_ARRAY_INDEX")
-      ->check(filled("write the indices, such as 0-19"));
-  verb->add_option("--begin", arguments->begin,
-                   "start only then: a time from now (90s, 5m, 2h), or 2026-11-26T18:00:00Z")
-      ->check(filled("leave it out to start as soon as nodes are free"));
-  verb->add_option("--cpus", arguments->cpus, "cpus on each node (default: all of the node)")
-      ->check(whole_number(1));
-  verb->add_option("--memory", arguments->memory, "memory on each node, e.g. 4g (default: all)")
-      ->check(filled("leave it out to hold all"));
-  verb->add_option("--gpus", arguments->gpus, "GPUs on each node, 0 for none (default: all)")
-      ->check(whole_number(0));
+  add_time_options(*verb, *arguments);
+  add_size_options(*verb, *arguments);
   add_placement_options(*verb, *arguments);
-  verb->add_option("--pids-limit", arguments->pids_limit,
-                   "processes and threads that each rank may have (default: 4096)")
-      ->check(whole_number(kLeastPidsLimit, kMostPidsLimit));
-  verb->add_flag("--require-limits", arguments->require_limits,
-                 "run only where the job's limits of memory and processes can be enforced");
-  verb->add_option("--log-limit", arguments->log_limit,
-                   "how much of the ranks' output on each node is kept (default: 16g)")
-      ->check(filled("leave it out to keep 16g"));
-  verb->add_option(
-          "--disk-limit", arguments->disk_limit,
-          "end the job when its folders on a node hold more than this (default: the node's limit)")
-      ->check(filled("leave it out for what the node allows"));
-  verb->add_option("--keep", arguments->keep,
-                   "also keep these files of the working directory, not only outputs/: '*.pt', "
-                   "checkpoints/, /a/b.csv, as in .gitignore; may be repeated")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->check(filled("name the files, such as '*.pt' or checkpoints/"));
-  verb->add_option("--from-checkpoint-of", arguments->from_checkpoint_of,
-                   "start with the newest checkpoint of this job in $LOCKSTEP_CHECKPOINT_DIR")
-      ->check(job_name("name the job; `lockstep job list` shows all"));
-  verb->add_option("--retry", arguments->retry, "further attempts, 0 for none (default: 3)")
-      ->check(whole_number(0, kMaxRetries));
-  verb->add_option(
-          "--retry-on", arguments->retry_on,
-          "which failures to retry, separated by commas: infrastructure (the default), node_lost, "
-          "runner_lost, out_of_memory, signal, timeout, exit_code, exit codes, never")
-      ->check(filled("leave it out to retry only infrastructure failures"));
+  add_limit_options(*verb, *arguments);
+  add_attempt_options(*verb, *arguments);
   add_trouble_options(*verb, *arguments);
   add_environment_options(*verb, *arguments);
-  verb->add_flag("-d,--detach", arguments->detach,
-                 "return at once; print the job's name, or its record with -o");
-  add_format(*verb, arguments->format, "print the job's record at the end: json or yaml",
-             &arguments->outputs);
-  verb->add_flag("-q,--quiet", arguments->quiet, "show only the job's output, and failures");
-  add_raw(*verb, arguments->raw);
-  auto* pty = verb->add_flag_callback(
-      "--pty", [arguments] { arguments->terminal = TerminalKind::pty; },
-      "rank 0 has this terminal; other ranks' output is in `job logs`");
-  verb->add_flag_callback(
-          "--stdin", [arguments] { arguments->terminal = TerminalKind::input; },
-          "rank 0 reads this command's standard input")
-      ->excludes(pty);
+  add_output_options(*verb, *arguments);
+  add_terminal_options(*verb, arguments);
   verb->add_option(
           "--binding", arguments->binding,
           "which of the job's cpus each rank may use: auto (default: a share), none (all), "

@@ -5,8 +5,8 @@
 #include "common/base/quoted_name.h"
 #include "common/io/file_system.h"
 #include "common/snapshot/capture/capture.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/transfer/capture_lines.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 
 namespace lockstep::cli {
 

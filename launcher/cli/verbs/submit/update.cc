@@ -1,11 +1,11 @@
-// Changing a job that was submitted: its texts and tags, and the priority of one that waits.
+// Changes a submitted job: its texts and tags, and the priority of a waiting one.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/job/job_changes.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 
 namespace lockstep::cli {
 
@@ -29,7 +29,7 @@ int ask(Context& context, Connection& connection, const ClientRequest& request) 
   return 0;
 }
 
-// Each by itself: one that cannot be changed does not keep the others from it.
+// Each job separately: a failure for one does not stop the others.
 int update(Context& context, const UpdateOptions& options) {
   auto changes = read_job_changes(options.set, options.remove);
   if (!changes) return fail(context.terminal, changes.error(), kExitUsage);

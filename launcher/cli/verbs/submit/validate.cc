@@ -1,4 +1,4 @@
-// Whether a job file could be submitted. Nothing is submitted, captured or uploaded.
+// Checks whether a job file could be submitted. Nothing is submitted, captured or uploaded.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -6,10 +6,10 @@
 
 #include "launcher/api/json/job.h"
 #include "launcher/cli/base/client_settings.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/job/file_request.h"
 #include "launcher/cli/job/flags.h"
 #include "launcher/cli/submit/component_store.h"
+#include "launcher/cli/verbs/submit/submit_verbs.h"
 #include "launcher/files/job_file.h"
 
 namespace lockstep::cli {

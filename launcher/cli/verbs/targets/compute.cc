@@ -8,11 +8,11 @@
 #include "common/io/clock.h"
 #include "launcher/api/json/cluster.h"
 #include "launcher/api/json/compute.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/targets/compute_attach.h"
 #include "launcher/cli/targets/compute_options.h"
 #include "launcher/cli/text/targets/compute_view.h"
 #include "launcher/cli/text/view_text.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 #include "launcher/files/targets/instance_reader.h"
 
 namespace lockstep::cli {
@@ -56,7 +56,8 @@ int show_one(Context& context, const ComputeOptions& options, const ComputeView&
                compute_text(compute, io::SystemClock().now()));
 }
 
-// Waits, and shows the target as it is then. A table does not repeat what was said of failures.
+// Waits, and shows the target's state after that. A table does not repeat failures that were
+// reported.
 int wait_and_show(Context& context, Connection& connection, const ComputeOptions& options,
                   const ComputeView& begun, const MachineProgress::Goals& goals) {
   const int code = wait_until_joined(context, connection, begun, goals, options.wait);
@@ -67,20 +68,20 @@ int wait_and_show(Context& context, Connection& connection, const ComputeOptions
   return code;
 }
 
-// Before anything is asked for. nullopt: the options are good.
+// Checked before any request. nullopt: the options are good.
 std::optional<int> refuse(Context& context, const ComputeOptions& options) {
   const auto timeout = timeout_of(options.wait);
   if (timeout) return std::nullopt;
   return fail(context.terminal, timeout.error(), kExitUsage);
 }
 
-// A --set may have replaced what the file says.
+// A --set may have replaced the file's value, so the error says where the value comes from.
 int fail_with_place(Context& context, const ComputeOptions& options, const Error& error) {
   const bool is_of_file = !options.file.empty() && options.overrides.empty();
   return fail(context.terminal, is_of_file ? spec::with_place_in(options.file, error) : error);
 }
 
-// The launcher asks the provider first, which may take longer than other requests.
+// The launcher asks the provider first, so this may take longer than other requests.
 Result<ComputesReply> ask_with_check(Context& context, Connection& connection,
                                      const ComputeSpec& spec, const ClientRequest& request) {
   constexpr Duration kLongest = seconds(60), kRepeatAfter = seconds(15);
@@ -128,7 +129,7 @@ int show(Context& context, const ComputeOptions& options) {
   return show_one(context, options, reply->computes.front());
 }
 
-// Texts change at once.
+// Texts change at once, without machines.
 bool changes_machines(const ComputeOptions& options) {
   const bool has_texts = options.description || options.location || !options.tags.empty() ||
                          !options.overrides.empty();
@@ -163,7 +164,7 @@ int attach(Context& context, const ComputeOptions& options) {
   if (const auto refused = refuse(context, options)) return *refused;
   const auto spec = spec_to_create("attach", options);
   if (!spec) return fail_with_all(context.terminal, spec.error());
-  // As az attaches a Kubernetes cluster.
+  // az attaches a Kubernetes cluster this way.
   if (spec->source == NodeSource::kubernetes) return create_target(context, options, *spec);
   if (spec->hosts.empty())
     return fail(context.terminal,

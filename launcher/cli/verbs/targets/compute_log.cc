@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "common/domain/targets/compute.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/terminal/output.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 
 namespace lockstep::cli {
 
@@ -13,7 +13,7 @@ namespace {
 
 struct ComputeLogOptions {
   std::string name;
-  int tail = 0;  // 0: as many as the launcher sends
+  int tail = 0;  // 0: as many lines as the launcher sends
 };
 
 int print_compute_log(Context& context, const ComputeLogOptions& options) {

@@ -8,9 +8,9 @@
 #include <cstdlib>
 
 #include "common/io/file_system.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/targets/compute_options.h"
 #include "launcher/cli/targets/ssh_words.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 #include "launcher/files/targets/ssh_host.h"
 
 namespace lockstep::cli {
@@ -32,7 +32,7 @@ std::string in_home(const std::string& path) {
   return path.starts_with("~/") && home != nullptr ? home + path.substr(1) : path;
 }
 
-// The key of a host lies on the launcher's machine, which need not be this one.
+// The key file is on the launcher's machine, which may be another one.
 std::string key_for(Context& context, const SshHost& host, const ConnectOptions& options) {
   if (!options.key.empty()) return spec::absolute_key(options.key);
   if (host.key.empty() || io::exists(in_home(host.key))) return host.key;
@@ -43,7 +43,8 @@ std::string key_for(Context& context, const SshHost& host, const ConnectOptions&
   return "";
 }
 
-// The keys that the launcher saw when it attached the hosts, if it is on this machine and ours.
+// The host keys that the launcher saw when it attached the hosts, if it runs on this machine as
+// this user.
 std::string keys_of_hosts(const Context& context, const std::string& target) {
   const std::string file = context.home.launcher() + "/compute/" + target + "/known_hosts";
   return ::access(file.c_str(), R_OK) == 0 ? file : "";
@@ -67,7 +68,7 @@ int connect(Context& context, const ConnectOptions& options,
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   context.terminal.clear_status();
-  ::signal(SIGPIPE, SIG_DFL);  // ssh's children inherit what is ignored
+  ::signal(SIGPIPE, SIG_DFL);  // ssh's children would inherit ignored signals
   ::execvp(argv[0], argv.data());
   return fail(context.terminal, errno == ENOENT
                                     ? make_error(ErrorCode::not_found,

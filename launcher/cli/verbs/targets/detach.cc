@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/targets/compute_options.h"
 #include "launcher/cli/text/targets/machine_progress.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 
 namespace lockstep::cli {
 

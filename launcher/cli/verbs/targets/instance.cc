@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/targets/compute_options.h"
 #include "launcher/cli/text/targets/compute_machines.h"
 #include "launcher/cli/text/targets/machine_progress.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 
 namespace lockstep::cli {
 namespace {
@@ -25,7 +25,7 @@ Result<ComputesReply> ask(Connection& connection, InstanceVerb verb,
   return make_error(ErrorCode::internal, "unknown verb");
 }
 
-// Until the machines of `begun` that leave are gone, or those that stay have joined.
+// Waits until the machines of `begun` that leave are gone, or the others have joined.
 int wait_for(Context& context, Connection& connection, const ComputeView& begun,
              MachineProgress::Goal goal, Duration timeout) {
   MachineProgress::Goals goals;
@@ -41,7 +41,7 @@ int wait_for_instance(Context& context, Connection& connection, InstanceVerb ver
   using Goal = MachineProgress::Goal;
   const int code = wait_for(context, connection, begun, Goal::gone, timeout);
   if (code != 0 || verb == InstanceVerb::stop) return code;
-  // The machine that takes the place of the old one has a name now.
+  // The machine that replaces the old one has a name now.
   const auto now = connection.ask_for<ComputesReply>(ListComputes{begun.spec.name});
   if (!now) return fail(context.terminal, now.error());
   return wait_for(context, connection, now->computes.front(), Goal::joined, timeout);

@@ -4,9 +4,9 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/cluster.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/text/fabric_view.h"
 #include "launcher/cli/text/view_text.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 
 namespace lockstep::cli {
 
@@ -16,7 +16,7 @@ constexpr const char* kMaxValidForText = "30d";
 
 struct NodeOptions {
   std::string name;
-  std::vector<std::string> names;   // approve
+  std::vector<std::string> names;   // for approve
   std::vector<std::string> labels;  // KEY=VALUE, or KEY- to remove it
   std::string reason;
   std::string valid_for = "60m";
@@ -37,7 +37,7 @@ int list(Context& context, const NodeOptions& options) {
   return print(context, options.format, api::to_json(reply->nodes), node_table(reply->nodes));
 }
 
-// "" if the launcher does not say it.
+// "" if the launcher does not report it.
 std::string launcher_version(Connection& connection) {
   const auto reply = connection.ask_for<StatusReply>(GetStatus{});
   return reply ? reply->status.version : "";
@@ -64,7 +64,7 @@ int show(Context& context, const NodeOptions& options) {
   return print(context, options.format, api::to_json(node), shown(**connection, options, node));
 }
 
-// The token is a secret: it goes to standard output, for a file that the agent reads.
+// The token is a secret, so it goes to standard output only, for a file that the agent reads.
 int token(Context& context, const NodeOptions& options) {
   const Duration valid_for = parse_duration(options.valid_for);
   if (valid_for <= Duration::zero() || valid_for > kMaxTokenValidFor)
@@ -85,7 +85,7 @@ int token(Context& context, const NodeOptions& options) {
   return print(context, options.format, api::to_json(*reply, options.uses), reply->token + "\n");
 }
 
-// "valid", or why no node can join with it any more.
+// "valid", or why no node can join with the token any more.
 std::string state_of(const TokenView& token, Instant now) {
   if (token.expires <= now) return "expired";
   if (token.used >= token.uses) return "used up";
@@ -134,7 +134,7 @@ int resume(Context& context, const NodeOptions& options) {
   return set_drain(context, options, false);
 }
 
-// Each by itself: one that cannot be approved does not keep the others waiting.
+// Each node separately: a failure for one does not stop the others.
 int approve(Context& context, const NodeOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -149,7 +149,7 @@ int approve(Context& context, const NodeOptions& options) {
   return code;
 }
 
-// As for kubectl: KEY=VALUE sets a label, KEY- removes it.
+// As in kubectl: KEY=VALUE sets a label, KEY- removes it.
 Result<LabelNode> labels_of(const NodeOptions& options) {
   LabelNode request;
   request.name_or_id = options.name;
@@ -197,37 +197,58 @@ int remove(Context& context, const NodeOptions& options) {
 
 using Verb = int (*)(Context&, const NodeOptions&);
 
-}  // namespace
+// The group, and the options that all its verbs share.
+struct NodeVerbs {
+  VerbTable table;
+  CLI::App& group;
+  std::shared_ptr<NodeOptions> options = std::make_shared<NodeOptions>();
 
-void add_node_verbs(VerbTable table) {
-  CLI::App* const added = table.add("node", "show, add, drain and remove nodes");
-  if (added == nullptr) return;
-  CLI::App& group = *added;
-  const auto options = std::make_shared<NodeOptions>();
-  group.require_subcommand(1);
-  const auto add = [&](const char* name, const char* what, Verb work) {
-    auto* verb = group.add_subcommand(name, what);
-    verb->callback([table, options, work] {
+  void perform(CLI::App& verb, Verb work) const {
+    verb.callback([table = table, options = options, work] {
       table.action = [options, work](Context& context) { return work(context, *options); };
     });
+  }
+  CLI::App* add(const char* name, const char* what, Verb work) const {
+    auto* verb = group.add_subcommand(name, what);
+    perform(*verb, work);
     return verb;
-  };
-  const auto named = [&](CLI::App* verb) {
+  }
+  // Adds a verb that takes the name of one node.
+  CLI::App* add_named(const char* name, const char* what, Verb work) const {
+    auto* verb = add(name, what, work);
     verb->add_option("NAME", options->name, "the node's name or id")
         ->required()
         ->check(filled("`lockstep node list` shows the names"));
     return verb;
-  };
-  add_format(*add("list", "all nodes", list), options->format);
-  auto* show_verb = named(add("show", "show one node in full", show));
-  show_verb->add_flag("--history", options->history,
+  }
+};
+
+void add_show(const NodeVerbs& verbs) {
+  auto* show_verb = verbs.add_named("show", "show one node in full", show);
+  show_verb->add_flag("--history", verbs.options->history,
                       "also when it joined, was lost, came back, was drained, …");
-  show_verb->add_flag("--fabric", options->fabric,
+  show_verb->add_flag("--fabric", verbs.options->fabric,
                       "its interfaces, RDMA ports and GPUs, and the settings of ranks that follow");
-  add_format(*show_verb, options->format);
-  auto* token_verb = add("token", "print a token that lets a node join", token);
-  token_verb->callback([table, options, token_verb] {
-    if (!token_verb->get_subcommands().empty()) return;  // list and revoke have their own
+  add_format(*show_verb, verbs.options->format);
+}
+
+// Adds `node token list` and `node token revoke`.
+void add_verbs_of_tokens(const NodeVerbs& verbs, CLI::App& token_verb) {
+  auto* list_verb = token_verb.add_subcommand("list", "the tokens, without their secrets");
+  verbs.perform(*list_verb, list_tokens);
+  add_format(*list_verb, verbs.options->format);
+  auto* end_verb = token_verb.add_subcommand("revoke", "let no node join with a token any more");
+  end_verb->add_option("ID", verbs.options->name, "its id, or the first characters of it")
+      ->required()
+      ->check(filled("`lockstep node token list` shows the ids"));
+  verbs.perform(*end_verb, revoke_token);
+}
+
+void add_token(const NodeVerbs& verbs) {
+  auto* token_verb = verbs.add("token", "print a token that lets a node join", token);
+  token_verb->callback([table = verbs.table, options = verbs.options, token_verb] {
+    // List and revoke have actions of their own.
+    if (!token_verb->get_subcommands().empty()) return;
     table.action = [options](Context& context) { return token(context, *options); };
   });
   token_verb->footer(
@@ -235,57 +256,68 @@ void add_node_verbs(VerbTable table) {
       "  lockstep-agent --launcher tcp://HOST:PORT --token-file token   on each node\n"
       "  lockstep node token list               the tokens that there are, without their secrets\n"
       "  lockstep node token revoke ID          no node joins with it any more");
-  auto* list_verb = token_verb->add_subcommand("list", "the tokens, without their secrets");
-  list_verb->callback([table, options] {
-    table.action = [options](Context& context) { return list_tokens(context, *options); };
-  });
-  add_format(*list_verb, options->format);
-  auto* end_verb = token_verb->add_subcommand("revoke", "let no node join with a token any more");
-  end_verb->add_option("ID", options->name, "its id, or the first characters of it")
-      ->required()
-      ->check(filled("`lockstep node token list` shows the ids"));
-  end_verb->callback([table, options] {
-    table.action = [options](Context& context) { return revoke_token(context, *options); };
-  });
+  add_verbs_of_tokens(verbs, *token_verb);
   token_verb
-      ->add_option("--uses", options->uses,
+      ->add_option("--uses", verbs.options->uses,
                    "how many nodes may join with it (default 1, at most 1000)")
       ->check(whole_number(1, kMaxTokenUses));
   token_verb
-      ->add_option("--valid-for", options->valid_for,
+      ->add_option("--valid-for", verbs.options->valid_for,
                    "how long the token is valid (default 60m, at most 30d)")
       ->check(filled("leave it out for 60m"));
   token_verb
-      ->add_option("--compute", options->compute,
+      ->add_option("--compute", verbs.options->compute,
                    "the compute target of the nodes that join with it (default local)")
       ->check(filled("leave it out for target local"));
-  token_verb->add_flag("--approve", options->approve,
+  token_verb->add_flag("--approve", verbs.options->approve,
                        "nodes that join with it get no work before `lockstep node approve`");
-  add_format(*token_verb, options->format);
-  auto* approve_verb = add("approve", "approve nodes, so that they get work", approve);
-  approve_verb->add_option("NAME", options->names, "the nodes' names or ids")
-      ->required()
-      ->check(filled("`lockstep node list` shows the names"));
-  auto* label_verb = named(add("label", "set and remove labels of a node", label));
-  label_verb->add_option("LABEL", options->labels, "KEY=VALUE sets a label, KEY- removes it")
+  add_format(*token_verb, verbs.options->format);
+}
+
+void add_label(const NodeVerbs& verbs) {
+  auto* label_verb = verbs.add_named("label", "set and remove labels of a node", label);
+  label_verb->add_option("LABEL", verbs.options->labels, "KEY=VALUE sets a label, KEY- removes it")
       ->required();
   label_verb->footer(
       "\n  lockstep node label n1 rack=7 example.com/zone=a old-\n"
       "  `lockstep run --label rack=7` and `lockstep.labels` in a job file choose nodes by them.");
-  auto* drain_verb = named(add("drain", "place no new jobs on a node", drain));
-  drain_verb->add_option("--reason", options->reason, "shown in node list");
-  named(add("resume", "place new jobs on a drained node again", resume));
-  named(add("remove", "remove a node that no longer exists", remove))
+}
+
+// `remove` and `revoke`: both end a node's membership; only the latter may end attempts.
+void add_removals(const NodeVerbs& verbs) {
+  verbs.add_named("remove", "remove a node that no longer exists", remove)
       ->footer(
           "\n  Refused while the node is ALIVE or holds an attempt. The node's key is revoked: if "
           "its agent\n"
           "  comes back, the agent ends what runs on the node and exits.");
-  auto* revoke_verb = named(add("revoke", "remove a node whose key may be stolen", remove));
-  revoke_verb->add_flag("--now", options->now, "also while the node is ALIVE or holds attempts");
+  auto* revoke_verb = verbs.add_named("revoke", "remove a node whose key may be stolen", remove);
+  revoke_verb->add_flag("--now", verbs.options->now,
+                        "also while the node is ALIVE or holds attempts");
   revoke_verb->footer(
       "\n  Like `node remove`, this revokes the node's key permanently. With --now, attempts on "
       "the node\n"
       "  are given up and started again on other nodes; this does not count as a retry.");
+}
+
+}  // namespace
+
+void add_node_verbs(VerbTable table) {
+  CLI::App* const added = table.add("node", "show, add, drain and remove nodes");
+  if (added == nullptr) return;
+  added->require_subcommand(1);
+  const NodeVerbs verbs{table, *added};
+  add_format(*verbs.add("list", "all nodes", list), verbs.options->format);
+  add_show(verbs);
+  add_token(verbs);
+  auto* approve_verb = verbs.add("approve", "approve nodes, so that they get work", approve);
+  approve_verb->add_option("NAME", verbs.options->names, "the nodes' names or ids")
+      ->required()
+      ->check(filled("`lockstep node list` shows the names"));
+  add_label(verbs);
+  auto* drain_verb = verbs.add_named("drain", "place no new jobs on a node", drain);
+  drain_verb->add_option("--reason", verbs.options->reason, "shown in node list");
+  verbs.add_named("resume", "place new jobs on a drained node again", resume);
+  add_removals(verbs);
 }
 
 }  // namespace lockstep::cli

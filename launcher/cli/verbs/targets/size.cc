@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/api/json/size.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/text/targets/size_view.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 #include "launcher/files/targets/size_file.h"
 #include "launcher/files/yaml/faults.h"
 

@@ -8,9 +8,9 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/usage.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/terminal/screen.h"
 #include "launcher/cli/text/targets/usage_view.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 
 namespace lockstep::cli {
 
@@ -41,7 +41,7 @@ std::string tables_of(const TopOptions& options, UsageReply usage,
   return text;
 }
 
-// The screen that refreshes itself: asks, draws each answer, and asks again, until `q` or Ctrl-C.
+// The screen that refreshes itself: asks, draws the answer, and repeats until `q` or Ctrl-C.
 class TopScreen {
  public:
   TopScreen(Connection& connection, const TopOptions& options)
@@ -53,7 +53,7 @@ class TopScreen {
   TopScreen(const TopScreen&) = delete;
   TopScreen& operator=(const TopScreen&) = delete;
 
-  // The exit code, or what ended it.
+  // Returns the exit code, or the error that ended it.
   Result<int> run() {
     TRY(connection_.loop().watch_signals({SIGINT, SIGTERM, SIGHUP},
                                          [this](int signal) { on_signal(signal); }));
@@ -96,7 +96,7 @@ class TopScreen {
   void on_keys() {
     const std::string keys = screen_.typed();
     if (keys.find_first_of("qQ") != keys.npos) code_ = 0;
-    if (keys.empty()) code_ = 0;  // the terminal is gone
+    if (keys.empty()) code_ = 0;  // the terminal is closed
   }
   void draw() {
     const Instant now = clock_.now();

@@ -5,12 +5,12 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/cluster.h"
-#include "launcher/cli/base/verb_table.h"
 #include "launcher/cli/local/launcher.h"
 #include "launcher/cli/local/past_launcher.h"
 #include "launcher/cli/targets/compute_attach.h"
 #include "launcher/cli/targets/compute_options.h"
 #include "launcher/cli/text/view_text.h"
+#include "launcher/cli/verbs/targets/target_verbs.h"
 
 namespace lockstep::cli {
 
@@ -44,7 +44,7 @@ struct UpOptions {
   Format format = Format::table;
 };
 
-// A launcher that listens on loopback is no obstacle: agents then reach it through ssh.
+// If the launcher listens on loopback only, agents reach it through ssh.
 int attach_to_hosts(Context& context, Connection& connection, std::vector<SshHost> hosts) {
   ComputeSpec spec;
   spec.name = kHostsTarget;
@@ -80,7 +80,7 @@ int up(Context& context, const UpOptions& options) {
   return std::max(code, show_status(context, **connection, options.format));
 }
 
-// The machines that have joined a launcher that runs; it is not started for this.
+// The number of machines that have joined a running launcher; none is started for this.
 std::size_t count_attached(Context& context) {
   if (!context.find_endpoint()) return 0;
   const auto connection = context.connect(Context::Need::launcher);
@@ -107,7 +107,7 @@ int down(Context& context, bool cancel) {
   return 0;
 }
 
-// Starts nothing: whether something runs is the question.
+// Starts nothing, since the question is whether something runs.
 int status(Context& context, Format format) {
   if (!context.launcher.empty()) {
     const auto named = read_endpoint(context.launcher);

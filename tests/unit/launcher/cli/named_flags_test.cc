@@ -142,7 +142,7 @@ std::vector<std::string> flags_of_message(const std::string& message) {
 const std::set<std::string> kNotOfJobs = {
     "common/grammar/requirement_text.cc",           // of pip
     "common/domain/environment/docker_options.cc",  // docker's own options
-    "common/domain/job/spec.cc",                    // the same
+    "common/domain/job/validate.cc",                // the same
     "common/snapshot/capture/capture.cc",     // of the working directory, which only `run` takes
     "launcher/core/names/name_requests.cc",   // names of environments and assets
     "launcher/core/nodes/shared_machine.cc",  // lockstep-agent's
@@ -154,8 +154,9 @@ std::vector<fs::path> files_of_jobs() {
   std::vector<fs::path> files;
   for (const char* name :
        {"transfer/capture_lines.cc", "text/failure_text.cc", "follow/follower.cc",
-        "text/not_kept_text.cc", "follow/pipeline_follower.cc", "text/remedies.cc",
-        "submit/submit.cc", "submit/submit_and_watch.cc"})
+        "follow/follower_answers.cc", "text/not_kept_text.cc", "follow/pipeline_follower.cc",
+        "text/remedies.cc", "follow/pipeline_answers.cc", "submit/submit.cc",
+        "submit/submit_and_watch.cc", "submit/upload.cc"})
     files.push_back(root / "launcher/cli" / name);
   for (const char* folder : {"common/domain", "common/grammar", "common/snapshot", "launcher/core",
                              "launcher/state", "agent/environment"})

@@ -4,7 +4,7 @@
 
 #include "launcher/core/invariants.h"
 #include "launcher/state/compact.h"
-#include "launcher/words/explain.h"
+#include "launcher/words/jobs/say_explain.h"
 
 namespace lockstep::launcher {
 

@@ -260,7 +260,7 @@ TEST(Recovery, ACutBetweenAnyTwoFactsLeavesAStateThatGoesOn) {
     }
     EXPECT_EQ(core.next_deadline(), Instant::never()) << "cut at " << cut << ": it never rests";
     for (const auto& [id, job] : core.state().jobs())
-      EXPECT_TRUE(job.phase == Job::Phase::waiting || job.phase == Job::Phase::final)
+      EXPECT_TRUE(job.is_waiting() || job.is_final())
           << "cut at " << cut << ": job " << id.value << " hangs";
   }
 }

@@ -7,6 +7,7 @@
 #include "common/domain/why/ranks/notes.h"
 #include "launcher/state/event.h"
 
+#include "launcher/core/memory/notes.h"
 #include "launcher/words/why.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 

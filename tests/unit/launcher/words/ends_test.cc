@@ -1,6 +1,6 @@
 // How ends, retries and cancels are said, where one reason has several sentences.
 
-#include "launcher/words/ends.h"
+#include "launcher/words/jobs/say_ends.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // What the golden file does not show: lines that differ with what a reason has.
 
-#include "launcher/words/explain.h"
+#include "launcher/words/jobs/say_explain.h"
 
 #include <gtest/gtest.h>
 

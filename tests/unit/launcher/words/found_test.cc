@@ -1,6 +1,6 @@
 // Each finding in English: the cause and its place, then what to do.
 
-#include "launcher/words/found.h"
+#include "launcher/words/found/say_found.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

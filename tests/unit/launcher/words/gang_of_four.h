@@ -1,7 +1,7 @@
 #pragma once
 // A gang of four ranks on four nodes, for sentences.
 
-#include "launcher/words/found.h"
+#include "launcher/words/found/say_found.h"
 
 namespace lockstep::words {
 

@@ -1,4 +1,4 @@
-#include "launcher/words/held_node.h"
+#include "launcher/words/nodes/held_node.h"
 
 #include <gtest/gtest.h>
 

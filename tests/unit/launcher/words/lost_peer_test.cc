@@ -1,4 +1,4 @@
-#include "launcher/words/lost_peer.h"
+#include "launcher/words/found/say_lost_peer.h"
 
 #include <gtest/gtest.h>
 

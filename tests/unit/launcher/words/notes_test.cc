@@ -1,13 +1,13 @@
 // What the golden files do not show: each form of a sentence about limits, settings, core files and
 // RDMA.
 
-#include "launcher/words/notes.h"
+#include "launcher/words/ranks/say_notes.h"
 
 #include <gmock/gmock.h>
 
 #include "common/domain/why/ranks/notes.h"
 #include "common/domain/why/ranks/rdma.h"
-#include "launcher/words/rdma.h"
+#include "launcher/words/ranks/say_rdma.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::words {

@@ -1,6 +1,6 @@
 // What the golden file does not show: each form of a sentence about a node's part.
 
-#include "launcher/words/parts.h"
+#include "launcher/words/ranks/say_parts.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "launcher/words/path.h"
+#include "launcher/words/found/say_path.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

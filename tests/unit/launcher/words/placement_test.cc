@@ -4,7 +4,7 @@
 #include "common/domain/why/nodes/fit.h"
 #include "common/domain/why/nodes/nodes.h"
 #include "common/domain/why/nodes/placement.h"
-#include "launcher/words/placement.h"
+#include "launcher/words/nodes/say_placement.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::words {

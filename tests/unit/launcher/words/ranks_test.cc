@@ -1,6 +1,6 @@
 // What the golden file does not show: each form of a sentence about the end of a rank.
 
-#include "launcher/words/ranks.h"
+#include "launcher/words/ranks/say_ranks.h"
 
 #include <gmock/gmock.h>
 

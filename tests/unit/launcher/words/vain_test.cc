@@ -1,4 +1,4 @@
-#include "launcher/words/vain.h"
+#include "launcher/words/jobs/say_vain.h"
 
 #include <gtest/gtest.h>
 

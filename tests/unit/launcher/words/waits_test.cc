@@ -1,6 +1,6 @@
 // What the golden file does not show: sentences that differ with what a reason has.
 
-#include "launcher/words/waits.h"
+#include "launcher/words/jobs/say_waits.h"
 
 #include <gtest/gtest.h>
 

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "common/io/cgroups/cgroup_layout.h"
 #include "common/io/cgroups/cgroups.h"
 #include "common/io/cgroups/nursery.h"
 #include "common/io/cgroups/pids_of_jobs.h"

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "common/io/file_system.h"
+#include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/ray_folder.h"
 #include "tests/unit/runner/process_probe.h"
 

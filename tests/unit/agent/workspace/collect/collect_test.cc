@@ -17,6 +17,7 @@
 #include <chrono>
 #include <thread>
 
+#include "agent/workspace/collect/rank_folders.h"
 #include "tests/unit/agent/workspace/collect/collecting.h"
 
 namespace lockstep::agent {

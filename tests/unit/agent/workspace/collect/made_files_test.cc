@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "agent/workspace/collect/rank_folders.h"
 #include "common/io/process.h"
 #include "tests/fakes/disk/deep_tree.h"
 #include "tests/unit/agent/workspace/collect/collecting.h"

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "common/domain/environment/docker_options.h"
+#include "common/domain/environment/docker_values.h"
 #include "common/domain/job/spec.h"
 
 namespace lockstep {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "common/io/file_system.h"
+#include "common/snapshot/content/blob_pack.h"
 #include "common/snapshot/content/compress.h"
 #include "common/snapshot/manifest.h"
 #include "tests/unit/common/snapshot/trees.h"

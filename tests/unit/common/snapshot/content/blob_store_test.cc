@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "common/snapshot/content/blob_pack.h"
 #include "common/snapshot/content/compress.h"
 #include "common/snapshot/manifest.h"
 #include "tests/unit/common/snapshot/trees.h"

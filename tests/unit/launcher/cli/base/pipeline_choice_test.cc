@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/domain/job/array.h"
+#include "common/domain/job/pipeline.h"
 #include "launcher/cli/base/step_choice.h"
 #include "launcher/cli/follow/log_selection.h"
 #include "launcher/cli/job/filter.h"

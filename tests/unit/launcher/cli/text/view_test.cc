@@ -9,6 +9,7 @@
 #include "launcher/api/json/job.h"
 #include "launcher/cli/terminal/output.h"
 #include "launcher/cli/text/not_kept_text.h"
+#include "launcher/cli/text/phrases.h"
 #include "launcher/cli/text/view_text.h"
 #include "tests/unit/launcher/cli/samples.h"
 

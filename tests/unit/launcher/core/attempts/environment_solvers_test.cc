@@ -351,8 +351,9 @@ TEST_F(Solvers, ItIsShownAndOutlivesCompaction) {
   EXPECT_EQ(shown()->why, told("no network"));
   State replayed;
   for (const StampedFact& fact : compact(launcher.all_facts())) replayed.apply(fact.at, fact.fact);
-  EXPECT_EQ(replayed.attempt(id)->parts.at(0).not_solved,
-            (Part::NotSolved{0, "py311", told("no network")}));
+  const auto& request = replayed.attempt(id)->parts.at(0).lock_request;
+  EXPECT_EQ(request->platform, "py311");
+  EXPECT_EQ(request->not_solved, (Part::LockRequest::NotSolved{0, told("no network")}));
   solves(n2, id, "lock");
   EXPECT_EQ(shown()->step, Step::solved);
   EXPECT_EQ(shown()->how, "");

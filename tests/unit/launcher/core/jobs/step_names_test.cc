@@ -3,6 +3,7 @@
 #include "launcher/core/jobs/step_names.h"
 
 #include "common/domain/job/pipeline.h"
+#include "common/grammar/job_name.h"
 #include "launcher/words/why.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 

@@ -2,7 +2,7 @@
 // does, and that their files are kept. That replay and compaction keep them is checked at the end
 // of every test of the core (launcher_fixture).
 
-#include "launcher/core/names/asset_requests.h"
+#include "launcher/core/names/objects.h"
 #include "launcher/state/compact.h"
 #include "launcher/state/roots.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"

@@ -1,6 +1,6 @@
 // Join tokens: their bounds, who made them, and the end of their use.
 
-#include "launcher/core/nodes/nodes.h"
+#include "launcher/core/nodes/tokens.h"
 
 #include "tests/unit/launcher/core/launcher_fixture.h"
 

@@ -1,6 +1,7 @@
 // The scheduler's own answers about its lanes.
 
-#include "launcher/core/base/context.h"
+#include "launcher/core/queue/scheduler.h"
+
 #include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {

@@ -3,6 +3,7 @@
 #include "common/domain/why/jobs/waits.h"
 #include "launcher/core/queue/quotas.h"
 
+#include "launcher/core/access/user_changes.h"
 #include "launcher/core/queue/quota_queue.h"
 #include "tests/unit/launcher/core/launcher_fixture.h"
 

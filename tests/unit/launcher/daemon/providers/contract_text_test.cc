@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "common/domain/why/nodes/providers.h"
-#include "launcher/daemon/providers/calls.h"
 #include "launcher/daemon/providers/target_log.h"
 #include "tests/unit/support/temp_dir.h"
 

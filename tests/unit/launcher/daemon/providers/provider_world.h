@@ -15,6 +15,7 @@
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "launcher/daemon/providers/calls.h"
+#include "launcher/daemon/providers/target_log.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {

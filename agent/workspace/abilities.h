@@ -1,0 +1,20 @@
+#pragma once
+// What this node can do for a workspace.
+
+#include <string>
+
+#include "common/base/result.h"
+#include "common/snapshot/checkout/materialize.h"
+
+namespace lockstep::agent {
+
+// In a child: an unshared namespace cannot be left again.
+bool can_unshare_mounts();
+
+// Whether ranks can see their working directory below jobs_folder().
+bool has_common_path();
+
+// The owner of what a job has that runs as this account; "": as this agent.
+Result<snapshot::Owner> owner_for(const std::string& run_as);
+
+}  // namespace lockstep::agent

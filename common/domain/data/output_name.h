@@ -1,0 +1,18 @@
+#pragma once
+// The names of outputs and inputs, and the folder of the working directory that is Lockstep's own.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace lockstep {
+
+inline constexpr std::size_t kMaxOutputNameBytes = 100;
+// 1 to kMaxOutputNameBytes letters, digits and '_', not beginning with a digit, because the name is
+// used in paths and variables.
+bool valid_output_name(const std::string& name);
+
+// A snapshot never holds it.
+inline constexpr std::string_view kReservedFolder = ".lockstep";
+
+}  // namespace lockstep

@@ -1,0 +1,24 @@
+#pragma once
+// What the kernel says of a file: who it is, and how many of its bytes use no disk.
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/result.h"
+#include "common/snapshot/stat_cache.h"
+
+namespace lockstep::snapshot {
+
+FileIdentity identity_of(const struct stat& info);
+
+// The result of fstat, with the file's identity.
+struct StatResult {
+  FileIdentity identity;
+  std::uint32_t mode = 0;   // with the file type
+  std::uint64_t holes = 0;  // bytes of the file that use no disk
+};
+Result<StatResult> stat_of(int fd, const std::string& path);
+
+}  // namespace lockstep::snapshot

@@ -1,0 +1,17 @@
+#pragma once
+// Which files of the launcher's trees are asked for.
+
+#include <string>
+#include <vector>
+
+#include "common/domain/data/outputs.h"
+
+namespace lockstep::launcher {
+
+// The trees of an output's nodes, which make one, and what of it is asked for.
+struct TreeQuestion {
+  std::vector<NodeTree> trees;
+  std::string path;  // "": all of it
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,12 @@
+#pragma once
+// All verbs of `lockstep`, and what `lockstep --help` says.
+
+#include "launcher/cli/base/verb_table.h"
+
+namespace lockstep::cli {
+
+void add_verbs(VerbTable table);
+// In completion_verb.cc, which describes all verbs.
+void add_completion_verb(VerbTable table);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,33 @@
+#pragma once
+// A job that is waited for: followed with its logs, and how it ended.
+
+#include <functional>
+
+#include "common/base/ids.h"
+#include "launcher/cli/base/verb_context.h"
+
+namespace lockstep::cli {
+
+struct FollowOptions;
+
+// Waits for the job's end with its logs, says how it ended, and returns the exit code.
+struct WatchOptions {
+  bool cancel_on_interrupt = false;
+  bool quiet = false;
+  int world_size = 0;             // 0 = not known yet, or a pipeline's: the launcher is asked
+  Format format = Format::table;  // else what the ranks write goes to standard error, and the
+                                  // job's record to standard output in the end
+  bool raw = false;               // as of FollowOptions
+  bool leave_in_vain = false;     // as of FollowOptions; the exit code is 1 then
+  // Also the lines of how each node's environment is solved and built; false: they are in its log,
+  // and the status says what is being done.
+  bool environment_log = false;
+  // Which lines are shown, and how; empty: all.
+  std::function<void(FollowOptions&)> select = {};
+  // Called when the job has ended, before it is said how; may be empty.
+  std::function<void()> before_report = {};
+};
+int watch_to_end(Context& context, Connection& connection, const JobId& job,
+                 const WatchOptions& options);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,18 @@
+#pragma once
+// What the launcher knows of a size, and which targets are of it. A size that an operator defined
+// takes the place of one of the catalogue with the same name.
+
+#include <string>
+#include <vector>
+
+#include "launcher/core/base/config.h"
+#include "launcher/state/state.h"
+
+namespace lockstep::launcher {
+
+// Null: there is no such size.
+const Size* size_called(const State& state, const CoreConfig& config, const std::string& name);
+// The targets of this size, by name.
+std::vector<std::string> targets_of_size(const State& state, const std::string& name);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,37 @@
+#pragma once
+// What one step of the core gives to the shell: facts to append, actions to perform afterwards, and
+// news for the log.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/targets/node.h"
+#include "common/domain/why/why.h"
+#include "launcher/core/base/action.h"
+#include "launcher/state/facts/fact.h"
+
+namespace lockstep::launcher {
+
+// A node that fell silent, was lost, or is heard again.
+struct NodeNews {
+  NodeId node;
+  std::string name;
+  Liveness liveness = Liveness::unknown;  // from now on
+  Why why;                                // none: it is heard again
+  friend bool operator==(const NodeNews&, const NodeNews&) = default;
+};
+
+struct Step {
+  std::vector<Fact> facts;  // already applied
+  std::vector<Action> actions;
+  std::vector<NodeNews> news;  // for the launcher's log; nothing rests on it
+};
+
+// What Core::hear made of a heartbeat.
+struct Heard {
+  std::optional<AckHeartbeat> ack;
+  bool is_all = false;  // false: it must also be handled
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,62 @@
+#pragma once
+// What goes on at the end of jobs beside their state: a cancel that came too late, and what the
+// shell was asked to do. Starts empty in each launcher process, which asks the shell again.
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "common/base/ids.h"
+
+namespace lockstep::launcher {
+
+// One record for each job of which something goes on.
+class Endings {
+ public:
+  // It was canceled while only its logs were outstanding: the cancel does not change how it ends.
+  void cancel(const JobId& job) { jobs_[job].is_canceled = true; }
+  bool is_canceled(const JobId& job) const {
+    const auto known = jobs_.find(job);
+    return known != jobs_.end() && known->second.is_canceled;
+  }
+
+  // False: the shell is asked already.
+  bool begin_merge(const JobId& job) { return !std::exchange(jobs_[job].is_merging, true); }
+  void end_merge(const JobId& job) {
+    change(job, [](Ending& one) { one.is_merging = false; });
+  }
+
+  // False: the shell is asked already.
+  bool begin_write(const JobId& job, const std::string& output) {
+    return jobs_[job].writing.insert(output).second;
+  }
+  void end_write(const JobId& job, const std::string& output) {
+    change(job, [&](Ending& one) { one.writing.erase(output); });
+  }
+
+  // The job is final: outputs may still be written.
+  void finish(const JobId& job) {
+    change(job, [](Ending& one) { one.is_canceled = one.is_merging = false; });
+  }
+  void forget(const JobId& job) { jobs_.erase(job); }
+
+ private:
+  struct Ending {
+    bool is_canceled = false;
+    bool is_merging = false;
+    std::set<std::string> writing;  // outputs, to remotes
+  };
+  template <typename Change>
+  void change(const JobId& job, const Change& change) {
+    const auto known = jobs_.find(job);
+    if (known == jobs_.end()) return;
+    Ending& one = known->second;
+    change(one);
+    if (!one.is_canceled && !one.is_merging && one.writing.empty()) jobs_.erase(known);
+  }
+
+  std::map<JobId, Ending> jobs_;
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,42 @@
+#pragma once
+// What a job asks of its nodes, in the form in which nodes are held against it. Pure.
+
+#include <compare>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/domain/targets/node_labels.h"
+#include "common/domain/why/nodes/placement.h"
+#include "launcher/state/state.h"
+
+namespace lockstep::launcher {
+
+// The fields of a request that decide which nodes could ever run it.
+struct Shape {
+  int nodes = 1;
+  std::optional<int> cpus;
+  std::optional<Bytes> memory;
+  std::optional<int> gpus;
+  int gpus_at_least = 0;  // set if each rank gets its own GPU
+  std::string run_as;     // an account that the node must have
+  LimitRequest limits = {};
+  bool in_container = false;
+  bool isolated = false;  // the whole node, and nobody else on its machine
+  Rdma rdma = Rdma::off;
+  NodeLabels labels = {};               // that each node must have
+  std::vector<std::string> names = {};  // the only nodes that may run it; empty: any
+  std::optional<Duration> lasts = {};   // how long it may run at most; nullopt: it does not say
+  std::set<NodeId> not_on = {};         // nodes that do not have what the job names
+  bool whole_node() const { return isolated || (!cpus && !memory && !gpus); }
+  friend auto operator<=>(const Shape&, const Shape&) = default;
+};
+Shape shape_of(const JobSpec& spec);
+Shape shape_of(const Job& job);  // with what its attempts showed
+NodesAsked asked_for(const Shape& shape);
+std::string describe(const Shape& shape);  // "2 nodes with 4 cpus and 1 gpu each"
+
+inline constexpr std::size_t kMaxReasonNodes = 4;  // named in one line
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,45 @@
+#pragma once
+// The gang and this node's ranks, as everything knows them that prepares ranks to find each other.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/messages/runner_protocol.h"
+#include "common/io/process.h"
+
+namespace lockstep::runner {
+
+// A bootstrap's input: the gang and this node's ranks. Must outlive the Bootstrap.
+struct GangContext {
+  Assignment assignment;      // with its gang; the job's variables include its environment's
+  std::string tmp_directory;  // attempt's tmp/, owned by the run-as user
+  io::User run_as;
+  std::string tmp_of_ranks = {};  // the same by the path that ranks are told; "": by that one
+  // Set if the ranks run in a container, where they may have another user, and may see only their
+  // own GPUs, counted from 0. Absent: they run on the node itself.
+  struct Inside {
+    io::User user;
+    bool has_own_gpus = true;
+  };
+  std::optional<Inside> container = {};
+  bool oversubscribed = false;                 // more ranks than allotted cpus: yield, do not bind
+  std::vector<std::uint16_t> rank_ports = {};  // of tensorflow: leased here, by local rank
+  std::uint16_t ras_port = 0;                  // of NCCL's RAS, leased here; 0: none
+  std::string nccl_dumps = {};  // what the names of torch's dumps of NCCL begin with; "": none
+  NodeFabric fabric = {};       // of this node; empty: its agent said nothing
+  std::optional<ProbeResult> probe = {};  // of the gang, once it was probed
+  // Of the ranks here, by local rank; one for all of them if they are equal. Empty: not decided.
+  std::vector<NetworkSettings> network = {};
+  int radix = kGangTreeRadix;  // of the gang's tree
+
+  const GangTable& gang() const { return *assignment.gang; }
+  const io::User& rank_user() const { return container ? container->user : run_as; }
+  int world_size() const { return assignment.spec.world_size(); }
+  const std::string& rank_tmp() const {
+    return tmp_of_ranks.empty() ? tmp_directory : tmp_of_ranks;
+  }
+};
+
+}  // namespace lockstep::runner
