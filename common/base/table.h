@@ -1,0 +1,161 @@
+#pragma once
+// The table of a struct: each member's number on the wire and in journals, its name there without
+// the unit, and its limits. It stands in the struct, below the members, and is the only place that
+// says this:
+//
+//   struct RankEnd {
+//     int rank = 0;
+//     int signal = 0;
+//     Instant time;
+//     static void table(auto& s, auto&& see) {
+//       see(field<1>, "rank", s.rank, kRankRule);
+//       see(field<3>, "signal", s.signal, {.low = 0, .high = 128});
+//       see(field<7>, "time", s.time);
+//     }
+//   };
+//
+// The codecs (common/wire/table_codec.h) and the tests visit it. A member may lie elsewhere within
+// the struct (`s.retry.backoff`). A type's own limits (of a time, a digest, a key, a job's name)
+// need no words. Beside its table a struct may have
+//   static void mend(T&);           what a member becomes that an earlier version did not write
+//   static Status check(const T&);  what several members must keep
+//   static auto& bare(auto& s);     instead of a table: its only member, which travels without a
+//                                   message around it
+// An enum has no table but words: word.h.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "common/base/word.h"
+
+namespace lockstep {
+
+// ---- where a member is
+// ---------------------------------------------------------------------------
+
+template <int N>
+struct Field {};
+template <int N>
+inline constexpr Field<N> field{};
+// Sent to nobody.
+inline constexpr Field<0> nowhere{};
+
+// Of earlier versions: read if it is there, never written.
+template <int N>
+struct OldField {};
+template <int N>
+inline constexpr OldField<N> old_field{};
+
+// A variant (oneof): the number of each alternative, in their order. 0: nothing is written of it,
+// and it is what is read if none of the others is there.
+template <int... N>
+struct OneOf {};
+template <int... N>
+inline constexpr OneOf<N...> one_of{};
+
+// A Why, or a list of them: the number of the text which earlier versions read, and of the reason.
+// Reasons that are nothing but text go there (common/wire/why_codec.h). A Why beside which the text
+// is a member of its own is an ordinary `field`.
+template <int Text, int Data>
+struct ReasonFields {};
+template <int Text, int Data>
+inline constexpr ReasonFields<Text, Data> reason_fields{};
+
+// Numbers that no line can say; the struct's own to_wire and from_wire write and read them, after
+// write_table and read_table.
+template <int... N>
+struct ByHand {};
+template <int... N>
+inline constexpr ByHand<N...> by_hand{};
+
+// ---- limits
+// ----------------------------------------------------------------------------------------
+
+// What becomes of a member beyond its limits when it is written. A receiver refuses the whole
+// message, so text of other programs and of the kernel must be cut.
+enum class Cut {
+  no,
+  middle,  // a text keeps its beginning and its end (cut_middle); its limit is above 200 bytes
+  end,  // a text ends with "…" within its limit, a list loses its end, a number becomes the nearest
+  head,  // as `end`, but a text has no mark (head)
+};
+
+inline constexpr std::int64_t kLowest = INT64_MIN, kHighest = INT64_MAX;
+
+struct Rule {
+  // Of a number, or of each of a list; of a Duration in nanoseconds, without them 0 to 100 years.
+  std::int64_t low = kLowest, high = kHighest;
+  // Of a text, or of each of a list; 0: 64 KiB, and no limit for the keys and texts of a map.
+  std::size_t bytes = 0;
+  std::size_t count = 0;  // of a list, a set or a map; each needs its own
+  std::size_t each = 0;   // of each list within a map
+  Cut cut = Cut::no;
+  std::int64_t none = kLowest;  // the number that is said by the field's absence
+  bool unless_empty = false;    // a struct that is as a new one is absent
+  bool doubles = false;         // of a map: the last of two entries with one key counts
+  const char* since = nullptr;  // an enum: the version since which it is written; before: default
+};
+
+// A number of bytes for a text that the launcher refuses by itself if it is no valid name, so that
+// whoever sent it is told why.
+inline constexpr Rule kNameRule{.bytes = 1'024};
+inline constexpr Rule kUserNameRule{.bytes = 256};  // of users, projects, tokens
+inline constexpr Rule kNotNegative{.low = 0};
+inline constexpr Rule kCutText{.cut = Cut::middle};  // text for people
+
+// ---- members that are another value on the wire
+// ------------------------------------------------------
+
+template <int By, class M>
+struct Shifted {
+  M& member;
+  int get() const { return member + By; }
+  void set(int value) const { member = value - By; }
+};
+// The number plus By; limits are of what is on the wire.
+template <int By, class M>
+constexpr Shifted<By, M> shifted(M& member) {
+  return {member};
+}
+
+template <class M>
+struct Negated {
+  M& member;
+  bool get() const { return !member; }
+  void set(bool value) const { member = !value; }
+};
+template <class M>
+constexpr Negated<M> negated(M& member) {
+  return {member};
+}
+
+template <class M>
+struct InMilliseconds {
+  M& member;
+  std::int64_t get() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(member).count();
+  }
+  void set(std::int64_t value) const { member = std::chrono::milliseconds(value); }
+};
+template <class M>
+constexpr InMilliseconds<M> in_milliseconds(M& member) {
+  return {member};
+}
+
+template <auto Unknown, class M>
+struct WordOr {
+  M& member;
+  std::string get() const { return describe(member).word; }
+  void set(const std::string& word) const {
+    member = with_word<decltype(Unknown)>(word).value_or(Unknown);
+  }
+};
+// An enum that is its word on the wire; Unknown: a word that this version does not know.
+template <auto Unknown, class M>
+constexpr WordOr<Unknown, M> word_or(M& member) {
+  return {member};
+}
+
+}  // namespace lockstep
