@@ -1,7 +1,7 @@
 #pragma once
-// What each value of an enum is called and which number it has on the wire and in journals, said
-// once: `Word describe(E)`, a switch over all of E beside it, found by argument-dependent lookup.
-// Numbers are for ever; the enumerators' own order may change.
+// The number of each value of an enum on the wire and in journals, and its word for people and
+// files: `Word describe(E)`, a switch over all of E, found by argument-dependent lookup. A number
+// never changes; the order of the enumerators may.
 //
 //   Word describe(Tier tier) {
 //     switch (tier) {

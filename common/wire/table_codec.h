@@ -1,12 +1,13 @@
 #pragma once
 // Writes and reads the message of any struct with a table (common/base/table.h), field by field
-// through Access. What the table says is all that is checked; a value beyond it is an Error that
-// names message and field. A struct within another one may have a table, or a to_wire and a
-// from_wire of its own.
+// through Access. Readers check what the table says and nothing else; a value beyond its limits is
+// an Error that names message and field. A member may be a struct with a table, or one with a
+// to_wire and a from_wire of its own.
 //
 // Files that include this instantiate the codec of each struct that they write or read, unless a
 // header declares it with LOCKSTEP_CODEC (fields.h); then one file has LOCKSTEP_TABLE_CODEC.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -15,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "common/base/bytes.h"
 #include "common/base/table.h"
@@ -25,13 +27,13 @@
 
 namespace lockstep::pb {
 
-// What by_hand leaves out is not touched.
+// Fields that are by_hand are left as they are.
 template <HasTable T, class W>
 void write_table(const T& from, W* to);
 template <class W, HasTable T>
 Status read_table(const W& from, T* to);
 
-// Of any struct whose codec is its table, and nothing else.
+// The codec of every struct that has only its table.
 template <HasTable T, class W>
 void to_wire(const T& from, W* to) {
   write_table(from, to);
@@ -49,8 +51,7 @@ Status from_wire(const W& from, T* to) {
 
 namespace by_table {
 
-// ---- faults
-// ------------------------------------------------------------------------------------------
+// ---- faults -------------------------------------------------------------------------------------
 
 // Why a message is refused. The functions return false once it is set.
 struct Fault {
@@ -73,14 +74,7 @@ bool refuse_text(std::size_t size, std::size_t most, Place at, Fault* fault);
 bool refuse_count(std::size_t size, std::size_t most, Place at, Fault* fault);
 bool refuse_word(const std::string& is, Place at, Fault* fault);
 
-// ---- values that are one number or one text
-// ------------------------------------------------------------
-
-// What a text is on the wire.
-template <class T>
-inline constexpr bool kIsText = std::is_same_v<T, std::string> || std::is_same_v<T, Digest>;
-template <class Tag>
-inline constexpr bool kIsText<Id<Tag, std::string>> = true;
+// ---- values that are one number or one text -----------------------------------------------------
 
 template <class T>
 requires std::is_arithmetic_v<T> T number(T v) { return v; }
@@ -221,8 +215,7 @@ bool read_value(const W& from, const Rule& rule, Place at, Fault* fault, T* to) 
   return read_value(from, rule, at, fault, &T::bare(*to));
 }
 
-// ---- what a field is
-// -------------------------------------------------------------------------------------
+// ---- what a field is ----------------------------------------------------------------------------
 
 template <class A, class M>
 concept HasPresence = requires(const M& m) {
@@ -248,8 +241,7 @@ bool is_absent(const M& from) {
     return A::get(from).empty();
 }
 
-// ---- writing
-// -----------------------------------------------------------------------------------------------
+// ---- writing ------------------------------------------------------------------------------------
 
 template <class A, class M, class T>
 void write_field(const T& from, const Rule& rule, M& to);
@@ -350,8 +342,7 @@ struct Writer {
   }
 };
 
-// ---- reading
-// -----------------------------------------------------------------------------------------------
+// ---- reading ------------------------------------------------------------------------------------
 
 template <class A, class M, class T>
 bool read_field(const M& from, const Rule& rule, Place at, Fault* fault, T& to);
