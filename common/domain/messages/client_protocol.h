@@ -178,6 +178,10 @@ struct ListQuotas {
 // see them.
 struct GetUsage {
   bool nodes = true, jobs = true;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "nodes", s.nodes);
+    see(field<2>, "jobs", s.jobs);
+  }
   friend bool operator==(const GetUsage&, const GetUsage&) = default;
 };
 
@@ -311,6 +315,11 @@ struct UsageReply {
   std::vector<NodeUsage> nodes;
   std::vector<JobUsage> jobs;
   std::int64_t more = 0;  // so many more jobs are not in this reply
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "nodes", s.nodes, {.count = kMaxUsageEntries});
+    see(field<2>, "jobs", s.jobs, {.count = kMaxUsageEntries});
+    see(field<3>, "more", s.more);
+  }
   friend bool operator==(const UsageReply&, const UsageReply&) = default;
 };
 
