@@ -41,15 +41,14 @@ Status read_text(const std::string& value, const char* field, std::string* out,
 }
 
 Status read_instant(std::int64_t ns, const char* field, Instant* out) {
-  const bool good = (ns >= 0 && ns <= (std::int64_t{1} << 62)) || ns == Instant::never().ns;
-  if (!good) return bad_field(field, fmt::format("holds {} ns, which is not a valid time", ns));
+  if (!is_time(ns))
+    return bad_field(field, fmt::format("holds {} ns, which is not a valid time", ns));
   out->ns = ns;
   return {};
 }
 
 Status read_duration(std::int64_t ns, const char* field, Duration* out) {
-  constexpr std::int64_t kHundredYears = std::int64_t{100} * 366 * 86'400 * 1'000'000'000;
-  if (ns < 0 || ns > kHundredYears)
+  if (ns < 0 || ns > kMostDurationNs)
     return bad_field(field, fmt::format("holds {} ns; must be 0 to 100 years", ns));
   *out = Duration(ns);
   return {};

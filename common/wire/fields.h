@@ -17,12 +17,15 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/base/word.h"
+#include "common/domain/ranks/bounds.h"
 
 namespace lockstep::pb {
 
 // The limit for names, keys and reasons. Commands, environments and data have their own limits.
 inline constexpr std::size_t kMaxTextBytes = 64u << 10;
-inline constexpr int kMaxRankNumber = 10'000 * 1'024;
+// The longest Duration that read_duration accepts.
+inline constexpr std::int64_t kMostDurationNs = std::int64_t{100} * 366 * 86'400 * 1'000'000'000;
 
 Error bad_field(std::string_view field, std::string_view why);
 
@@ -36,6 +39,9 @@ std::string fitting_text(const std::string& text);
 Status read_text(const std::string& value, const char* field, std::string* out,
                  std::size_t max_bytes = kMaxTextBytes);
 // Accepts 0 to 2^62 and Instant::never(), so that adding any accepted Duration does not overflow.
+inline bool is_time(std::int64_t ns) {
+  return (ns >= 0 && ns <= (std::int64_t{1} << 62)) || ns == Instant::never().ns;
+}
 Status read_instant(std::int64_t ns, const char* field, Instant* out);
 // Accepts 0 to 100 years.
 Status read_duration(std::int64_t ns, const char* field, Duration* out);
@@ -71,6 +77,15 @@ Status read_enum(int value, Domain last, const char* field, Domain* out) {
   if (value < 1 || value > static_cast<int>(last) + 1)
     return bad_field(field, "holds an unknown value " + std::to_string(value));
   *out = static_cast<Domain>(value - 1);
+  return {};
+}
+
+// Of an enum with words (common/base/word.h).
+template <typename E>
+Status read_word(int number, const char* field, E* out) {
+  const auto read = with_number<E>(number);
+  if (!read) return bad_field(field, "holds an unknown value " + std::to_string(number));
+  *out = *read;
   return {};
 }
 
@@ -111,6 +126,12 @@ Status read_map(const google::protobuf::RepeatedPtrField<Entry>& from, std::size
       return bad_field(field, "names '" + entry.name() + "' twice");
   return {};
 }
+
+// Both directions of one struct, which some file defines: by its table with LOCKSTEP_TABLE_CODEC
+// (table_codec.h), or by hand.
+#define LOCKSTEP_CODEC(Domain, Wire)          \
+  void to_wire(const Domain& from, Wire* to); \
+  Status from_wire(const Wire& from, Domain* to)
 
 // Whole messages.
 template <typename Wire>

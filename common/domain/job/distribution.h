@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/domain/ranks/bounds.h"
 
 namespace lockstep {
 
@@ -50,7 +51,6 @@ std::string_view to_string(Binding binding);
 constexpr Binding last_enumerator(Binding) { return Binding::core; }
 std::optional<Binding> binding_from(std::string_view word);
 
-inline constexpr int kMaxRanksPerNode = 1'024;
 inline constexpr std::size_t kMaxRayArguments = 100;
 inline constexpr std::size_t kMaxRayArgumentsBytes = 1 << 14;
 inline constexpr std::size_t kMaxRayAddressBytes = 253;  // as of a host's name

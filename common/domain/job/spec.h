@@ -22,6 +22,7 @@
 #include "common/domain/job/keep.h"
 #include "common/domain/job/queue_settings.h"
 #include "common/domain/job/stop_policy.h"
+#include "common/domain/ranks/bounds.h"
 #include "common/domain/ranks/found.h"
 #include "common/domain/ranks/limits.h"
 #include "common/domain/why/why.h"
@@ -207,7 +208,6 @@ struct JobSpec {
 };
 
 // Limits of a submission.
-inline constexpr int kMaxNodesPerJob = 10'000;
 inline constexpr std::size_t kMaxCommandBytes = 1 << 17;
 // Also after a change; a job that an older launcher took may have more.
 inline constexpr std::size_t kMaxAnnotationBytes = 1u << 20;  // texts and tags together

@@ -73,6 +73,13 @@ struct UsageReport {
   Duration every = kSampleEvery;  // until the next one
   NodeUse use;
   std::vector<PartUse> parts;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "node", s.node);
+    see(field<2>, "session", s.session);
+    see(field<3>, "every", s.every);
+    see(field<4>, "use", s.use);
+    see(field<5>, "parts", s.parts, {.count = kMaxPartsOfUse});
+  }
   friend bool operator==(const UsageReport&, const UsageReport&) = default;
 };
 

@@ -139,13 +139,16 @@ struct Shutdown {  // refused while jobs run, unless cancel_jobs is set
 };
 
 struct WhoAmI {  // answered by UsersReply with the asking user
+  static void table(auto&, auto&&) {}
   friend bool operator==(const WhoAmI&, const WhoAmI&) = default;
 };
 struct ListUsers {
   std::string name;  // "": all
+  static void table(auto& s, auto&& see) { see(field<1>, "name", s.name, kUserNameRule); }
   friend bool operator==(const ListUsers&, const ListUsers&) = default;
 };
 struct ListProjects {
+  static void table(auto&, auto&&) {}
   friend bool operator==(const ListProjects&, const ListProjects&) = default;
 };
 // Answered by Done.
@@ -153,6 +156,9 @@ struct ChangePrincipals {
   std::variant<AddUser, RemoveUser, SetAccount, ChangeRole, AddKey, RevokeKey, CreateProject,
                RemoveProject, SetQuota>
       change;
+  static void table(auto& s, auto&& see) {
+    see(one_of<1, 2, 3, 4, 5, 6, 7, 8, 20>, "change", s.change);
+  }
   friend bool operator==(const ChangePrincipals&, const ChangePrincipals&) = default;
 };
 // Answered by QuotasReply: the quota of `holder`; without a holder and with `all`, the quotas of
@@ -161,6 +167,10 @@ struct ChangePrincipals {
 struct ListQuotas {
   std::optional<QuotaHolder> holder;
   bool all = false;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "holder", s.holder);
+    see(field<2>, "all", s.all);
+  }
   friend bool operator==(const ListQuotas&, const ListQuotas&) = default;
 };
 
@@ -168,6 +178,10 @@ struct ListQuotas {
 // see them.
 struct GetUsage {
   bool nodes = true, jobs = true;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "nodes", s.nodes);
+    see(field<2>, "jobs", s.jobs);
+  }
   friend bool operator==(const GetUsage&, const GetUsage&) = default;
 };
 
@@ -278,15 +292,22 @@ struct Done {
 
 struct UsersReply {
   std::vector<UserView> users;
+  static void table(auto& s, auto&& see) { see(field<1>, "users", s.users, {.count = kMaxUsers}); }
   friend bool operator==(const UsersReply&, const UsersReply&) = default;
 };
 struct ProjectsReply {
   std::vector<ProjectView> projects;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "projects", s.projects, {.count = kMaxProjects + 1});
+  }
   friend bool operator==(const ProjectsReply&, const ProjectsReply&) = default;
 };
 
 struct QuotasReply {
   std::vector<QuotaView> quotas;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "quotas", s.quotas, {.count = kMaxUsers + kMaxProjects + 1});
+  }
   friend bool operator==(const QuotasReply&, const QuotasReply&) = default;
 };
 
@@ -294,6 +315,11 @@ struct UsageReply {
   std::vector<NodeUsage> nodes;
   std::vector<JobUsage> jobs;
   std::int64_t more = 0;  // so many more jobs are not in this reply
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "nodes", s.nodes, {.count = kMaxUsageEntries});
+    see(field<2>, "jobs", s.jobs, {.count = kMaxUsageEntries});
+    see(field<3>, "more", s.more);
+  }
   friend bool operator==(const UsageReply&, const UsageReply&) = default;
 };
 

@@ -196,6 +196,8 @@ struct TokenView {
 inline constexpr std::size_t kTokenIdCharacters = 12;
 inline constexpr std::size_t kMaxTokens = 100'000;  // in one reply
 
+inline constexpr std::size_t kMaxUsageEntries = 1'000'000;  // of nodes, jobs or parts
+
 // The resources of a node and how much of them is used; the same for a job on its nodes.
 struct NodeUsage {
   NodeId id;
@@ -207,6 +209,17 @@ struct NodeUsage {
   std::vector<Bytes> gpus;  // the memory of each
   int jobs = 0;             // that run on it, also those that the asker may not see
   std::optional<MeasuredNode> use;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "id", s.id);
+    see(field<2>, "name", s.name);
+    see(field<3>, "liveness", s.liveness);
+    see(field<4>, "draining", s.draining);
+    see(field<5>, "cpus", s.cpus, kNotNegative);
+    see(field<6>, "memory", s.memory);
+    see(field<7>, "gpu_memory", s.gpus, {.count = kMaxUsageEntries});
+    see(field<8>, "jobs", s.jobs, kNotNegative);
+    see(field<9>, "use", s.use);
+  }
   friend bool operator==(const NodeUsage&, const NodeUsage&) = default;
 };
 struct UsageNow {  // of all ranks of a part
@@ -215,6 +228,13 @@ struct UsageNow {  // of all ranks of a part
   Bytes gpu_memory;
   Duration age{0};
   bool stale = false;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "sum", s.sum);
+    see(field<2>, "gpu_percent", s.gpu_percent, {.low = 0, .high = 100});
+    see(field<3>, "gpu_memory", s.gpu_memory);
+    see(field<4>, "age", s.age);
+    see(field<5>, "stale", s.stale);
+  }
   friend bool operator==(const UsageNow&, const UsageNow&) = default;
 };
 struct PartUsage {
@@ -224,6 +244,15 @@ struct PartUsage {
   Bytes memory;
   int gpus = 0;
   std::optional<UsageNow> use;  // absent: unknown, or the asker may not read the job
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "node_name", s.node_name);
+    see(field<2>, "node_rank", s.node_rank, kRankRule);
+    see(field<3>, "ranks", s.ranks, kRankRule);
+    see(field<4>, "cpus", s.cpus, kNotNegative);
+    see(field<5>, "memory", s.memory);
+    see(field<6>, "gpus", s.gpus, kNotNegative);
+    see(field<7>, "use", s.use);
+  }
   friend bool operator==(const PartUsage&, const PartUsage&) = default;
 };
 struct JobUsage {
@@ -233,6 +262,14 @@ struct JobUsage {
   std::uint32_t attempt = 0;
   std::vector<PartUsage> parts;
   Duration silent{0};  // as JobView::silent
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "job", s.job);
+    see(field<2>, "submitter", s.submitter);
+    see(field<3>, "status", s.status);
+    see(field<4>, "attempt", s.attempt);
+    see(field<5>, "parts", s.parts, {.count = kMaxUsageEntries});
+    see(field<6>, "silent", s.silent);
+  }
   friend bool operator==(const JobUsage&, const JobUsage&) = default;
 };
 

@@ -18,21 +18,26 @@ bool is_word(std::string_view text, std::string_view inner) {
 
 }  // namespace
 
-std::string_view to_string(Role role) {
+Word describe(Role role) {
   switch (role) {
-    case Role::viewer: return "viewer";
-    case Role::submitter: return "submitter";
-    case Role::operator_: return "operator";
-    case Role::admin: return "admin";
-    case Role::priority: return "priority";
+    case Role::viewer: return {1, "viewer"};
+    case Role::submitter: return {2, "submitter"};
+    case Role::operator_: return {3, "operator"};
+    case Role::admin: return {4, "admin"};
+    case Role::priority: return {5, "priority"};
   }
-  return "?";
+  return {};
 }
+std::string_view to_string(Role role) { return describe(role).word; }
+std::optional<Role> role_from(std::string_view word) { return with_word<Role>(word); }
 
-std::optional<Role> role_from(std::string_view word) {
-  for (const Role role : kRoles)
-    if (word == to_string(role)) return role;
-  return std::nullopt;
+Word describe(Approval approval) {
+  switch (approval) {
+    case Approval::as_configured: return {0, "as_configured"};
+    case Approval::required: return {1, "required"};
+    case Approval::waived: return {2, "waived"};
+  }
+  return {};
 }
 
 bool is_of_project(Role role) {

@@ -2,15 +2,16 @@
 
 namespace lockstep {
 
-std::string_view to_string(AuditOutcome outcome) {
+Word describe(AuditOutcome outcome) {
   switch (outcome) {
-    case AuditOutcome::done: return "done";
-    case AuditOutcome::refused: return "refused";
-    case AuditOutcome::read: return "read";
-    case AuditOutcome::note: return "note";
+    case AuditOutcome::done: return {1, "done"};
+    case AuditOutcome::refused: return {2, "refused"};
+    case AuditOutcome::read: return {3, "read"};
+    case AuditOutcome::note: return {4, "note"};
   }
-  return "?";
+  return {};
 }
+std::string_view to_string(AuditOutcome outcome) { return describe(outcome).word; }
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/table.h"
 #include "common/base/time.h"
 
 namespace lockstep {
@@ -18,7 +19,11 @@ enum class AuditOutcome {
   read,     // somebody read an object of another user
   note,     // a remark about the log itself, or something that the launcher noticed
 };
+Word describe(AuditOutcome outcome);
 std::string_view to_string(AuditOutcome outcome);
+
+inline constexpr std::size_t kMaxAuditEntriesInReply = 1'000;
+inline constexpr std::size_t kMaxAuditNotes = 1'000;
 
 struct AuditEntry {
   std::uint64_t number = 0;  // 1, 2, … without gaps
@@ -31,6 +36,18 @@ struct AuditEntry {
   AuditOutcome outcome = AuditOutcome::note;
   std::string detail;
   std::string project = {};  // that the object belongs to; "": none, or an entry of before
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "number", s.number);
+    see(field<2>, "at", s.at);
+    see(field<3>, "who", s.who);
+    see(field<4>, "key", s.key);
+    see(field<5>, "address", s.address);
+    see(field<6>, "what", s.what);
+    see(field<7>, "object", s.object);
+    see(field<8>, "outcome", s.outcome);
+    see(field<9>, "detail", s.detail, kCutText);
+    see(field<10>, "project", s.project);
+  }
   friend bool operator==(const AuditEntry&, const AuditEntry&) = default;
 };
 
@@ -39,6 +56,10 @@ struct AuditEntry {
 struct AuditMark {
   std::uint64_t number = 0;
   std::string digest;  // 64 hexadecimal digits
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "number", s.number);
+    see(field<2>, "digest", s.digest, {.bytes = 256});
+  }
   friend bool operator==(const AuditMark&, const AuditMark&) = default;
 };
 
@@ -52,10 +73,21 @@ struct QueryAudit {          // answered by AuditReply, a page at a time, the ne
   std::string verb = {};     // "cancel job", "cancel"; "": all. See has_verb()
   std::string object = {};   // "job train", "train"; "": all. See has_object()
   std::string project = {};  // only entries about what belongs to it
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "since", s.since);
+    see(field<2>, "user", s.user, kUserNameRule);
+    see(field<3>, "node", s.node, kUserNameRule);
+    see(field<4>, "before", s.before);
+    see(field<5>, "limit", s.limit);
+    see(field<6>, "verb", s.verb, kUserNameRule);
+    see(field<7>, "object", s.object, {.bytes = 1'024});
+    see(field<8>, "project", s.project, kUserNameRule);
+  }
   friend bool operator==(const QueryAudit&, const QueryAudit&) = default;
 };
 struct VerifyAudit {  // answered by AuditVerified
   AuditMark mark;     // the log must have this entry; number 0: no such check
+  static void table(auto& s, auto&& see) { see(field<1>, "mark", s.mark); }
   friend bool operator==(const VerifyAudit&, const VerifyAudit&) = default;
 };
 
@@ -64,6 +96,10 @@ struct VerifyAudit {  // answered by AuditVerified
 struct AuditReply {
   std::vector<AuditEntry> entries;  // oldest first
   std::uint64_t before = 0;         // QueryAudit::before for the next page; 0: this is the last
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "entries", s.entries, {.count = kMaxAuditEntriesInReply});
+    see(field<2>, "before", s.before);
+  }
   friend bool operator==(const AuditReply&, const AuditReply&) = default;
 };
 struct AuditVerified {
@@ -71,6 +107,13 @@ struct AuditVerified {
   AuditMark last;
   std::string problem;             // the first one: file, line and what is wrong; "": none
   std::vector<std::string> notes;  // harmless remarks
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "entries", s.entries);
+    see(field<2>, "first", s.first);
+    see(field<3>, "last", s.last);
+    see(field<4>, "problem", s.problem, kCutText);
+    see(field<5>, "notes", s.notes, {.count = kMaxAuditNotes});
+  }
   friend bool operator==(const AuditVerified&, const AuditVerified&) = default;
 };
 
@@ -79,7 +122,5 @@ bool has_verb(const AuditEntry& entry, std::string_view verb);
 // Whether one of the entry's objects is called so, with its kind or without, and of an environment
 // or an asset also without the version: "job train", "train", "data faces".
 bool has_object(const AuditEntry& entry, std::string_view object);
-
-inline constexpr std::size_t kMaxAuditEntriesInReply = 1'000;
 
 }  // namespace lockstep

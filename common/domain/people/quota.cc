@@ -6,23 +6,24 @@
 
 namespace lockstep {
 
-std::string_view to_string(QuotaLimit limit) {
+Word describe(QuotaLimit limit) {
   switch (limit) {
-    case QuotaLimit::queued_jobs: return "queued-jobs";
-    case QuotaLimit::running_jobs: return "running-jobs";
-    case QuotaLimit::nodes: return "nodes";
-    case QuotaLimit::cpus: return "cpus";
-    case QuotaLimit::gpus: return "gpus";
-    case QuotaLimit::snapshot_bytes: return "snapshot-size";
-    case QuotaLimit::spec_bytes: return "spec-size";
-    case QuotaLimit::versions: return "versions";
-    case QuotaLimit::version_bytes: return "version-size";
-    case QuotaLimit::version_files: return "version-files";
-    case QuotaLimit::job_files: return "job-files";
-    case QuotaLimit::kept_jobs: return "kept-jobs";
+    case QuotaLimit::queued_jobs: return {1, "queued-jobs"};
+    case QuotaLimit::running_jobs: return {2, "running-jobs"};
+    case QuotaLimit::nodes: return {3, "nodes"};
+    case QuotaLimit::cpus: return {4, "cpus"};
+    case QuotaLimit::gpus: return {5, "gpus"};
+    case QuotaLimit::snapshot_bytes: return {6, "snapshot-size"};
+    case QuotaLimit::spec_bytes: return {7, "spec-size"};
+    case QuotaLimit::versions: return {57, "versions"};
+    case QuotaLimit::version_bytes: return {58, "version-size"};
+    case QuotaLimit::version_files: return {77, "version-files"};
+    case QuotaLimit::job_files: return {79, "job-files"};
+    case QuotaLimit::kept_jobs: return {179, "kept-jobs"};
   }
-  return "?";
+  return {};
 }
+std::string_view to_string(QuotaLimit limit) { return describe(limit).word; }
 
 bool is_in_bytes(QuotaLimit limit) {
   return limit == QuotaLimit::snapshot_bytes || limit == QuotaLimit::spec_bytes ||
@@ -36,13 +37,14 @@ std::string amount(QuotaLimit limit, std::uint64_t n) {
   return is_in_bytes(limit) ? to_string(Bytes{n}) : std::to_string(n);
 }
 
-std::string_view to_string(QuotaHolder::Kind kind) {
+Word describe(QuotaHolder::Kind kind) {
   switch (kind) {
-    case QuotaHolder::Kind::user: return "user";
-    case QuotaHolder::Kind::project: return "project";
+    case QuotaHolder::Kind::user: return {1, "user"};
+    case QuotaHolder::Kind::project: return {2, "project"};
   }
-  return "?";
+  return {};
 }
+std::string_view to_string(QuotaHolder::Kind kind) { return describe(kind).word; }
 
 std::string to_string(const QuotaHolder& holder) {
   return fmt::format("{} '{}'", to_string(holder.kind), holder.name);

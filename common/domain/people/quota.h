@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/table.h"
 
 namespace lockstep {
 
@@ -33,9 +34,11 @@ inline constexpr QuotaLimit kQuotaLimits[] = {
     QuotaLimit::cpus,          QuotaLimit::gpus,         QuotaLimit::snapshot_bytes,
     QuotaLimit::spec_bytes,    QuotaLimit::versions,     QuotaLimit::version_bytes,
     QuotaLimit::version_files, QuotaLimit::job_files,    QuotaLimit::kept_jobs};
+inline constexpr std::size_t kMostQuotaLimits = 64;  // in one message
 inline constexpr std::uint64_t kFreeSpecBytes = 4u << 10;
 inline constexpr std::uint64_t kMaxQuotaValue = std::uint64_t{1} << 50;
 
+Word describe(QuotaLimit limit);
 std::string_view to_string(QuotaLimit limit);  // "running-jobs", as in the flag
 constexpr QuotaLimit last_enumerator(QuotaLimit) { return QuotaLimit::kept_jobs; }
 bool is_in_bytes(QuotaLimit limit);                     // false: it is a count
@@ -46,8 +49,13 @@ struct QuotaHolder {
   enum class Kind { user, project };
   Kind kind = Kind::user;
   std::string name;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "name", s.name, kUserNameRule);
+  }
   friend auto operator<=>(const QuotaHolder&, const QuotaHolder&) = default;
 };
+Word describe(QuotaHolder::Kind kind);
 std::string_view to_string(QuotaHolder::Kind kind);
 constexpr QuotaHolder::Kind last_enumerator(QuotaHolder::Kind) {
   return QuotaHolder::Kind::project;
@@ -63,6 +71,11 @@ struct SetQuota {
   QuotaHolder holder;
   Quota set;
   std::vector<QuotaLimit> unset;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "holder", s.holder);
+    see(field<2>, "set", s.set, {.count = kMostQuotaLimits, .doubles = true});
+    see(field<3>, "unset", s.unset, {.count = kMostQuotaLimits});
+  }
   friend bool operator==(const SetQuota&, const SetQuota&) = default;
 };
 
@@ -74,10 +87,20 @@ struct QuotaView {
     std::optional<std::uint64_t> most;  // absent: unlimited
     bool is_default = false;            // nobody set it
     std::uint64_t used = 0;             // 0 for limits that are not summed up
+    static void table(auto& s, auto&& see) {
+      see(field<1>, "limit", s.limit);
+      see(field<2>, "most", s.most);
+      see(field<3>, "is_default", s.is_default);
+      see(field<4>, "used", s.used);
+    }
     friend bool operator==(const Line&, const Line&) = default;
   };
   QuotaHolder holder;
   std::vector<Line> lines;  // one for each limit, in their order
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "holder", s.holder);
+    see(by_hand<2, 77>, "lines", s.lines);
+  }
   friend bool operator==(const QuotaView&, const QuotaView&) = default;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/table.h"
 #include "common/base/time.h"
 
 namespace lockstep {
@@ -44,22 +45,35 @@ Result<std::string> put_in_secrets(const std::string& text, const SecretValues& 
 struct SetSecret {  // a secret of the asking user; answered by Done
   std::string name;
   std::string value;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kUserNameRule);
+    see(field<2>, "value", s.value, {.bytes = kMaxSecretBytesPerUser});
+  }
   friend bool operator==(const SetSecret&, const SetSecret&) = default;
 };
 struct RemoveSecret {
   std::string name;
+  static void table(auto& s, auto&& see) { see(field<1>, "name", s.name, kUserNameRule); }
   friend bool operator==(const RemoveSecret&, const RemoveSecret&) = default;
 };
 struct ListSecrets {
+  static void table(auto&, auto&&) {}
   friend bool operator==(const ListSecrets&, const ListSecrets&) = default;
 };
 struct SecretView {
   std::string name;
   Instant updated;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kUserNameRule);
+    see(field<2>, "updated", s.updated);
+  }
   friend bool operator==(const SecretView&, const SecretView&) = default;
 };
 struct SecretsReply {
   std::vector<SecretView> secrets;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "secrets", s.secrets, {.count = kMaxSecretsPerUser});
+  }
   friend bool operator==(const SecretsReply&, const SecretsReply&) = default;
 };
 

@@ -9,6 +9,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/result.h"
+#include "common/base/table.h"
 
 namespace lockstep {
 
@@ -22,11 +23,17 @@ struct LimitRequest {
   friend auto operator<=>(const LimitRequest&, const LimitRequest&) = default;
 };
 
+inline constexpr int kMostPidsLimit = 4'194'304;  // the highest pid_max of Linux
 // The highest limits that a node's operator allows; 0 = the operator set no cap.
 struct LimitCaps {
   int pids = 0;
   Bytes log;
   Bytes disk;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "pids", s.pids, {.low = 0, .high = kMostPidsLimit});
+    see(field<2>, "log", s.log);
+    see(field<3>, "disk", s.disk);
+  }
   friend bool operator==(const LimitCaps&, const LimitCaps&) = default;
 };
 
@@ -40,7 +47,6 @@ struct Limits {
 
 inline constexpr int kDefaultPidsLimit = 4'096;  // so that a fork bomb leaves the node alive
 inline constexpr int kLeastPidsLimit = 16;
-inline constexpr int kMostPidsLimit = 4'194'304;  // the highest pid_max of Linux
 inline constexpr Bytes kDefaultLogLimit = gibibytes(16);
 inline constexpr Bytes kLeastLogLimit = mebibytes(1);
 inline constexpr Bytes kLeastDiskLimit = mebibytes(16);

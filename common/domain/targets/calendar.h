@@ -13,6 +13,7 @@ namespace lockstep {
 // What a clock of some time zone shows, as seconds since it showed 1970-01-01T00:00:00.
 struct LocalTime {
   std::int64_t seconds = 0;
+  static auto& bare(auto& s) { return s.seconds; }
   friend auto operator<=>(const LocalTime&, const LocalTime&) = default;
 };
 // "2026-03-29T02:30:00".

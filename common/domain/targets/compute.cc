@@ -28,7 +28,7 @@ bool is_of(std::string_view text, std::string_view others) {
 }
 
 // A rule of check(SshHost): a field that is set must satisfy it.
-struct Rule {
+struct HostRule {
   std::string_view field;
   const std::string& value;
   bool is_good;
@@ -197,51 +197,53 @@ Status check_text(const std::string& text, std::string_view what) {
 
 }  // namespace
 
-std::string_view to_string(ComputeType type) {
+Word describe(ComputeType type) {
   switch (type) {
-    case ComputeType::local: return "local";
-    case ComputeType::virtualmachine: return "virtualmachine";
-    case ComputeType::amlcompute: return "amlcompute";
-    case ComputeType::kubernetes: return "kubernetes";
-    case ComputeType::computeinstance: return "computeinstance";
+    case ComputeType::local: return {1, "local"};
+    case ComputeType::virtualmachine: return {2, "virtualmachine"};
+    case ComputeType::amlcompute: return {3, "amlcompute"};
+    case ComputeType::kubernetes: return {5, "kubernetes"};
+    case ComputeType::computeinstance: return {7, "computeinstance"};
   }
-  return "?";
+  return {};
 }
+std::string_view to_string(ComputeType type) { return describe(type).word; }
 
-std::string_view to_string(TunnelUse use) {
+Word describe(TunnelUse use) {
   switch (use) {
-    case TunnelUse::unset: return "";
-    case TunnelUse::automatic: return "auto";
-    case TunnelUse::always: return "always";
-    case TunnelUse::never: return "never";
-    case TunnelUse::unknown: break;
+    case TunnelUse::unset: return {0, ""};
+    case TunnelUse::automatic: return {1, "auto"};
+    case TunnelUse::always: return {2, "always"};
+    case TunnelUse::never: return {3, "never"};
+    case TunnelUse::unknown: return {4, "?"};
   }
-  return "?";
+  return {};
 }
+std::string_view to_string(TunnelUse use) { return describe(use).word; }
 
 std::optional<TunnelUse> tunnel_use_from(std::string_view word) {
-  for (const TunnelUse use :
-       {TunnelUse::unset, TunnelUse::automatic, TunnelUse::always, TunnelUse::never})
-    if (to_string(use) == word) return use;
-  return std::nullopt;
+  const auto use = with_word<TunnelUse>(word);
+  return use == TunnelUse::unknown ? std::nullopt : use;
 }
 
-std::string_view to_string(InstanceCause cause) {
+Word describe(InstanceCause cause) {
   switch (cause) {
-    case InstanceCause::user: return "user";
-    case InstanceCause::schedule: return "schedule";
-    case InstanceCause::idle: return "idle";
+    case InstanceCause::user: return {0, "user"};
+    case InstanceCause::schedule: return {1, "schedule"};
+    case InstanceCause::idle: return {2, "idle"};
   }
-  return "?";
+  return {};
 }
+std::string_view to_string(InstanceCause cause) { return describe(cause).word; }
 
-std::string_view to_string(Tier tier) {
+Word describe(Tier tier) {
   switch (tier) {
-    case Tier::dedicated: return "dedicated";
-    case Tier::low_priority: return "low_priority";
+    case Tier::dedicated: return {0, "dedicated"};
+    case Tier::low_priority: return {1, "low_priority"};
   }
-  return "?";
+  return {};
 }
+std::string_view to_string(Tier tier) { return describe(tier).word; }
 
 bool has_provider(const ComputeSpec& spec) {
   return spec.source != NodeSource::none && spec.source != NodeSource::join;
@@ -306,7 +308,7 @@ Status check(const ComputeSpec& spec) {
 Status check(const SshHost& host) {
   if (host.address.empty())
     return make_error(ErrorCode::invalid_argument, "a host needs an `address`");
-  const Rule rules[] = {
+  const HostRule rules[] = {
       {"address", host.address,
        is_word_of(host.address, "._-:", kMaxAddressBytes) && host.address[0] != '.',
        "a host name or an IP address: letters, digits and . _ - :"},
@@ -321,7 +323,7 @@ Status check(const SshHost& host) {
       {"directory", host.directory, is_plain_path(host.directory),
        "an absolute path of letters, digits and / . _ - +"},
   };
-  for (const Rule& rule : rules)
+  for (const HostRule& rule : rules)
     if (!rule.is_good)
       return make_error(ErrorCode::invalid_argument,
                         fmt::format("host {}: {} '{}' is not {}", host.address.substr(0, 100),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/table.h"
 #include "common/base/time.h"
 #include "common/domain/targets/node_labels.h"
 #include "common/domain/targets/provider_settings.h"
@@ -27,6 +28,7 @@ enum class ComputeType {
   computeinstance,  // one machine that is on until somebody or something stops it
 };
 // The word in files and tables: "virtualmachine".
+Word describe(ComputeType type);
 std::string_view to_string(ComputeType type);
 
 // The target that every launcher has from the start.
@@ -60,6 +62,7 @@ enum class TunnelUse {
   unknown,  // a client of another version asks for it; no target has it
 };
 // The word in files: "auto"; "" for unset.
+Word describe(TunnelUse use);
 std::string_view to_string(TunnelUse use);
 std::optional<TunnelUse> tunnel_use_from(std::string_view word);
 
@@ -75,11 +78,23 @@ struct SshHost {
                                 // in older journals: the target's creator, or no secret
   std::string jump;             // USER@HOST:PORT through which ssh connects
   std::string directory;        // where everything is installed; "": below ~/.lockstep
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kNameRule);
+    see(field<2>, "address", s.address, kNameRule);
+    see(field<3>, "user", s.user, kNameRule);
+    see(field<4>, "port", s.port, {.low = 0, .high = 65'535});
+    see(field<5>, "key", s.key);
+    see(field<6>, "password_secret", s.password_secret);
+    see(field<7>, "secret_owner", s.secret_owner);
+    see(field<8>, "jump", s.jump, kNameRule);
+    see(field<9>, "directory", s.directory);
+  }
   friend bool operator==(const SshHost&, const SshHost&) = default;
 };
 
 // Whether somebody else may take a machine away at any time (Azure's low-priority and spot nodes).
 enum class Tier { dedicated, low_priority };
+Word describe(Tier tier);
 std::string_view to_string(Tier tier);
 
 // How many machines a cluster has.
@@ -88,6 +103,12 @@ struct Scale {
   int min_instances = 0;
   int max_instances = 1;
   Duration idle_time = seconds(120);  // after so long without work a machine is removed
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "tier", s.tier);
+    see(field<2>, "min_instances", s.min_instances, kNotNegative);
+    see(field<3>, "max_instances", s.max_instances, kNotNegative);
+    see(field<4>, "idle_time", s.idle_time, kNotNegative);
+  }
   friend bool operator==(const Scale&, const Scale&) = default;
 };
 inline constexpr int kMaxInstances = 10'000;
@@ -99,6 +120,10 @@ struct InstanceSettings {
   std::vector<InstanceSchedule> schedules;
   friend bool operator==(const InstanceSettings&, const InstanceSettings&) = default;
 };
+
+// Longer than what the launcher accepts, so that it can say what is wrong.
+inline constexpr Rule kSettingsRule{
+    .bytes = 64u << 10, .count = 2 * kMaxSettings, .each = 2 * kMaxSettingWords, .doubles = true};
 
 struct ComputeSpec {
   std::string name;
@@ -115,6 +140,25 @@ struct ComputeSpec {
   std::map<std::string, std::vector<std::string>> settings = {};
   InstanceSettings instance = {};  // of type computeinstance
   NodeLabels labels = {};          // of each of its nodes, unless that has another value of its own
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kNameRule);
+    see(field<2>, "type", s.type);
+    see(field<3>, "description", s.description);
+    see(field<4>, "location", s.location);
+    see(field<5>, "tags", s.tags, {.count = 10 * kMaxComputeTags});
+    see(field<6>, "source", s.source);
+    see(field<7>, "hosts", s.hosts, {.count = 2 * kMaxHosts});
+    see(field<8>, "tunnel", word_or<TunnelUse::unknown>(s.tunnel));
+    see(field<9>, "size", s.size, kNameRule);
+    see(field<10>, "scale", s.scale, {.unless_empty = true});
+    see(field<11>, "settings", s.settings, kSettingsRule);
+    see(field<40>, "shutdown_after", s.instance.idle_time, kNotNegative);
+    see(field<41>, "schedules", s.instance.schedules, {.count = 2 * kMaxSchedules});
+    see(field<42>, "labels", s.labels, {.count = 10 * kMaxNodeLabels});
+  }
+  static void mend(ComputeSpec& s) {  // before 0.7 a virtualmachine had no source: it was join
+    if (s.source == NodeSource::none && s.type != ComputeType::local) s.source = NodeSource::join;
+  }
   friend bool operator==(const ComputeSpec&, const ComputeSpec&) = default;
 };
 // Azure's rule: 3 to 24 letters, digits and '-', beginning with a letter. invalid_argument: the
@@ -145,6 +189,10 @@ struct CreateCompute {
   ComputeSpec spec;
   // Refused if the provider says that its settings do not work. Hosts over ssh are not asked.
   bool check = false;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "spec", s.spec);
+    see(field<2>, "check", s.check);
+  }
   friend bool operator==(const CreateCompute&, const CreateCompute&) = default;
 };
 // Replaces description, location, tags and hosts; type and node source cannot change. The launcher
@@ -154,6 +202,11 @@ struct UpdateCompute {
   // Installs the launcher's version of the agent on each machine; running jobs go on.
   bool upgrade = false;
   bool check = false;  // as in CreateCompute, if something changes that the provider sees
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "spec", s.spec);
+    see(field<2>, "upgrade", s.upgrade);
+    see(field<3>, "check", s.check);
+  }
   friend bool operator==(const UpdateCompute&, const UpdateCompute&) = default;
 };
 // Adds a host to a target of source ssh, or replaces the host of that name. Answered by
@@ -161,6 +214,10 @@ struct UpdateCompute {
 struct AttachHosts {
   std::string name;  // of the target
   std::vector<SshHost> hosts;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kNameRule);
+    see(field<2>, "hosts", s.hosts, {.count = 2 * kMaxHosts});
+  }
   friend bool operator==(const AttachHosts&, const AttachHosts&) = default;
 };
 // The provider removes these machines from the target as soon as their nodes hold no part. Answered
@@ -170,6 +227,11 @@ struct DetachHosts {
   std::vector<std::string> hosts;
   // Gives up what runs there, and forgets a machine that cannot be reached.
   bool force = false;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kNameRule);
+    see(field<2>, "hosts", s.hosts, {.count = 2 * kMaxHosts});
+    see(field<3>, "force", s.force);
+  }
   friend bool operator==(const DetachHosts&, const DetachHosts&) = default;
 };
 // Refused while jobs that name the target have not ended, or while it has nodes that joined with a
@@ -178,11 +240,16 @@ struct DetachHosts {
 struct DeleteCompute {
   std::string name;
   bool force = false;  // as in DetachHosts
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kNameRule);
+    see(field<2>, "force", s.force);
+  }
   friend bool operator==(const DeleteCompute&, const DeleteCompute&) = default;
 };
 // Starts a compute instance. Answered by ComputesReply at once, also if it is on already.
 struct StartCompute {
   std::string name;
+  static void table(auto& s, auto&& see) { see(field<1>, "name", s.name, kNameRule); }
   friend bool operator==(const StartCompute&, const StartCompute&) = default;
 };
 // Refused while a job runs there, unless `force`: then the job goes back to the queue. Answered as
@@ -190,18 +257,30 @@ struct StartCompute {
 struct StopCompute {
   std::string name;
   bool force = false;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kNameRule);
+    see(field<2>, "force", s.force);
+  }
   friend bool operator==(const StopCompute&, const StopCompute&) = default;
 };
 // Replaces the machine of an instance that is on by a new one. The rest is as for StopCompute.
 struct RestartCompute {
   std::string name;
   bool force = false;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kNameRule);
+    see(field<2>, "force", s.force);
+  }
   friend bool operator==(const RestartCompute&, const RestartCompute&) = default;
 };
 // Answered by ComputesReply.
 struct ListComputes {
   std::string name;  // only this one; "": all. A not_found error suggests the nearest name.
   bool history = false;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kNameRule);
+    see(field<2>, "history", s.history);
+  }
   friend bool operator==(const ListComputes&, const ListComputes&) = default;
 };
 // What the target's provider printed and did. Answered by ComputeLogReply. The log of a target that
@@ -209,6 +288,10 @@ struct ListComputes {
 struct ReadComputeLog {
   std::string name;
   std::int64_t lines = 0;  // the newest so many; 0: as many as one reply may have
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kNameRule);
+    see(field<2>, "lines", s.lines, kNotNegative);
+  }
   friend bool operator==(const ReadComputeLog&, const ReadComputeLog&) = default;
 };
 
@@ -232,6 +315,23 @@ struct MachineView {
   Why failure_data = {};      // its text is `failure`
   // Why it is not there yet, or takes no work; its text is `about["reason"]`.
   Why waits_data = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kNameRule);
+    see(field<2>, "state", s.state, kNameRule);
+    see(field<3>, "why", s.why, kCutText);
+    see(field<4>, "since", s.since);
+    see(field<5>, "step", s.step);
+    see(field<6>, "node", s.node, kNameRule);
+    see(field<7>, "about", s.about, {.count = 2 * kMaxMachineFindings});
+    see(field<8>, "failed_step", s.failed_step);
+    see(field<9>, "failed_code", s.failed_code);
+    see(field<10>, "failure", s.failure, kCutText);
+    see(field<11>, "failures", s.failures, kNotNegative);
+    see(field<12>, "retry_at", s.retry_at);
+    see(field<13>, "why_data", s.why_data);
+    see(field<14>, "failure_data", s.failure_data);
+    see(field<15>, "waits_data", s.waits_data);
+  }
   friend bool operator==(const MachineView&, const MachineView&) = default;
 };
 struct ComputeEvent {
@@ -239,6 +339,12 @@ struct ComputeEvent {
   std::string machine;  // "": the target
   std::string text;     // of why_data, in views
   Why why_data = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "at", s.at);
+    see(field<2>, "machine", s.machine, kNameRule);
+    see(field<3>, "text", s.text, kCutText);
+    see(field<4>, "why_data", s.why_data);
+  }
   friend bool operator==(const ComputeEvent&, const ComputeEvent&) = default;
 };
 
@@ -253,11 +359,23 @@ struct ScalingView {
   Instant retry_at;       // ns = 0: now
   Why why_data = {};      // of the change
   Why failure_data = {};  // why no machine could be made the last time; none: it could
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "wanted", s.wanted, kNotNegative);
+    see(field<2>, "preparing", s.preparing, kNotNegative);
+    see(field<3>, "leaving", s.leaving, kNotNegative);
+    see(field<4>, "changed", s.changed);
+    see(field<5>, "why", s.why, kCutText);
+    see(field<6>, "failure", s.failure, kCutText);
+    see(field<7>, "retry_at", s.retry_at);
+    see(field<8>, "why_data", s.why_data);
+    see(field<9>, "failure_data", s.failure_data);
+  }
   friend bool operator==(const ScalingView&, const ScalingView&) = default;
 };
 
 // What made a compute instance start or stop.
 enum class InstanceCause { user, schedule, idle };
+Word describe(InstanceCause cause);
 std::string_view to_string(InstanceCause cause);
 
 // Of a target of type computeinstance.
@@ -274,6 +392,18 @@ struct InstanceView {
   std::string problem;     // the text of problem_data
   Why why_data = {};
   Why problem_data = {};  // why its schedules do not all work; none: they do
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "state", s.state);
+    see(field<2>, "changed", s.changed);
+    see(field<3>, "cause", s.cause);
+    see(field<4>, "why", s.why, kCutText);
+    see(field<5>, "next_action", s.next_action);
+    see(field<6>, "next_at", s.next_at);
+    see(field<7>, "next_local", s.next_local);
+    see(field<8>, "problem", s.problem);
+    see(field<9>, "why_data", s.why_data);
+    see(field<10>, "problem_data", s.problem_data);
+  }
   friend bool operator==(const InstanceView&, const InstanceView&) = default;
 };
 
@@ -283,6 +413,12 @@ struct ComputeView {
     std::int64_t idle = 0;         // can take work and have none
     std::int64_t busy = 0;         // have work
     std::int64_t unavailable = 0;  // have no work and cannot take any: LOST, drained, …
+    static void table(auto& s, auto&& see) {
+      see(field<1>, "total", s.total, kNotNegative);
+      see(field<2>, "idle", s.idle, kNotNegative);
+      see(field<3>, "busy", s.busy, kNotNegative);
+      see(field<4>, "unavailable", s.unavailable, kNotNegative);
+    }
     friend bool operator==(const Nodes&, const Nodes&) = default;
   };
   ComputeSpec spec;
@@ -298,14 +434,35 @@ struct ComputeView {
   ScalingView scaling = {};           // of an elastic target
   InstanceView instance = {};
   Why leaving_data = {};  // why the target is being deleted; none: it is not
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "spec", s.spec);
+    see(field<2>, "pool", s.pool, kNameRule);
+    see(field<3>, "created", s.created);
+    see(field<4>, "created_by", s.created_by);
+    see(field<5>, "nodes", s.nodes);
+    see(field<6>, "queued_jobs", s.queued_jobs, kNotNegative);
+    see(field<7>, "running_jobs", s.running_jobs, kNotNegative);
+    see(field<8>, "machines", s.machines, {.count = 2 * kMaxInstances});
+    see(field<9>, "leaving", s.leaving);
+    see(field<10>, "history", s.history, {.count = 2 * kMaxComputeEvents});
+    see(field<11>, "scaling", s.scaling);
+    see(field<40>, "instance", s.instance);
+    see(field<41>, "leaving_data", s.leaving_data);
+  }
   friend bool operator==(const ComputeView&, const ComputeView&) = default;
 };
 struct ComputesReply {  // by name; "local" first
   std::vector<ComputeView> computes;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "computes", s.computes, {.count = kMaxComputes + 1});
+  }
   friend bool operator==(const ComputesReply&, const ComputesReply&) = default;
 };
 struct ComputeLogReply {
   std::string text;  // whole lines, the newest last; at most kMaxComputeLogBytes
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "text", s.text, {.bytes = 2 * kMaxComputeLogBytes});
+  }
   friend bool operator==(const ComputeLogReply&, const ComputeLogReply&) = default;
 };
 

@@ -14,24 +14,26 @@ bool is_network_variable(std::string_view name) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-std::string_view to_string(PathTrouble trouble) {
+Word describe(PathTrouble trouble) {
   switch (trouble) {
-    case PathTrouble::no_route: return "no route";
-    case PathTrouble::refused: return "refused";
-    case PathTrouble::timed_out: return "timed out";
-    case PathTrouble::large_packets_lost: return "large packets lost";
+    case PathTrouble::no_route: return {1, "no route"};
+    case PathTrouble::refused: return {2, "refused"};
+    case PathTrouble::timed_out: return {3, "timed out"};
+    case PathTrouble::large_packets_lost: return {4, "large packets lost"};
   }
-  return "timed out";
+  return {};
 }
+std::string_view to_string(PathTrouble trouble) { return describe(trouble).word; }
 
-std::string_view to_string(SettingSource source) {
+Word describe(SettingSource source) {
   switch (source) {
-    case SettingSource::user: return "user";
-    case SettingSource::operator_file: return "operator";
-    case SettingSource::probe: return "probe";
-    case SettingSource::fixed: return "fixed";
+    case SettingSource::user: return {1, "user"};
+    case SettingSource::operator_file: return {2, "operator"};
+    case SettingSource::probe: return {3, "probe"};
+    case SettingSource::fixed: return {4, "fixed"};
   }
-  return "probe";
+  return {};
 }
+std::string_view to_string(SettingSource source) { return describe(source).word; }
 
 }  // namespace lockstep

@@ -9,13 +9,40 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/table.h"
 #include "common/base/time.h"
+#include "common/domain/ranks/bounds.h"
 
 namespace lockstep {
+
+inline constexpr std::size_t kMaxFabricInterfaces = 64;
+inline constexpr std::size_t kMaxFabricAddresses = 16;  // of one interface
+inline constexpr std::size_t kMaxFabricPorts = 128;
+inline constexpr std::size_t kMaxFabricGids = 64;    // of one port
+inline constexpr std::size_t kMaxFabricPkeys = 128;  // of one port
+inline constexpr std::size_t kMaxFabricGpus = 64;
+inline constexpr std::size_t kMaxFabricNuma = 64;
+inline constexpr std::size_t kMaxFabricTextBytes = 256;  // of each of its texts
+
+// What a node measures is cut, so that no text and no number of its kernel keeps it from its
+// launcher: `ip link set lo mtu 2147483647` is allowed.
+inline constexpr Rule kFabricText{.bytes = kMaxFabricTextBytes, .cut = Cut::end};
+inline constexpr Rule kFabricPci{.bytes = 1'024, .cut = Cut::end};  // a path through some bridges
+inline constexpr Rule kFabricNumber{.low = 0, .high = 1 << 20, .cut = Cut::end};  // MTUs, rates, …
+inline constexpr Rule kFabricSpeed{.low = -1, .cut = Cut::end};
+inline constexpr Rule kFabricNumaNode{.low = -1, .high = 1 << 16, .cut = Cut::end};
+constexpr Rule fabric_list(std::size_t most) { return {.count = most, .cut = Cut::end}; }
+constexpr Rule fabric_numbers(std::size_t most, int high = 1 << 20) {
+  return {.low = 0, .high = high, .count = most, .cut = Cut::end};
+}
 
 struct FabricAddress {
   std::string address;  // without prefix length
   int prefix = 0;       // bits
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "address", s.address, kFabricText);
+    see(field<2>, "prefix", s.prefix, {.low = 0, .high = 128});
+  }
   friend bool operator==(const FabricAddress&, const FabricAddress&) = default;
 };
 
@@ -29,6 +56,19 @@ struct FabricInterface {
   bool up = false, loopback = false, default_route = false;
   int numa_node = -1;
   std::string pci;  // path of its device below the root complex, "0000:00:01.0/0000:03:00.0"
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kFabricText);
+    see(field<2>, "addresses", s.addresses, fabric_list(kMaxFabricAddresses));
+    see(field<3>, "mtu", s.mtu, kFabricNumber);
+    see(field<4>, "speed_mbps", s.speed_mbps, kFabricSpeed);
+    see(field<5>, "driver", s.driver, kFabricText);
+    see(field<6>, "is_virtual", s.is_virtual);
+    see(field<7>, "up", s.up);
+    see(field<8>, "loopback", s.loopback);
+    see(field<9>, "default_route", s.default_route);
+    see(field<10>, "numa_node", s.numa_node, kFabricNumaNode);
+    see(field<11>, "pci", s.pci, kFabricPci);
+  }
   friend bool operator==(const FabricInterface&, const FabricInterface&) = default;
 };
 
@@ -37,6 +77,12 @@ struct FabricGid {
   std::string gid;
   std::string type;  // "IB/RoCE v1", "RoCE v2"
   std::string netdev;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "index", s.index, kFabricNumber);
+    see(field<2>, "gid", s.gid, kFabricText);
+    see(field<3>, "type", s.type, kFabricText);
+    see(field<4>, "netdev", s.netdev, kFabricText);
+  }
   friend bool operator==(const FabricGid&, const FabricGid&) = default;
 };
 
@@ -53,6 +99,22 @@ struct FabricPort {
   std::string driver;      // "mlx5_core"; "": it has no device of its own (soft-RoCE, soft-iWARP)
   int traffic_class = -1;  // that the machine's administrator set for RDMA; -1: none
   bool active() const { return state == "ACTIVE"; }
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "device", s.device, kFabricText);
+    see(field<2>, "port", s.port, {.low = 0, .high = 255});
+    see(field<3>, "state", s.state, kFabricText);
+    see(field<4>, "link_layer", s.link_layer, kFabricText);
+    see(field<5>, "rate_gbps", s.rate_gbps, kFabricNumber);
+    see(field<6>, "lid", s.lid, kFabricNumber);
+    see(field<7>, "gids", s.gids, fabric_list(kMaxFabricGids));
+    see(field<8>, "pkeys", s.pkeys, fabric_numbers(kMaxFabricPkeys, 0xffff));
+    see(field<9>, "firmware", s.firmware, kFabricText);
+    see(field<10>, "netdev", s.netdev, kFabricText);
+    see(field<11>, "pci", s.pci, kFabricPci);
+    see(field<12>, "numa_node", s.numa_node, kFabricNumaNode);
+    see(field<13>, "driver", s.driver, kFabricText);
+    see(field<14>, "traffic_class", s.traffic_class, {.low = 0, .high = 255, .none = -1});
+  }
   friend bool operator==(const FabricPort&, const FabricPort&) = default;
 };
 
@@ -63,6 +125,14 @@ struct FabricGpu {
   std::vector<int> nvlink_peers;  // indexes; also what it reaches through an NVSwitch
   bool mig = false;
   std::vector<int> p2p_peers;  // indexes of GPUs that read its memory directly
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "index", s.index, kFabricNumber);
+    see(field<2>, "pci", s.pci, kFabricPci);
+    see(field<3>, "numa_node", s.numa_node, kFabricNumaNode);
+    see(field<4>, "nvlink_peers", s.nvlink_peers, fabric_numbers(kMaxFabricGpus));
+    see(field<5>, "mig", s.mig);
+    see(field<6>, "p2p_peers", s.p2p_peers, fabric_numbers(kMaxFabricGpus));
+  }
   friend bool operator==(const FabricGpu&, const FabricGpu&) = default;
 };
 
@@ -70,6 +140,10 @@ struct FabricGpu {
 struct FabricNuma {
   int node = 0;
   std::vector<int> distances;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "node", s.node, {.low = 0, .high = 1 << 16});
+    see(field<2>, "distances", s.distances, fabric_numbers(kMaxFabricNuma));
+  }
   friend bool operator==(const FabricNuma&, const FabricNuma&) = default;
 };
 
@@ -83,6 +157,20 @@ struct NodeFabric {
   std::vector<FabricNuma> numa;
   bool gpu_direct = false;       // a module lets RDMA devices read GPU memory (nvidia_peermem)
   bool virtual_machine = false;  // it runs under a hypervisor
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "interfaces", s.interfaces, fabric_list(kMaxFabricInterfaces));
+    see(field<2>, "ports", s.ports, fabric_list(kMaxFabricPorts));
+    see(field<3>, "gpus", s.gpus, fabric_list(kMaxFabricGpus));
+    see(field<4>, "nccl", s.nccl, kFabricText);
+    see(field<5>, "ucx", s.ucx, kFabricText);
+    see(field<6>, "verbs", s.verbs, kFabricText);
+    see(field<7>, "nvidia_driver", s.nvidia_driver, kFabricText);
+    see(field<8>, "has_infiniband_devices", s.has_infiniband_devices);
+    see(field<9>, "memlock", s.memlock_bytes, kFabricSpeed);
+    see(field<10>, "numa", s.numa, fabric_list(kMaxFabricNuma));
+    see(field<11>, "gpu_direct", s.gpu_direct);
+    see(field<12>, "virtual_machine", s.virtual_machine);
+  }
   friend bool operator==(const NodeFabric&, const NodeFabric&) = default;
 };
 // The RDMA fabric that all nodes of a gang are in, by their inventories.
@@ -91,22 +179,21 @@ struct GangFabric {
   std::string subnet;      // "fe80:0000:0000:0000"
   int pkey = -1;           // the partition, without the bit of full membership; -1: unknown
   bool shared() const { return !link_layer.empty(); }
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "link_layer", s.link_layer, kFabricText);
+    see(field<2>, "subnet", s.subnet, kFabricText);
+    see(field<3>, "pkey", s.pkey, {.low = 0, .high = 0x7fff, .none = -1});
+  }
   friend bool operator==(const GangFabric&, const GangFabric&) = default;
 };
 
-inline constexpr std::size_t kMaxFabricInterfaces = 64;
-inline constexpr std::size_t kMaxFabricAddresses = 16;  // of one interface
-inline constexpr std::size_t kMaxFabricPorts = 128;
-inline constexpr std::size_t kMaxFabricGids = 64;    // of one port
-inline constexpr std::size_t kMaxFabricPkeys = 128;  // of one port
-inline constexpr std::size_t kMaxFabricGpus = 64;
-inline constexpr std::size_t kMaxFabricNuma = 64;
-inline constexpr std::size_t kMaxFabricTextBytes = 256;  // of each of its texts
-
 // ---- the probe ----------------------------------------------------------------------------------
 enum class PathTrouble { no_route, refused, timed_out, large_packets_lost };
+Word describe(PathTrouble trouble);
 std::string_view to_string(PathTrouble trouble);
 constexpr PathTrouble last_enumerator(PathTrouble) { return PathTrouble::large_packets_lost; }
+
+inline constexpr std::size_t kMaxPathFailures = 64;
 
 // One node cannot reach another over one path.
 struct PathFailure {
@@ -126,9 +213,18 @@ struct PathFailure {
     see("trouble", self.trouble);
     see("mtu_bytes", self.mtu);
   }
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "from", s.from, kNodeRankRule);
+    see(field<2>, "to", s.to, kNodeRankRule);
+    see(field<3>, "from_address", s.from_address, kFabricText);
+    see(field<4>, "from_interface", s.from_interface, kFabricText);
+    see(field<5>, "to_address", s.to_address, kFabricText);
+    see(field<6>, "port", s.port);
+    see(field<7>, "trouble", s.trouble);
+    see(field<8>, "mtu", s.mtu, kFabricNumber);
+  }
   friend bool operator==(const PathFailure&, const PathFailure&) = default;
 };
-inline constexpr std::size_t kMaxPathFailures = 64;
 
 // The interface that a node of the gang uses, and how well it reaches the others.
 struct ChosenPath {
@@ -137,6 +233,14 @@ struct ChosenPath {
   Duration round_trip{0};        // median to the others; zero: not measured
   std::int64_t speed_mbps = -1;  // of the burst; -1: not measured
   int mtu = 0;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "node_rank", s.node_rank, kNodeRankRule);
+    see(field<2>, "interface", s.interface, kFabricText);
+    see(field<3>, "address", s.address, kFabricText);
+    see(field<4>, "round_trip", s.round_trip);
+    see(field<5>, "speed_mbps", s.speed_mbps, kFabricSpeed);
+    see(field<6>, "mtu", s.mtu, kFabricNumber);
+  }
   friend bool operator==(const ChosenPath&, const ChosenPath&) = default;
 };
 
@@ -147,13 +251,25 @@ struct ProbeResult {
   // So many of the failures, the first ones, are of the addresses that the nodes would use: the
   // gang's start ended for them. The others are of networks that are not used.
   int broken = 0;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "chosen", s.chosen, fabric_list(kMaxNodesPerJob));
+    see(field<2>, "failures", s.failures, fabric_list(kMaxPathFailures));
+    see(field<3>, "cached", s.cached);
+    see(by_hand<700>, "broken", s.broken);
+  }
   friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
 };
 
 // ---- settings -----------------------------------------------------------------------------------
 enum class SettingSource { user, operator_file, probe, fixed };
+Word describe(SettingSource source);
 std::string_view to_string(SettingSource source);
 constexpr SettingSource last_enumerator(SettingSource) { return SettingSource::fixed; }
+
+inline constexpr std::size_t kMaxSettingNameBytes = 256;
+inline constexpr std::size_t kMaxSettingTextBytes = 1'024;  // of a value, a reason, a warning
+inline constexpr Rule kSettingName{.bytes = kMaxSettingNameBytes, .cut = Cut::end};
+inline constexpr Rule kSettingText{.bytes = kMaxSettingTextBytes, .cut = Cut::end};
 
 // One variable of a rank's network, and why it has this value.
 struct NetworkSetting {
@@ -161,12 +277,17 @@ struct NetworkSetting {
   SettingSource source = SettingSource::probe;
   std::string reason;   // "eth1 reaches all 3 other nodes at 94 Gbit/s"
   std::string warning;  // a setting that looks like a mistake; "": none
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kSettingName);
+    see(field<2>, "value", s.value, kSettingText);
+    see(field<3>, "source", s.source);
+    see(field<4>, "reason", s.reason, kSettingText);
+    see(field<5>, "warning", s.warning, kSettingText);
+  }
   friend bool operator==(const NetworkSetting&, const NetworkSetting&) = default;
 };
 using NetworkSettings = std::vector<NetworkSetting>;  // by name
 inline constexpr std::size_t kMaxNetworkSettings = 128;
-inline constexpr std::size_t kMaxSettingNameBytes = 256;
-inline constexpr std::size_t kMaxSettingTextBytes = 1'024;  // of a value, a reason, a warning
 
 // Whether a variable steers how ranks reach each other: NCCL_…, UCX_…, OMPI_MCA_…, GLOO_…, FI_….
 bool is_network_variable(std::string_view name);
@@ -179,17 +300,32 @@ inline constexpr std::string_view kMemlockSetting = "ulimit -l";
 struct SettingOverride {
   NetworkSetting setting;
   std::vector<int> local_ranks;  // sorted
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "setting", s.setting);
+    see(field<2>, "local_ranks", s.local_ranks,
+        fabric_numbers(kMaxRanksPerNode, kMaxRanksPerNode - 1));
+  }
   friend bool operator==(const SettingOverride&, const SettingOverride&) = default;
 };
 using SettingOverrides = std::vector<SettingOverride>;
 inline constexpr std::size_t kMaxSettingOverrides = 256;
 
-// ---- the operator's fabric.yml, as it applies to one node
-// ----------------------------------------- The launcher picks the rules that match a node's
-// target, size and labels; the node picks the interface, because it alone knows which it has.
+// ---- the operator's fabric.yml, as it applies to one node ---------------------------------------
+// The launcher picks the rules that match a node's target, size and labels; the node picks the
+// interface, because it alone knows which it has.
+
+inline constexpr std::size_t kMaxOperatorVariables = 64;
+inline constexpr std::size_t kMaxOperatorNames = 64;  // of interfaces, networks or ports
+inline constexpr Rule kOperatorNames{
+    .bytes = kMaxFabricTextBytes, .count = kMaxOperatorNames, .cut = Cut::end};
 struct OperatorVariable {
   std::string name, value;
   std::string rule;  // "fabric.yml:12"
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kSettingName);
+    see(field<2>, "value", s.value, kSettingText);
+    see(field<3>, "rule", s.rule, kFabricText);
+  }
   friend bool operator==(const OperatorVariable&, const OperatorVariable&) = default;
 };
 // The ranks use the first of `names` that the node has, or an interface with an address in
@@ -198,12 +334,21 @@ struct OperatorInterface {
   std::vector<std::string> names;
   std::vector<std::string> networks;  // "10.1.0.0/16"
   std::string rule;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "names", s.names, kOperatorNames);
+    see(field<2>, "networks", s.networks, kOperatorNames);
+    see(field<3>, "rule", s.rule, kFabricText);
+  }
   friend bool operator==(const OperatorInterface&, const OperatorInterface&) = default;
 };
 // The RDMA ports that ranks may use. Empty: none of them.
 struct OperatorRdma {
   std::vector<std::string> ports;  // "mlx5_0", "mlx5_0:1"
   std::string rule;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "ports", s.ports, kOperatorNames);
+    see(field<2>, "rule", s.rule, kFabricText);
+  }
   friend bool operator==(const OperatorRdma&, const OperatorRdma&) = default;
 };
 struct OperatorSettings {
@@ -212,9 +357,13 @@ struct OperatorSettings {
   std::optional<OperatorRdma> rdma = {};
   std::string trouble = {};  // why the file does not count, for users; "": it does
   bool empty() const { return variables.empty() && !interface && !rdma && trouble.empty(); }
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "variables", s.variables, fabric_list(kMaxOperatorVariables));
+    see(field<2>, "interface", s.interface);
+    see(field<3>, "rdma", s.rdma);
+    see(field<4>, "trouble", s.trouble, kFabricText);
+  }
   friend bool operator==(const OperatorSettings&, const OperatorSettings&) = default;
 };
-inline constexpr std::size_t kMaxOperatorVariables = 64;
-inline constexpr std::size_t kMaxOperatorNames = 64;  // of interfaces, networks or ports
 
 }  // namespace lockstep

@@ -2,13 +2,14 @@
 
 namespace lockstep {
 
-std::string_view to_string(Liveness liveness) {
+Word describe(Liveness liveness) {
   switch (liveness) {
-    case Liveness::alive: return "ALIVE";
-    case Liveness::unknown: return "UNKNOWN";
-    case Liveness::lost: return "LOST";
+    case Liveness::alive: return {1, "ALIVE"};
+    case Liveness::unknown: return {2, "UNKNOWN"};
+    case Liveness::lost: return {3, "LOST"};
   }
-  return "UNKNOWN";
+  return {};
 }
+std::string_view to_string(Liveness liveness) { return describe(liveness).word; }
 
 }  // namespace lockstep

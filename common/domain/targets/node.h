@@ -10,12 +10,22 @@
 
 #include "common/base/bytes.h"
 #include "common/base/ids.h"
+#include "common/base/table.h"
 #include "common/base/time.h"
 #include "common/domain/ranks/limits.h"
 #include "common/domain/targets/fabric.h"
 #include "common/domain/why/why.h"
 
 namespace lockstep {
+
+inline constexpr std::size_t kMaxGpuDevices = 1'024;
+inline constexpr std::size_t kMaxNetworkInterfaces = 4'096;
+inline constexpr std::size_t kMaxRdmaPorts = 128;  // of one node
+inline constexpr std::size_t kMaxPkeys = 128;      // of one port
+inline constexpr Rule kRdmaText{.bytes = 256};
+inline constexpr Rule kNodeIndex{.low = 0, .high = 1 << 16};  // of GPUs, NUMA nodes, sockets
+// Numbers of cpus or GPUs.
+inline constexpr Rule kDeviceIds{.low = 0, .high = 1 << 20, .count = 1 << 20};
 
 struct GpuDevice {
   int index = 0;     // in PCI order on the node
@@ -24,6 +34,14 @@ struct GpuDevice {
   std::string pci_bus_id;  // 00000000:01:00.0
   Bytes memory;
   int numa_node = -1;  // -1 = unknown
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "index", s.index, kNodeIndex);
+    see(field<2>, "uuid", s.uuid);
+    see(field<3>, "name", s.name);
+    see(field<4>, "pci_bus_id", s.pci_bus_id);
+    see(field<5>, "memory", s.memory);
+    see(field<6>, "numa_node", s.numa_node, {.low = -1, .high = 1 << 16});
+  }
   friend bool operator==(const GpuDevice&, const GpuDevice&) = default;
 };
 
@@ -33,6 +51,13 @@ struct NetworkInterface {
   std::int64_t speed_mbps = -1;        // -1 = unknown
   bool up = false;
   bool loopback = false;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "addresses", s.addresses, {.count = kMaxNetworkInterfaces});
+    see(field<3>, "speed_mbps", s.speed_mbps, {.low = -1});
+    see(field<4>, "up", s.up);
+    see(field<5>, "loopback", s.loopback);
+  }
   friend bool operator==(const NetworkInterface&, const NetworkInterface&) = default;
 };
 
@@ -46,10 +71,17 @@ struct RdmaPort {
   std::string subnet_prefix;  // of its GID 0: "fe80:0000:0000:0000"; "": none
   std::vector<int> pkeys;     // partitions; the bit 0x8000 says that it is a full member
   bool active() const { return state == "ACTIVE"; }
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "device", s.device, kRdmaText);
+    see(field<2>, "port", s.port, {.low = 0, .high = 255});
+    see(field<3>, "state", s.state, kRdmaText);
+    see(field<4>, "rate_gbps", s.rate_gbps, {.low = 0, .high = 1 << 20});
+    see(field<5>, "link_layer", s.link_layer, kRdmaText);
+    see(field<6>, "subnet_prefix", s.subnet_prefix, kRdmaText);
+    see(field<7>, "pkeys", s.pkeys, {.low = 0, .high = 0xffff, .count = kMaxPkeys});
+  }
   friend bool operator==(const RdmaPort&, const RdmaPort&) = default;
 };
-inline constexpr std::size_t kMaxRdmaPorts = 128;  // of one node
-inline constexpr std::size_t kMaxPkeys = 128;      // of one port
 
 struct Inventory {
   std::string hostname;
@@ -82,6 +114,34 @@ struct Inventory {
   std::optional<std::string> container_engine = {};
   std::vector<RdmaPort> rdma_ports = {};
   std::optional<NodeFabric> fabric = {};  // absent: the agent does not report it
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "hostname", s.hostname);
+    see(field<2>, "os", s.os);
+    see(field<3>, "kernel", s.kernel);
+    see(field<4>, "architecture", s.architecture);
+    see(field<5>, "cpus", s.cpus, kDeviceIds);
+    see(field<6>, "sockets", s.sockets, kNodeIndex);
+    see(field<7>, "numa_nodes", s.numa_nodes, kNodeIndex);
+    see(field<8>, "memory", s.memory);
+    see(field<9>, "disk_free", s.disk_free);
+    see(field<10>, "gpus", s.gpus, {.count = kMaxGpuDevices});
+    see(field<11>, "interfaces", s.interfaces, {.count = kMaxNetworkInterfaces});
+    see(field<12>, "address", s.address);
+    see(field<13>, "address_is_loopback", s.address_is_loopback);
+    see(field<14>, "host_id", s.host_id);
+    see(field<15>, "network", s.network);
+    see(field<16>, "user", s.user);
+    see(field<17>, "isolation", s.isolation);
+    see(field<18>, "workdir_mode", s.workdir_mode);
+    see(field<19>, "limitations", s.limitations, {.count = 1'000});
+    see(field<20>, "glibc", s.glibc);
+    see(field<21>, "cuda", s.cuda);
+    see(field<40>, "caps", s.caps);
+    see(field<41>, "container_engine", s.container_engine);
+    see(field<60>, "rdma_ports", s.rdma_ports, {.count = kMaxRdmaPorts});
+    see(field<128>, "unenforced", s.unenforced, {.bytes = 64 << 10, .count = 16, .doubles = true});
+    see(field<700>, "fabric", s.fabric);
+  }
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };
 
@@ -91,12 +151,22 @@ struct NodeEvent {
   std::string what;          // one word: "Joined", "Lost", "Returned", …
   Why why = {};              // none: the word says all
   std::string message = {};  // `why` in words, in views; at most kMaxNodeEventBytes
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "at", s.at);
+    see(field<2>, "what", s.what);
+    see(field<3>, "message", s.message, kCutText);
+    see(field<800>, "why_data", s.why);
+  }
+  static void mend(NodeEvent& s) {  // earlier versions sent the text alone
+    if (!s.why) s.why = told(s.message);
+  }
   friend bool operator==(const NodeEvent&, const NodeEvent&) = default;
 };
 inline constexpr std::size_t kMaxNodeEvents = 50;       // that are kept of one node
 inline constexpr std::size_t kMaxNodeEventBytes = 300;  // of a message, and of a text of a user
 
 enum class Liveness { alive, unknown, lost };
+Word describe(Liveness liveness);
 std::string_view to_string(Liveness liveness);
 constexpr Liveness last_enumerator(Liveness) { return Liveness::lost; }
 

@@ -150,18 +150,19 @@ bool is_machine_share(const std::string& text) {
   return std::stoi(part) <= std::stoi(of);
 }
 
-std::string_view to_string(NodeSource source) {
+Word describe(NodeSource source) {
   switch (source) {
-    case NodeSource::none: return "";
-    case NodeSource::join: return "join";
-    case NodeSource::ssh: return "ssh";
-    case NodeSource::docker: return "docker";
-    case NodeSource::slurm: return "slurm";
-    case NodeSource::command: return "command";
-    case NodeSource::kubernetes: return "kubernetes";
+    case NodeSource::none: return {0, ""};
+    case NodeSource::join: return {1, "join"};
+    case NodeSource::ssh: return {2, "ssh"};
+    case NodeSource::docker: return {3, "docker"};
+    case NodeSource::slurm: return {4, "slurm"};
+    case NodeSource::command: return {5, "command"};
+    case NodeSource::kubernetes: return {6, "kubernetes"};
   }
-  return "?";
+  return {};
 }
+std::string_view to_string(NodeSource source) { return describe(source).word; }
 
 std::span<const SettingKey> setting_keys(NodeSource source) {
   switch (source) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/word.h"
 
 namespace lockstep {
 
@@ -24,6 +25,7 @@ enum class NodeSource {
   kubernetes,  // each machine is a pod
 };
 // The word in files and tables: "ssh"; "" for none.
+Word describe(NodeSource source);
 std::string_view to_string(NodeSource source);
 constexpr NodeSource last_enumerator(NodeSource) { return NodeSource::kubernetes; }
 

@@ -76,22 +76,20 @@ std::string words_of(const Recurrence& recurrence) {
 
 }  // namespace
 
-std::string_view to_string(Frequency frequency) {
+Word describe(Frequency frequency) {
   switch (frequency) {
-    case Frequency::minute: return "minute";
-    case Frequency::hour: return "hour";
-    case Frequency::day: return "day";
-    case Frequency::week: return "week";
-    case Frequency::month: return "month";
+    case Frequency::minute: return {1, "minute"};
+    case Frequency::hour: return {2, "hour"};
+    case Frequency::day: return {3, "day"};
+    case Frequency::week: return {4, "week"};
+    case Frequency::month: return {5, "month"};
   }
-  return "?";
+  return {};
 }
+std::string_view to_string(Frequency frequency) { return describe(frequency).word; }
 
 std::optional<Frequency> frequency_from(std::string_view word) {
-  for (const Frequency frequency :
-       {Frequency::minute, Frequency::hour, Frequency::day, Frequency::week, Frequency::month})
-    if (to_string(frequency) == word) return frequency;
-  return std::nullopt;
+  return with_word<Frequency>(word);
 }
 
 std::string_view week_day_name(int week_day) {
@@ -113,13 +111,14 @@ std::string to_string(const Trigger& trigger) {
                      trigger.time_zone.empty() ? kUtc : std::string_view(trigger.time_zone));
 }
 
-std::string_view to_string(InstanceAction action) {
+Word describe(InstanceAction action) {
   switch (action) {
-    case InstanceAction::start: return "start";
-    case InstanceAction::stop: return "stop";
+    case InstanceAction::start: return {0, "start"};
+    case InstanceAction::stop: return {1, "stop"};
   }
-  return "?";
+  return {};
 }
+std::string_view to_string(InstanceAction action) { return describe(action).word; }
 
 std::string schedule_path(std::size_t index) {
   return fmt::format("schedules.compute_start_stop[{}]", index);

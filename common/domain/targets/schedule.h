@@ -11,14 +11,24 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/table.h"
 #include "common/domain/targets/calendar.h"
 
 namespace lockstep {
 
 enum class Frequency { minute, hour, day, week, month };
+Word describe(Frequency frequency);
 std::string_view to_string(Frequency frequency);
 constexpr Frequency last_enumerator(Frequency) { return Frequency::month; }
 std::optional<Frequency> frequency_from(std::string_view word);
+
+inline constexpr std::string_view kUtc = "UTC";
+inline constexpr std::size_t kMaxSchedules = 20;  // of one instance
+inline constexpr std::size_t kMaxTimeZoneBytes = 64;
+inline constexpr int kMaxInterval = 1'000;
+// On the wire: twice the range that a file may have (to 2101), so that no sum of times overflows.
+inline constexpr Rule kLocalTimeRule{.low = 0, .high = 2 * 4'133'980'800};
+inline constexpr Rule kRecurrenceNumbers{.low = 0, .count = 128};
 
 // Every `interval` minutes, hours, days, weeks or months from the start. The lists are for days,
 // weeks and months; where one is empty, the start's own value counts.
@@ -29,6 +39,14 @@ struct Recurrence {
   std::vector<int> minutes;     // none, but hours: 0
   std::vector<int> week_days;   // 0 is Sunday; of weeks
   std::vector<int> month_days;  // of months; in a shorter month the last day
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "frequency", s.frequency);
+    see(field<2>, "interval", s.interval, kNotNegative);
+    see(field<3>, "hours", s.hours, kRecurrenceNumbers);
+    see(field<4>, "minutes", s.minutes, kRecurrenceNumbers);
+    see(field<5>, "week_days", s.week_days, kRecurrenceNumbers);
+    see(field<6>, "month_days", s.month_days, kRecurrenceNumbers);
+  }
   friend bool operator==(const Recurrence&, const Recurrence&) = default;
 };
 // "monday", … for 0 is Sunday.
@@ -51,19 +69,23 @@ struct Trigger {
 std::string to_string(const Trigger& trigger);
 
 enum class InstanceAction { start, stop };
+Word describe(InstanceAction action);
 std::string_view to_string(InstanceAction action);
 
 struct InstanceSchedule {
   InstanceAction action = InstanceAction::stop;
   bool enabled = true;
   Trigger trigger;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "action", s.action);
+    see(field<2>, "disabled", negated(s.enabled));
+    see(by_hand<3, 4>, "when", s.trigger.when);
+    see(field<5>, "start_time", s.trigger.start_time, kLocalTimeRule);
+    see(field<6>, "end_time", s.trigger.end_time, kLocalTimeRule);
+    see(field<7>, "time_zone", s.trigger.time_zone, {.bytes = 2 * kMaxTimeZoneBytes});
+  }
   friend bool operator==(const InstanceSchedule&, const InstanceSchedule&) = default;
 };
-
-inline constexpr std::string_view kUtc = "UTC";
-inline constexpr std::size_t kMaxSchedules = 20;  // of one instance
-inline constexpr std::size_t kMaxTimeZoneBytes = 64;
-inline constexpr int kMaxInterval = 1'000;
 
 // "schedules.compute_start_stop[0]": where the schedule with this index is in a file.
 std::string schedule_path(std::size_t index);

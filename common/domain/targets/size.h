@@ -13,8 +13,13 @@
 
 #include "common/base/bytes.h"
 #include "common/base/result.h"
+#include "common/base/table.h"
+#include "common/domain/targets/compute.h"
 
 namespace lockstep {
+
+// The launcher says what is too much, as it says of a name that there is no such size.
+inline constexpr Rule kSizeNumber{.low = 0, .high = 1 << 30};
 
 // A row of Azure's table "Supported VM series and sizes".
 struct SizeSeries {
@@ -23,6 +28,13 @@ struct SizeSeries {
   bool needs_approval = false;
   bool for_clusters = true;   // type amlcompute
   bool for_instances = true;  // type computeinstance
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kNameRule);
+    see(field<2>, "category", s.category, kNameRule);
+    see(field<3>, "needs_approval", s.needs_approval);
+    see(field<4>, "for_clusters", s.for_clusters);
+    see(field<5>, "for_instances", s.for_instances);
+  }
   friend bool operator==(const SizeSeries&, const SizeSeries&) = default;
 };
 
@@ -43,6 +55,24 @@ struct Size {
   bool for_instances = true;    // type computeinstance
   std::optional<double> price_per_hour;
   int max_mpi_nodes = 0;  // of one MPI job; 0: no limit
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kNameRule);
+    see(field<2>, "series", s.series, kNameRule);
+    see(field<3>, "category", s.category, kNameRule);
+    see(field<4>, "vcpus", s.vcpus, kSizeNumber);
+    see(field<5>, "memory", s.memory);
+    see(field<6>, "gpus", s.gpus, kSizeNumber);
+    see(field<7>, "gpu_name", s.gpu_name, kNameRule);
+    see(field<8>, "gpu_memory", s.gpu_memory);
+    see(field<9>, "ib_gbps", s.ib_gbps, kSizeNumber);
+    see(field<10>, "rdma", s.rdma);
+    see(field<11>, "isolated", s.isolated);
+    see(field<12>, "needs_approval", s.needs_approval);
+    see(field<13>, "for_clusters", s.for_clusters);
+    see(field<14>, "for_instances", s.for_instances);
+    see(field<15>, "price_per_hour", s.price_per_hour);
+    see(field<16>, "max_mpi_nodes", s.max_mpi_nodes, kSizeNumber);
+  }
   friend bool operator==(const Size&, const Size&) = default;
 };
 
@@ -77,22 +107,31 @@ struct SizeCatalogue {
 // with them.
 struct DefineSizes {
   std::vector<Size> sizes;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "sizes", s.sizes, {.count = kMaxSizesAtOnce});
+  }
   friend bool operator==(const DefineSizes&, const DefineSizes&) = default;
 };
 // Removes a size that an operator defined; a size of the catalogue that it replaced is back.
 // Answered by Done.
 struct RemoveSize {
   std::string name;
+  static void table(auto& s, auto&& see) { see(field<1>, "name", s.name, kNameRule); }
   friend bool operator==(const RemoveSize&, const RemoveSize&) = default;
 };
 // How many machines of this size the targets may have together. Answered by SizesReply.
 struct GrantSize {
   std::string name;
   int machines = 0;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, kNameRule);
+    see(field<2>, "machines", s.machines, {.low = 0, .high = kMaxGrantedMachines});
+  }
   friend bool operator==(const GrantSize&, const GrantSize&) = default;
 };
 struct ListSizes {
   std::string name;  // only this one; "": all
+  static void table(auto& s, auto&& see) { see(field<1>, "name", s.name, kNameRule); }
   friend bool operator==(const ListSizes&, const ListSizes&) = default;
 };
 
@@ -104,11 +143,22 @@ struct SizeView {
   std::optional<int> quota;  // machines that all targets may have together; absent: no limit
   int used = 0;              // machines that the targets of this size may grow to
   std::vector<std::string> targets;  // of this size, by name
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "size", s.size);
+    see(field<2>, "is_own", s.is_own);
+    see(field<3>, "quota", s.quota, kSizeNumber);
+    see(field<4>, "used", s.used, kSizeNumber);
+    see(field<5>, "targets", s.targets, {.count = kMaxComputes});
+  }
   friend bool operator==(const SizeView&, const SizeView&) = default;
 };
 struct SizesReply {  // by name
   std::vector<SizeView> sizes;
   std::vector<SizeSeries> series;  // of the catalogue, if all sizes were asked for
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "sizes", s.sizes, {.count = 2 * kMaxSizes});
+    see(field<2>, "series", s.series, {.count = kMaxSizes});
+  }
   friend bool operator==(const SizesReply&, const SizesReply&) = default;
 };
 

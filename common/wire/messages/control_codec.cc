@@ -424,13 +424,13 @@ Status from_wire(const ShowNode& from, lockstep::ShowNode* to) {
 void to_wire(const lockstep::CreateToken& from, CreateToken* to) {
   to->set_valid_for_ns(from.valid_for.count());
   to->set_uses(from.uses);
-  to->set_approval(number_of(from.approval));
+  to->set_approval(describe(from.approval).number);
   to->set_compute(from.compute);
 }
 
 Status from_wire(const CreateToken& from, lockstep::CreateToken* to) {
   TRY(read_duration(from.valid_for_ns(), "valid_for", &to->valid_for));
-  TRY(read_approval(from.approval(), "approval", &to->approval));
+  TRY(read_word(from.approval(), "approval", &to->approval));
   TRY(read_text(from.compute(), "compute", &to->compute, 1'024));
   return read_number(from.uses(), 1, 1'000'000, "uses", &to->uses);
 }

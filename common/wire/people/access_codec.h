@@ -7,25 +7,14 @@
 
 namespace lockstep::pb {
 
-int number_of(Approval approval);
-Status read_approval(int number, const char* field, Approval* to);
-void to_wire(const lockstep::Grant& from, Grant* to);
-Status from_wire(const Grant& from, lockstep::Grant* to);
-void to_wire(const lockstep::UserView& from, UserView* to);
-Status from_wire(const UserView& from, lockstep::UserView* to);
-void to_wire(const lockstep::ProjectView& from, ProjectView* to);
-Status from_wire(const ProjectView& from, lockstep::ProjectView* to);
-void to_wire(const lockstep::WhoAmI& from, WhoAmI* to);
-Status from_wire(const WhoAmI& from, lockstep::WhoAmI* to);
-void to_wire(const lockstep::ListUsers& from, ListUsers* to);
-Status from_wire(const ListUsers& from, lockstep::ListUsers* to);
-void to_wire(const lockstep::ListProjects& from, ListProjects* to);
-Status from_wire(const ListProjects& from, lockstep::ListProjects* to);
-void to_wire(const lockstep::ChangePrincipals& from, ChangePrincipals* to);
-Status from_wire(const ChangePrincipals& from, lockstep::ChangePrincipals* to);
-void to_wire(const lockstep::UsersReply& from, UsersReply* to);
-Status from_wire(const UsersReply& from, lockstep::UsersReply* to);
-void to_wire(const lockstep::ProjectsReply& from, ProjectsReply* to);
-Status from_wire(const ProjectsReply& from, lockstep::ProjectsReply* to);
+LOCKSTEP_CODEC(lockstep::Grant, Grant);
+LOCKSTEP_CODEC(lockstep::UserView, UserView);
+LOCKSTEP_CODEC(lockstep::ProjectView, ProjectView);
+LOCKSTEP_CODEC(lockstep::WhoAmI, WhoAmI);
+LOCKSTEP_CODEC(lockstep::ListUsers, ListUsers);
+LOCKSTEP_CODEC(lockstep::ListProjects, ListProjects);
+LOCKSTEP_CODEC(lockstep::ChangePrincipals, ChangePrincipals);
+LOCKSTEP_CODEC(lockstep::UsersReply, UsersReply);
+LOCKSTEP_CODEC(lockstep::ProjectsReply, ProjectsReply);
 
 }  // namespace lockstep::pb

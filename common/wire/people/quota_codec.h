@@ -7,18 +7,10 @@
 
 namespace lockstep::pb {
 
-int number_of(QuotaLimit limit);
-Status read_limit(int number, const char* field, QuotaLimit* out);
-
-void to_wire(const lockstep::QuotaHolder& from, QuotaHolder* to);
-Status from_wire(const QuotaHolder& from, lockstep::QuotaHolder* to);
-void to_wire(const lockstep::SetQuota& from, SetQuota* to);
-Status from_wire(const SetQuota& from, lockstep::SetQuota* to);
-void to_wire(const lockstep::QuotaView& from, QuotaView* to);
-Status from_wire(const QuotaView& from, lockstep::QuotaView* to);
-void to_wire(const lockstep::ListQuotas& from, ListQuotas* to);
-Status from_wire(const ListQuotas& from, lockstep::ListQuotas* to);
-void to_wire(const lockstep::QuotasReply& from, QuotasReply* to);
-Status from_wire(const QuotasReply& from, lockstep::QuotasReply* to);
+LOCKSTEP_CODEC(lockstep::QuotaHolder, QuotaHolder);
+LOCKSTEP_CODEC(lockstep::SetQuota, SetQuota);
+LOCKSTEP_CODEC(lockstep::QuotaView, QuotaView);
+LOCKSTEP_CODEC(lockstep::ListQuotas, ListQuotas);
+LOCKSTEP_CODEC(lockstep::QuotasReply, QuotasReply);
 
 }  // namespace lockstep::pb

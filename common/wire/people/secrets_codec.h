@@ -7,17 +7,11 @@
 
 namespace lockstep::pb {
 
-void to_wire(const lockstep::SetSecret& from, SetSecret* to);
-Status from_wire(const SetSecret& from, lockstep::SetSecret* to);
-void to_wire(const lockstep::RemoveSecret& from, RemoveSecret* to);
-Status from_wire(const RemoveSecret& from, lockstep::RemoveSecret* to);
-void to_wire(const lockstep::ListSecrets& from, ListSecrets* to);
-Status from_wire(const ListSecrets& from, lockstep::ListSecrets* to);
-void to_wire(const lockstep::SecretView& from, SecretView* to);
-Status from_wire(const SecretView& from, lockstep::SecretView* to);
-void to_wire(const lockstep::SecretsReply& from, SecretsReply* to);
-Status from_wire(const SecretsReply& from, lockstep::SecretsReply* to);
-void to_wire(const lockstep::SecretValues& from, SecretValues* to);
-Status from_wire(const SecretValues& from, lockstep::SecretValues* to);
+LOCKSTEP_CODEC(lockstep::SetSecret, SetSecret);
+LOCKSTEP_CODEC(lockstep::RemoveSecret, RemoveSecret);
+LOCKSTEP_CODEC(lockstep::ListSecrets, ListSecrets);
+LOCKSTEP_CODEC(lockstep::SecretView, SecretView);
+LOCKSTEP_CODEC(lockstep::SecretsReply, SecretsReply);
+LOCKSTEP_CODEC(lockstep::SecretValues, SecretValues);
 
 }  // namespace lockstep::pb

@@ -10,21 +10,12 @@
 
 namespace lockstep::pb {
 
-void to_wire(const lockstep::NodeFabric& from, NodeFabric* to);
-Status from_wire(const NodeFabric& from, lockstep::NodeFabric* to);
-void to_wire(const lockstep::GangFabric& from, GangFabric* to);
-Status from_wire(const GangFabric& from, lockstep::GangFabric* to);
-void to_wire(const lockstep::PathFailure& from, PathFailure* to);
-Status from_wire(const PathFailure& from, lockstep::PathFailure* to);
-void to_wire(const lockstep::ChosenPath& from, ChosenPath* to);
-Status from_wire(const ChosenPath& from, lockstep::ChosenPath* to);
-void to_wire(const lockstep::ProbeResult& from, ProbeResult* to);
-Status from_wire(const ProbeResult& from, lockstep::ProbeResult* to);
-void to_wire(const lockstep::NetworkSetting& from, NetworkSetting* to);
-Status from_wire(const NetworkSetting& from, lockstep::NetworkSetting* to);
-void to_wire(const lockstep::SettingOverride& from, SettingOverride* to);
-Status from_wire(const SettingOverride& from, lockstep::SettingOverride* to);
-void to_wire(const lockstep::OperatorSettings& from, OperatorSettings* to);
-Status from_wire(const OperatorSettings& from, lockstep::OperatorSettings* to);
+LOCKSTEP_CODEC(lockstep::NodeFabric, NodeFabric);
+LOCKSTEP_CODEC(lockstep::GangFabric, GangFabric);
+LOCKSTEP_CODEC(lockstep::PathFailure, PathFailure);
+LOCKSTEP_CODEC(lockstep::ProbeResult, ProbeResult);
+LOCKSTEP_CODEC(lockstep::NetworkSetting, NetworkSetting);
+LOCKSTEP_CODEC(lockstep::SettingOverride, SettingOverride);
+LOCKSTEP_CODEC(lockstep::OperatorSettings, OperatorSettings);
 
 }  // namespace lockstep::pb

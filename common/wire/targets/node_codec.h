@@ -7,14 +7,8 @@
 
 namespace lockstep::pb {
 
-void to_wire(const lockstep::GpuDevice& from, GpuDevice* to);
-Status from_wire(const GpuDevice& from, lockstep::GpuDevice* to);
-void to_wire(const lockstep::NetworkInterface& from, NetworkInterface* to);
-Status from_wire(const NetworkInterface& from, lockstep::NetworkInterface* to);
-void to_wire(const lockstep::NodeEvent& from, NodeEvent* to);
-Status from_wire(const NodeEvent& from, lockstep::NodeEvent* to);
-void to_wire(const lockstep::Inventory& from, Inventory* to);
-Status from_wire(const Inventory& from, lockstep::Inventory* to);
+LOCKSTEP_CODEC(lockstep::NodeEvent, NodeEvent);
+LOCKSTEP_CODEC(lockstep::Inventory, Inventory);
 
 // Reads ids of cpus or gpus. Refuses negative and implausibly large ones.
 Status read_ids(const google::protobuf::RepeatedField<std::int32_t>& from, const char* field,

@@ -7,11 +7,7 @@
 
 namespace lockstep::pb {
 
-int number_of(InstanceCause cause);
-Status read_cause(int number, InstanceCause* to);
-void to_wire(const lockstep::InstanceSchedule& from, InstanceSchedule* to);
-Status from_wire(const InstanceSchedule& from, lockstep::InstanceSchedule* to);
-void to_wire(const lockstep::InstanceView& from, InstanceView* to);
-Status from_wire(const InstanceView& from, lockstep::InstanceView* to);
+LOCKSTEP_CODEC(lockstep::InstanceSchedule, InstanceSchedule);
+LOCKSTEP_CODEC(lockstep::InstanceView, InstanceView);
 
 }  // namespace lockstep::pb

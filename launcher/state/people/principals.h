@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/table.h"
 #include "common/domain/people/access.h"
 #include "common/domain/people/key_standing.h"
 #include "common/domain/people/quota.h"
@@ -19,40 +20,72 @@ namespace lockstep::launcher {
 struct ProjectCreated {
   std::string name;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "by", s.by);
+  }
   friend bool operator==(const ProjectCreated&, const ProjectCreated&) = default;
 };
 struct ProjectRemoved {
   std::string name;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "by", s.by);
+  }
   friend bool operator==(const ProjectRemoved&, const ProjectRemoved&) = default;
 };
 struct UserAdded {
   std::string name;
   std::string account;  // as which its jobs run on the nodes
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "account", s.account);
+    see(field<3>, "by", s.by);
+  }
   friend bool operator==(const UserAdded&, const UserAdded&) = default;
 };
 struct UserAccountSet {
   std::string name;
   std::string account;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "account", s.account);
+    see(field<3>, "by", s.by);
+  }
   friend bool operator==(const UserAccountSet&, const UserAccountSet&) = default;
 };
 struct UserRemoved {  // with its keys and roles; this very name is never used again
   std::string name;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "by", s.by);
+  }
   friend bool operator==(const UserRemoved&, const UserRemoved&) = default;
 };
 struct RoleGranted {
   std::string user;
   Grant grant;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "user", s.user);
+    see(field<2>, "grant", s.grant);
+    see(field<3>, "by", s.by);
+  }
   friend bool operator==(const RoleGranted&, const RoleGranted&) = default;
 };
 struct RoleWithdrawn {
   std::string user;
   Grant grant;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "user", s.user);
+    see(field<2>, "grant", s.grant);
+    see(field<3>, "by", s.by);
+  }
   friend bool operator==(const RoleWithdrawn&, const RoleWithdrawn&) = default;
 };
 struct UserKeyAdded {
@@ -60,12 +93,23 @@ struct UserKeyAdded {
   PublicKey key;
   bool from_file = false;  // keys/authorized_users has it
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "user", s.user);
+    see(field<2>, "key", s.key);
+    see(field<3>, "from_file", s.from_file);
+    see(field<4>, "by", s.by);
+  }
   friend bool operator==(const UserKeyAdded&, const UserKeyAdded&) = default;
 };
 struct UserKeyRevoked {
   PublicKey key;
   bool for_good = true;  // false: its line was deleted from keys/authorized_users; may come back
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "key", s.key);
+    see(field<2>, "for_good", s.for_good);
+    see(field<3>, "by", s.by);
+  }
   friend bool operator==(const UserKeyRevoked&, const UserKeyRevoked&) = default;
 };
 
@@ -74,6 +118,12 @@ struct QuotaSet {
   QuotaLimit limit = QuotaLimit::queued_jobs;
   std::optional<std::uint64_t> value;  // absent: the quota is removed
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "holder", s.holder);
+    see(field<2>, "limit", s.limit);
+    see(field<3>, "value", s.value);
+    see(field<4>, "by", s.by);
+  }
   friend bool operator==(const QuotaSet&, const QuotaSet&) = default;
 };
 

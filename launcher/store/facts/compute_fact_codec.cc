@@ -59,13 +59,13 @@ Status read_reason(const Wire& from, const char* field, Domain* to) {
 template <typename Domain>
 void write_change(const Domain& from, InstanceChanged* to) {
   to->set_target(from.target);
-  to->set_cause(number_of(from.cause));
+  to->set_cause(describe(from.cause).number);
   write_why_data(from, to);
 }
 template <typename Domain>
 Status read_change(const InstanceChanged& from, Domain* to) {
   TRY(read_text(from.target(), "instance.target", &to->target));
-  TRY(read_cause(from.cause(), &to->cause));
+  TRY(read_word(from.cause(), "instance.cause", &to->cause));
   return read_reason(from, "instance.why", to);
 }
 

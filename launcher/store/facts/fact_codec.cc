@@ -142,7 +142,7 @@ struct FactWriter {
     to->set_secret_hash(std::string(f.secret_hash.view()));
     to->set_expires_ns(f.expires.ns);
     to->set_uses(f.uses);
-    to->set_approval(number_of(f.approval));
+    to->set_approval(describe(f.approval).number);
     to->set_pool(f.pool);
     to->set_machine(f.machine);
     to->set_by(f.by);
@@ -415,7 +415,7 @@ Status read_report(const ExitReport& from, lockstep::ExitReport* to) {
 Status from_wire(const TokenCreated& from, launcher::TokenCreated* to) {
   TRY(read_digest(from.secret_hash(), "token.secret_hash", &to->secret_hash));
   TRY(read_instant(from.expires_ns(), "token.expires", &to->expires));
-  TRY(read_approval(from.approval(), "token.approval", &to->approval));
+  TRY(read_word(from.approval(), "token.approval", &to->approval));
   TRY(read_text(from.pool(), "token.pool", &to->pool));
   TRY(read_text(from.machine(), "token.machine", &to->machine));
   TRY(read_text(from.by(), "token.by", &to->by));
