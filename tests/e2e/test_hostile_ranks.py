@@ -91,7 +91,7 @@ def test_a_fork_bomb_is_stopped_at_its_limit_and_said(site, node):
     wait_until(lambda: part_of(site, bomb)["limits"], "the limit is shown")
     another_job_runs(site, "other")
     [line] = part_of(site, bomb)["limits"]
-    assert line.startswith("rank 0 was refused ") and line.endswith("its limit is 1,000 (--pids-limit)"), line
+    assert line.startswith("rank 0 was refused ") and line.endswith("its limit is 1,000 (--pids-limit; lockstep.limits.pids in a job file)"), line
     assert "limit: rank 0 was refused" in site.ok("job", "show", bomb)
     assert "limit on n1: rank 0 was refused" in site.ok("job", "explain", bomb)
     assert "LimitReached" in site.ok("job", "events", bomb)
@@ -107,7 +107,7 @@ def test_a_fork_bomb_without_a_limit_of_its_own_meets_the_default_one(site, node
             env=user.environment)
     wait_until(lambda: part_of(site, "bomb")["limits"], "the limit is shown")
     [line] = part_of(site, "bomb")["limits"]
-    assert line.startswith("rank 0 was refused ") and line.endswith("its limit is 4,096 (--pids-limit)"), line
+    assert line.startswith("rank 0 was refused ") and line.endswith("its limit is 4,096 (--pids-limit; lockstep.limits.pids in a job file)"), line
     # Nor can many of them take the last process id.
     of_all = [read(path) for path in glob.glob("/sys/fs/cgroup/**/lockstep/pids.max", recursive=True)]
     assert any(limit != "max" and int(limit) < int(read("/proc/sys/kernel/pid_max")) for limit in of_all), of_all
@@ -121,8 +121,8 @@ def test_a_rank_that_cannot_fork_fails_with_the_reason(site, node):
     name = user.submit("few", "--pids-limit", "16", "--retry", "0", "--", "python3", "-c",
                        "import os, time\nfor i in range(40):\n  if os.fork() == 0: time.sleep(1000)")
     report = site.wait_for_status(name, "Failed")["report"]
-    assert "rank 0" in report["message"] and "its limit is 16 (--pids-limit)" in report["message"], report
-    assert "its limit is 16 (--pids-limit)" in site.run("job", "stream", name).stderr.decode()
+    assert "rank 0" in report["message"] and "its limit is 16 (--pids-limit; lockstep.limits.pids in a job file)" in report["message"], report
+    assert "its limit is 16 (--pids-limit; lockstep.limits.pids in a job file)" in site.run("job", "stream", name).stderr.decode()
 
 
 def test_more_than_the_operator_allows_is_not_placed_and_docker_args_do_not_lift_it(site, node):
@@ -160,7 +160,7 @@ def test_a_gigabyte_a_second_of_output_costs_others_nothing(site, node):
     assert max(ages) < HEARD_WITHIN_S, ages
     assert states(site) == {"n1": "ALIVE"}
     [line] = wait_until(lambda: part_of(site, flood)["limits"], "the limit is shown")
-    assert "of the output of rank 0 are not kept" in line and "64.0 MiB (--log-limit)" in line, line
+    assert "of the output of rank 0 are not kept" in line and "64.0 MiB (--log-limit; lockstep.limits.log in a job file)" in line, line
     for job in (flood, ticks):
         site.ok("job", "cancel", job)
         site.wait_for_status(job, "Canceled")
@@ -177,8 +177,8 @@ def test_a_job_over_its_disk_limit_is_ended_and_says_so(site, node):
                        "head -c 64M /dev/zero > big; exec sleep 1000")
     quiet = site.submit("--name", "quiet", *SHARE, "--disk-limit", "32m", "--", "sleep", "1000")
     report = site.wait_for_status(name, "Failed")["report"]
-    assert report["cause"] == "disk_limit" and "its limit is 32.0 MiB (--disk-limit)" in report["message"], report
-    assert "(--disk-limit)" in site.ok("job", "show", name)
+    assert report["cause"] == "disk_limit" and "its limit is 32.0 MiB (--disk-limit; lockstep.limits.disk in a job file)" in report["message"], report
+    assert "(--disk-limit; lockstep.limits.disk in a job file)" in site.ok("job", "show", name)
     assert site.show(quiet)["status"] == "Running"
     assert len(site.show(name)["attempts"]) == 1, "another try would fill it again"
 

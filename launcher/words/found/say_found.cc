@@ -252,7 +252,7 @@ Said Finding::cycle() const {
 // Only a hang ends a job. If it already ends this one, no remedy is needed.
 std::string Finding::how_it_ends() const {
   const bool may_end = found_.verdict == FoundVerdict::hangs && !about_.ends_on_hang;
-  return may_end ? "; --on-hang fail (lockstep.on_hang) ends such a job" : "";
+  return may_end ? "; --on-hang fail (lockstep.on_hang in a job file) ends such a job" : "";
 }
 
 std::string Finding::node_of(int number) const {
@@ -358,15 +358,16 @@ Said Finding::left_early() const {
   const std::string others = found_.waiting.empty()
                                  ? "others wait"
                                  : waiting() + (found_.waiting.size() == 1 ? " waits" : " wait");
-  return {
-      fmt::format("{} exited with code 0 {} ago, while {} for {}", who(), time(), others,
-                  several_ ? "them" : "it"),
-      fmt::format(
-          "a rank must not end before the last collective; see why {} left ({}): often it had "
-          "fewer batches than the others (give all ranks the same number), or only this rank "
-          "ran a `return` or sys.exit(); {}{}",
-          it(), command("logs"), cancel(),
-          about_.ends_on_hang ? "" : "; --on-hang fail (lockstep.on_hang) ends a job that hangs")};
+  return {fmt::format("{} exited with code 0 {} ago, while {} for {}", who(), time(), others,
+                      several_ ? "them" : "it"),
+          fmt::format(
+              "a rank must not end before the last collective; see why {} left ({}): often it had "
+              "fewer batches than the others (give all ranks the same number), or only this rank "
+              "ran a `return` or sys.exit(); {}{}",
+              it(), command("logs"), cancel(),
+              about_.ends_on_hang
+                  ? ""
+                  : "; --on-hang fail (lockstep.on_hang in a job file) ends a job that hangs")};
 }
 
 Said Finding::slow() const {
@@ -387,7 +388,8 @@ Said Finding::slow() const {
 Said Finding::different_versions() const {
   return {fmt::format("the ranks use different versions: {} {} {}", who(), has(),
                       fact("other libraries than the rest")),
-          "give all nodes one environment: --conda-file, --requirements or --image"};
+          "give all nodes one environment: --conda-file, --requirements or --image (environment in "
+          "a job file)"};
 }
 
 Said Finding::said() const {

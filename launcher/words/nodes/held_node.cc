@@ -9,7 +9,8 @@
 namespace lockstep::words {
 namespace {
 
-constexpr std::string_view kShare = "jobs that ask for --cpus and --memory share nodes";
+constexpr std::string_view kShare =
+    "jobs that ask for --cpus and --memory (lockstep.resources in a job file) share nodes";
 
 }  // namespace
 

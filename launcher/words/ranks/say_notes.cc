@@ -39,8 +39,8 @@ std::string say(const ForksRefused& reason) {
 
 std::string say(const ForksRefusedInContainer& reason) {
   return fmt::format(
-      "the ranks were refused {}: the limit of their container is {} (--pids-limit, for each of "
-      "them)",
+      "the ranks were refused {}: the limit of their container is {} (--pids-limit; "
+      "lockstep.limits.pids in a job file; for each of them)",
       processes_text(reason.refused), with_commas(reason.limit));
 }
 
@@ -55,7 +55,7 @@ std::string say(const LogsAreCut& reason) {
                         : fmt::format("{} ranks (the first is {})", reason.ranks, reason.rank);
   return fmt::format(
       "{} of the output of {} are not kept: the limit of a job's logs on this node is {} "
-      "(--log-limit)",
+      "(--log-limit; lockstep.limits.log in a job file)",
       to_string(reason.lost), who, to_string(reason.limit));
 }
 

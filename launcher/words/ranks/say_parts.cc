@@ -162,8 +162,10 @@ std::string say(const HoldsMostParts& reason) {
 }
 
 std::string say(const DiskLimitReached& reason) {
-  return fmt::format("its files take {} of this node's disk, but its limit is {} (--disk-limit)",
-                     taken_text(reason.used, reason.removed), to_string(reason.limit));
+  return fmt::format(
+      "its files take {} of this node's disk, but its limit is {} (--disk-limit; "
+      "lockstep.limits.disk in a job file)",
+      taken_text(reason.used, reason.removed), to_string(reason.limit));
 }
 
 std::string say(const DiskIsFull& reason) {

@@ -38,8 +38,8 @@ std::string refused_text(long long refused, long long limit, bool is_of_all_jobs
   if (is_of_all_jobs)
     return fmt::format("{}: all jobs of this node together may have {}", processes_text(refused),
                        with_commas(limit));
-  return fmt::format("{}: its limit is {} (--pids-limit)", processes_text(refused),
-                     with_commas(limit));
+  return fmt::format("{}: its limit is {} (--pids-limit; lockstep.limits.pids in a job file)",
+                     processes_text(refused), with_commas(limit));
 }
 
 std::string say(const RankNotStarted& reason) {

@@ -21,7 +21,8 @@ std::string say(const CrashedIn& reason);
 std::string say(const WasRefusedForks& reason);
 std::string say(const RankEnded& reason);
 
-// "512 processes or threads: its limit is 4,096 (--pids-limit)".
+// "512 processes or threads: its limit is 4,096 (--pids-limit; lockstep.limits.pids in a job
+// file)".
 std::string refused_text(long long refused, long long limit, bool is_of_all_jobs);
 // "512 processes or threads".
 std::string processes_text(long long count);

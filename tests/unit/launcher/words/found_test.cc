@@ -125,7 +125,8 @@ TEST(FoundWords, ACircleNamesAllOfItAndWhereTheFirstAre) {
       "n0 is at a.py:3; rank 1 on n1 is at a.py:9");
   found.verdict = FoundVerdict::hangs;
   EXPECT_THAT(remedy(found), HasSubstr("look for an `if` on the rank near a.py:3; "));
-  EXPECT_THAT(remedy(found), HasSubstr("--on-hang fail (lockstep.on_hang) ends such a job"));
+  EXPECT_THAT(remedy(found),
+              HasSubstr("--on-hang fail (lockstep.on_hang in a job file) ends such a job"));
   found.ranks[1].at = "a.py:3";
   EXPECT_THAT(what(found), HasSubstr(": rank 0 on n0 waits for a peer at a.py:3; rank 1 on n1 "
                                      "waits for a peer at a.py:3"));
@@ -157,7 +158,8 @@ TEST(FoundWords, PeersThatAreGone) {
   Found early = finding(FoundKind::left_early, {rank_that(3, "exited")}, seconds(12), {0, 1, 2});
   EXPECT_EQ(what(early), "rank 3 on n3 exited with code 0 12 s ago, while ranks 0–2 wait for it");
   EXPECT_THAT(remedy(early), HasSubstr("see why it left (`lockstep job logs train --rank 3`): "));
-  EXPECT_THAT(remedy(early), HasSubstr("--on-hang fail (lockstep.on_hang) ends a job that hangs"));
+  EXPECT_THAT(remedy(early),
+              HasSubstr("--on-hang fail (lockstep.on_hang in a job file) ends a job that hangs"));
   About ends = kTrain;
   ends.ends_on_hang = true;
   EXPECT_THAT(say(early, ends).remedy, Not(HasSubstr("--on-hang")));

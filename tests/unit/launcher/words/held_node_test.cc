@@ -20,13 +20,14 @@ TEST(HeldNode, TheHolderIsFoundInAReason) {
   EXPECT_EQ(held_as_a_whole(JobId("first")), "is held as a whole by job 'first'");
   EXPECT_EQ(help_where_held(held_by(JobId("first"))),
             "wait until job 'first' ends, or cancel it: `lockstep job cancel first`; jobs that ask "
-            "for --cpus and --memory share nodes");
+            "for --cpus and --memory (lockstep.resources in a job file) share nodes");
 }
 
 TEST(HeldNode, AHolderThatIsHiddenIsNotNamed) {
   for (const HiddenJob as : {HiddenJob::of_another_project, HiddenJob::any})
     EXPECT_EQ(help_where_held(held_by(hidden(as))),
-              "wait until that job ends; jobs that ask for --cpus and --memory share nodes");
+              "wait until that job ends; jobs that ask for --cpus and --memory (lockstep.resources "
+              "in a job file) share nodes");
   EXPECT_EQ(held_as_a_whole(hidden(HiddenJob::any)), "is held as a whole by another job");
 }
 

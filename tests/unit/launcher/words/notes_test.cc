@@ -19,14 +19,15 @@ using ::testing::StartsWith;
 
 TEST(NoteWords, ProcessesThatWereRefused) {
   EXPECT_EQ(say(ForksRefused{3, 512, 4'096, false, 0}),
-            "rank 3 was refused 512 processes or threads: its limit is 4,096 (--pids-limit)");
+            "rank 3 was refused 512 processes or threads: its limit is 4,096 (--pids-limit; "
+            "lockstep.limits.pids in a job file)");
   EXPECT_EQ(say(ForksRefused{3, 512, 28'672, true, 0}),
             "rank 3 was refused 512 processes or threads: all jobs of this node together may have "
             "28,672");
   EXPECT_THAT(say(ForksRefused{0, 8, 4'096, false, 2}), EndsWith("; so were 2 other ranks"));
   EXPECT_EQ(say(ForksRefusedInContainer{1, 8'208}),
             "the ranks were refused 1 process or thread: the limit of their container is 8,208 "
-            "(--pids-limit, for each of them)");
+            "(--pids-limit; lockstep.limits.pids in a job file; for each of them)");
 }
 
 TEST(NoteWords, LogsThatAreCut) {
@@ -34,7 +35,7 @@ TEST(NoteWords, LogsThatAreCut) {
               StartsWith("3.0 GiB of the output of rank 2 are not kept: "));
   EXPECT_EQ(say(LogsAreCut{gibibytes(3), 2, 2, gibibytes(1)}),
             "3.0 GiB of the output of 2 ranks (the first is 2) are not kept: the limit of a job's "
-            "logs on this node is 1.0 GiB (--log-limit)");
+            "logs on this node is 1.0 GiB (--log-limit; lockstep.limits.log in a job file)");
 }
 
 TEST(NoteWords, AFolderThatDiffers) {

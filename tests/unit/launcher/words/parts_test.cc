@@ -95,10 +95,12 @@ TEST(PartWords, APartThatWasStoppedEarly) {
 
 TEST(PartWords, ADiskThatIsTaken) {
   EXPECT_EQ(say(DiskLimitReached{gibibytes(3), {}, gibibytes(2)}),
-            "its files take 3.0 GiB of this node's disk, but its limit is 2.0 GiB (--disk-limit)");
+            "its files take 3.0 GiB of this node's disk, but its limit is 2.0 GiB (--disk-limit; "
+            "lockstep.limits.disk in a job file)");
   EXPECT_EQ(say(DiskLimitReached{gibibytes(3), gibibytes(2), gibibytes(2)}),
             "its files take 3.0 GiB (2.0 GiB of it in files that were removed and are still open) "
-            "of this node's disk, but its limit is 2.0 GiB (--disk-limit)");
+            "of this node's disk, but its limit is 2.0 GiB (--disk-limit; lockstep.limits.disk in "
+            "a job file)");
   EXPECT_EQ(say(DiskIsFull{mebibytes(10), gibibytes(100), gibibytes(60), {}}),
             "this node's disk is full (10.0 MiB of 100.0 GiB are free), and of all jobs here this "
             "job takes the most space, 60.0 GiB; write less, or ask for a node with more disk");

@@ -49,7 +49,8 @@ TEST(RankWords, TheFrameInWhichItFailed) {
 
 TEST(RankWords, ForksThatTheKernelRefused) {
   EXPECT_EQ(say(WasRefusedForks{512, 4'096, false}),
-            "it was refused 512 processes or threads: its limit is 4,096 (--pids-limit)");
+            "it was refused 512 processes or threads: its limit is 4,096 (--pids-limit; "
+            "lockstep.limits.pids in a job file)");
   EXPECT_EQ(say(WasRefusedForks{1, 28'672, true}),
             "it was refused 1 process or thread: all jobs of this node together may have 28,672");
 }
