@@ -1,4 +1,4 @@
-// What each fact makes of the state.
+// What each fact changes in the state.
 
 #include <algorithm>
 #include <utility>
@@ -29,7 +29,7 @@ OutputsCollected sizes_of(const std::vector<CollectedOutput>& outputs) {
 
 }  // namespace
 
-// One overload per fact: the whole transition table of the launcher.
+// One overload for each fact: the whole transition table of the launcher.
 struct State::Applier {
   State& state;
   Instant at;
@@ -38,7 +38,8 @@ struct State::Applier {
               Why why = {}) const {
     job.events.add({at, kind, attempt.number, node, std::move(why)});
   }
-  // What a part's news means for the whole attempt. `before`: its tally until now.
+  // Records in the attempt what the part's report says about it. `before`: the tally of the attempt
+  // until now.
   void record_part(const PartChanged& fact, const Attempt& attempt,
                    const Attempt::Tally& before) const {
     Job& job = state.job_ref(fact.attempt.job);
@@ -58,7 +59,7 @@ struct State::Applier {
       record(job, Event::Kind::collected, fact.attempt, fact.node, sizes_of(fact.report.outputs));
   }
 
-  // What is remembered of a part's end beside its report.
+  // Keeps what the report on a part's end says beside its result.
   void record_end(const PartChanged& fact, Part& part) const {
     part.so_far.clear();
     for (const CollectedOutput& output : fact.report.outputs)
@@ -73,12 +74,12 @@ struct State::Applier {
     if (node.history.size() >= kMaxNodeEvents) node.history.erase(node.history.begin());
     node.history.push_back({at, std::move(what), std::move(why)});
   }
-  // A user's text, of which an event keeps the beginning.
+  // The first words of a user's text, for an event.
   static Why beginning(std::string_view text) {
     return told(std::string(head(text, kMaxNodeEventBytes)));
   }
 
-  // Facts of before there were pools name none.
+  // The pool of a fact. Facts from before pools existed have none, and mean "local".
   template <typename Of>
   static std::string pool_in(const Of& fact) {
     return fact.pool.empty() ? std::string(kLocalCompute) : fact.pool;
@@ -97,8 +98,8 @@ struct State::Applier {
     if (!fact.history.empty()) node.history = fact.history;
   }
 
-  // A node may have applied revisions that the backup knows nothing of; incarnations are
-  // milliseconds, so that they are far above any count.
+  // After a restore, a node may have applied revisions that the backup does not have. Incarnations
+  // are milliseconds, so they are greater than any count of revisions.
   void operator()(const IncarnationBegan& fact) const {
     state.incarnation_ = std::max(state.incarnation_, fact.incarnation);
     if (!fact.restored) return;
@@ -158,7 +159,7 @@ struct State::Applier {
     node.cannot_run_as.clear();
   }
 
-  // A fact of a session that is known already tells a new inventory only.
+  // A fact of a known session only brings a new inventory.
   void record_session(Node& node, const NodeSessionStarted& fact) const {
     const Why agent = fact.version.empty() ? Why() : Why(AgentHasVersion{fact.version});
     if (node.lost)
@@ -283,7 +284,7 @@ struct State::Applier {
   static std::uint64_t files_of(const JobSize& size) {
     return size.logs.count + size.outputs.count;
   }
-  // `before`: what the part had until now.
+  // Updates the sizes of the job's files. `before`: the size of the part's files until now.
   void files_changed(const JobId& job, const Part& part, std::uint64_t before) const {
     const std::uint64_t more = files_of(size_of(part)) - before;
     if (more != 0) state.usage_.add(state.job_ref(job).spec, {.job_files = more});
@@ -401,7 +402,7 @@ struct State::Applier {
     solver_may_change(state.job_ref(fact.attempt.job));
   }
 
-  // What a later report need not say again.
+  // Copies into the report what an earlier one had and later ones need not repeat.
   static void keep_known(const PartReport& known, PartReport& report) {
     if (!report.restored) report.restored = known.restored;
     if (!report.environment) report.environment = known.environment;
@@ -449,7 +450,7 @@ struct State::Applier {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     attempt.doomed = Attempt::Doom{fact.report, fact.reason, fact.grace};
     Job& job = state.job_ref(fact.attempt.job);
-    // Ranks that were stopped for the failure of others may be heard of before that failure.
+    // A node that stopped its ranks because of a failure may report before the node that failed.
     if (is_explained(fact.report)) record(job, Event::Kind::failed, fact.attempt, fact.report.node);
     state.touch_nodes(attempt);
     solver_may_change(job);
@@ -517,7 +518,7 @@ struct State::Applier {
 
   void operator()(const JobFinished& fact) const {
     Job& job = state.job_ref(fact.job);
-    for (Attempt& attempt : job.attempts)  // nobody waits for them any more
+    for (Attempt& attempt : job.attempts)  // no rank waits for them any more
       for (Part& part : attempt.parts) state.unfence(part, attempt.id);
     for (const After& after : std::vector<After>(job.waiting().waits_for))
       state.meet(job, after.job);
@@ -537,7 +538,7 @@ struct State::Applier {
     note_ended(job);
     leave_pipeline(job);
     state.ended_.count(job.spec.submitter, size_of(job));
-    // The account may be made before the next job of this user: each node is asked again.
+    // The account may be created before the user's next job, so each node is asked again.
     if (fact.report.cause == Cause::account_missing || fact.report.cause == Cause::canceled)
       for (auto& [id, node] : state.nodes_) node.cannot_run_as.erase({job.spec.run_as, job.id});
   }
@@ -586,7 +587,8 @@ struct State::Applier {
     CHECK(found != job.writes.end(), "only what is to be written is written");
     return *found;
   }
-  // The pipeline stays until the outputs of its steps are written.
+  // Counts the outputs that wait to be written, also for the pipeline: it stays until the outputs
+  // of its steps are written.
   void count_unwritten(Job& job, int more) const {
     job.unwritten += more;
     if (state.steps_around(job) != nullptr) state.job_ref(job.spec.parent).unwritten += more;
@@ -616,7 +618,8 @@ struct State::Applier {
     record(job, Event::Kind::step, {}, {}, StepLeftOut{fact.step, fact.why});
   }
 
-  // A pipeline is deleted before the jobs of its steps.
+  // Adds the job of a step to its pipeline, unless the pipeline was deleted before the jobs of its
+  // steps.
   void join_pipeline(Job& job) const {
     if (job.spec.step.empty()) return;
     job.reuse_key = reuse_key(job.spec);
@@ -629,7 +632,7 @@ struct State::Applier {
     job.family = parent.family;
     record(parent, Event::Kind::step, {}, {}, StepHasJob{job.spec.step, job.id});
   }
-  // A job of this name may have been submitted after the parent was deleted.
+  // Adds a child to its parent. If the parent was deleted, a later job may have its name.
   void join_parent(Job& job) const {
     if (!job.spec.is_child()) return;
     const Job* parent = state.job(job.spec.parent);
@@ -639,13 +642,13 @@ struct State::Applier {
     job.child_of = parent->id;
     state.children_[parent->id].insert(job.order);
   }
-  // Of what an attempt of this job submits.
+  // The family of jobs that an attempt of this job submits.
   std::uint64_t family_below(const Job& job) const {
     if (job.family != 0) return job.family;
     const Job* pipeline = job.spec.step.empty() ? nullptr : state.job(job.spec.parent);
     return pipeline != nullptr ? pipeline->order : job.order;
   }
-  // Its children go on without it, and it leaves its own parent.
+  // Removes the job from its parent's children. Its own children continue without a parent.
   void leave_family(const Job& job) const {
     if (const auto left = state.children_.extract(job.id); !left.empty())
       for (const std::uint64_t order : left.mapped()) forget_parent(state.submitted_.at(order));
@@ -667,7 +670,8 @@ struct State::Applier {
     if (Steps* steps = state.steps_around(job))
       steps->ended(job.spec.step, completed, job.merged.value_or(std::vector<MergedOutput>()));
   }
-  // Whether none is missing for a reason that may not apply the next time.
+  // True if no output is missing. An output that could not be kept may be kept the next time, so
+  // such a job is not reused.
   static bool is_whole(const std::vector<MergedOutput>& outputs) {
     return std::none_of(outputs.begin(), outputs.end(), [](const MergedOutput& output) {
       return !output.tree && !output.problems.empty();
@@ -681,7 +685,7 @@ struct State::Applier {
     if (known->second.empty()) state.reusable_.erase(known);
   }
 
-  // Of one that is not there, compaction has dropped the rest.
+  // If the job does not exist, compaction has dropped its other facts.
   void operator()(const JobDeleted& fact) const {
     if (const Job* found = state.jobs_.find(fact.job)) {
       const Job& job = *found;
@@ -709,8 +713,8 @@ struct State::Applier {
     state.incarnation_ = std::max(state.incarnation_, state.deleted_.add(fact.job, deleted));
   }
 
-  // See solver_of in attempts/environment_locks.h: others may wait for what this job's node would
-  // have solved.
+  // Other parts may have waited for what this job's node would have solved: see solver_of in
+  // attempts/environment_locks.h.
   void solver_may_change(const Job& job) const {
     if (job.has_asked()) state.touch_environment(*job.environment);
   }
@@ -766,7 +770,7 @@ struct State::Applier {
             version_bytes(environment),
             version.files.value_or(Bytes{})};
   }
-  // Of AssetRegistered, or AssetVersion.
+  // `Registered` is AssetRegistered or AssetVersion.
   template <typename Registered>
   static Names::Version version_of_asset(const Registered& one) {
     const RegisteredAsset& asset = one.asset;
@@ -783,7 +787,7 @@ struct State::Applier {
     }
     if (fact.version.empty()) state.owned_names_.released({fact.kind, fact.name}, state.usage_);
   }
-  // False: there is none.
+  // False: there is no such version.
   bool remove_version(const VersionsDeleted& fact) const {
     switch (fact.kind) {
       case NameKind::environment: return remove_environment(fact.name, fact.version);
@@ -798,7 +802,7 @@ struct State::Applier {
     if (removed) state.owned_names_.deleted(version_of_asset(*removed), state.usage_);
     return removed.has_value();
   }
-  // `version` "": the newest.
+  // `version` "": the newest one.
   bool remove_environment(const std::string& name, const std::string& version) const {
     const auto known = state.registered_.find(name);
     if (known == state.registered_.end()) return false;

@@ -10,7 +10,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr const char* kFile = "keys/authorized_users";
-constexpr const char* kAgain = "~";  // in no name that somebody may choose
+constexpr const char* kAgain = "~";  // a character that no chosen name may contain
 
 Error refusal(ErrorCode code, std::string message) { return make_error(code, std::move(message)); }
 
@@ -45,7 +45,7 @@ Status check_new_key(const Principals& now, const PublicKey& key, const std::str
                              key_word(key), holder->name));
 }
 
-// Would nobody be left who can change users?
+// True if no admin would be left without this user: then nobody could change users.
 bool is_last_admin(const Principals& now, const User& user) {
   return user.has(Role::admin) && !user.keys.empty() && now.admins() == 1;
 }
@@ -70,7 +70,7 @@ std::string current_user_name(const Principals& now, const std::string& name) {
 
 namespace {
 
-// The first that no user ever had.
+// The first name of this form that no user ever had, removed users included.
 std::string next_name(const Principals& now, const std::string& name) {
   std::string next = name;
   for (int number = 2; now.was_removed(next); ++number)

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kAsSentBefore =
     "the kept version is the one that the node sent before the ranks ended";
 
-// Shows the version that was sent before, for each output that the final report could not keep.
+// For each output that the final report could not keep, shows the version that was sent earlier.
 void add_sent_before(const Part& part, std::vector<CollectedOutput>& outputs) {
   for (CollectedOutput& output : outputs) {
     const CollectedOutput* sent = has_files(output) ? nullptr : same_output(part.so_far, output);
@@ -28,12 +28,12 @@ void add_sent_before(const Part& part, std::vector<CollectedOutput>& outputs) {
   }
 }
 
-// What the part left, or has left so far. Its checkpoint is known whatever became of it, and so is
-// what it had sent when its node was lost.
+// The outputs of the part so far, or at its end. A lost node's checkpoint and earlier outputs are
+// known too, because it sent them before it was lost.
 std::vector<CollectedOutput> outputs_of(const Part& part,
                                         const std::vector<CollectedOutput>* fresh) {
   std::vector<CollectedOutput> outputs = part.so_far;
-  if (part.gone() && part.gone()->revoked) outputs.clear();  // its node may have made it up
+  if (part.gone() && part.gone()->revoked) outputs.clear();  // a revoked node may have made them up
   if (part.finished() && !part.gone()) {
     outputs = part.report->outputs;
     add_sent_before(part, outputs);
@@ -46,7 +46,8 @@ std::vector<CollectedOutput> outputs_of(const Part& part,
   return outputs;
 }
 
-// Who solves what this part waits for: "this node solves it", "node n2 solves it for job 'x'".
+// Which node solves the environment that this part waits for: "this node solves it", "node n2
+// solves it for job 'x'".
 std::string who_solves(const State& state, const Job& job, const Part& part,
                        const std::string& platform) {
   const auto solver = solver_of(state, *job.environment, platform);
@@ -59,8 +60,8 @@ std::string who_solves(const State& state, const Job& job, const Part& part,
   return text;
 }
 
-// While it stages, its newest report may be older than what it asked for, and older than the lock
-// that it asked for. What has ended waits for nothing.
+// While a part is being staged, its newest report may be older than its request for a lock, or than
+// the lock. A part that has ended waits for nothing.
 std::optional<EnvironmentReport> environment_of(const State& state, const Job& job,
                                                 const Part& part) {
   using Step = EnvironmentReport::Step;
@@ -108,7 +109,8 @@ std::vector<RankEnd> ended_of(const NodeExitReport& exit) {
   return ended;
 }
 
-// What ranks of the gang may call it by: a loopback address is anybody's.
+// The node's addresses by which other ranks may know it. Loopback addresses are left out: every
+// node has them.
 std::vector<std::string> addresses_of(const Inventory& inventory) {
   std::vector<std::string> addresses;
   if (!inventory.address_is_loopback && !inventory.address.empty())

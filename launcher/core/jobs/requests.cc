@@ -81,7 +81,7 @@ bool wants_high_priority(const JobSpec& spec) {
                                       });
 }
 
-// Else everybody would say it, and it would mean nothing.
+// Only users with the permission may ask for priority high: if all could, it would have no effect.
 Status check_priority(const Cluster& cluster, const Caller& caller, const JobSpec& spec) {
   if (!wants_high_priority(spec)) return {};
   const auto* attempt = std::get_if<AttemptCaller>(&caller);
@@ -92,7 +92,8 @@ Status check_priority(const Cluster& cluster, const Caller& caller, const JobSpe
   return make_error(ErrorCode::permission_denied, std::move(decision.why));
 }
 
-// The target of a job that names none. What the client says of a choice counts for nothing.
+// Chooses the target of a job that names none. A reason for the choice that the client sent is
+// discarded.
 void settle_target(const Cluster& cluster, JobSpec& spec) {
   spec.compute_why = {};
   if (spec.is_pipeline() || !validate(spec)) return;
@@ -102,7 +103,7 @@ void settle_target(const Cluster& cluster, JobSpec& spec) {
   spec.compute_why = std::move(choice->why);
 }
 
-// Whose job it is, and in which project.
+// Sets the job's owner and project.
 Status take_project(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   const Principals& principals = cluster.state.principals();
   const auto* attempt = std::get_if<AttemptCaller>(&caller);
@@ -120,7 +121,7 @@ Status take_project(const Cluster& cluster, const Caller& caller, JobSpec& spec)
   return {};
 }
 
-// As which account its ranks run. What a job submits runs as its own.
+// Sets the account as which the job's ranks run. A child runs as its parent's account.
 Status take_account(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   TRY(check_priority(cluster, caller, spec));
   if (std::holds_alternative<AttemptCaller>(caller)) return {};
@@ -134,7 +135,7 @@ Status take_owner(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   return take_account(cluster, caller, spec);
 }
 
-// A rebuild renews what later jobs of the account install, so that it is for people to ask for.
+// Only people may ask for a rebuild, because it changes what later jobs of the account install.
 Status check_rebuild(const SubmitInput& input) {
   const auto* attempt = std::get_if<AttemptCaller>(&input.caller);
   if (attempt == nullptr || !input.rebuild) return {};
@@ -146,7 +147,8 @@ Status check_rebuild(const SubmitInput& input) {
                   attempt->attempt.job.value));
 }
 
-// A delay counts from the submission, also that of an array's tasks.
+// Turns a delay into a time, counted from the submission. The tasks of an array count from the
+// array's submission.
 void settle_time(QueueSettings& queue, Instant now) {
   if (const Duration delay = std::exchange(queue.delay, Duration{0}); delay > Duration{0})
     queue.not_before = now + delay;
@@ -166,7 +168,7 @@ constexpr std::string_view kWayOut =
     "run --detach`, or `lockstep job create` without `--stream`): it starts when that job has "
     "ended";
 
-// The first that a step names in vain.
+// Refuses a pipeline of which a step names a checkpoint that does not exist.
 Status check_checkpoints_of_steps(const Cluster& cluster, const Caller& caller,
                                   const JobSpec& spec) {
   if (!spec.pipeline) return {};
@@ -250,7 +252,7 @@ std::vector<Refusal> all_refusals(const Cluster& cluster, const Caller& caller, 
   const bool is_of_attempt = std::holds_alternative<AttemptCaller>(caller);
   if (const Status owned = take_project(cluster, caller, spec); !owned) {
     add(owned.error(), is_of_attempt ? "" : "lockstep.project");
-    if (is_of_attempt) return found;  // it has no account then
+    if (is_of_attempt) return found;  // a job of an attempt then has no account
   }
   if (const Status owned = take_account(cluster, caller, spec); !owned) add(owned.error(), "");
   settle_target(cluster, spec);
@@ -290,7 +292,8 @@ void react(Context& core, const ShareInput& input) {
   if (!permitted(core, input.reply, input.caller, Permission::share_job, object_of(*job))) return;
   const std::string project =
       job->spec.project.empty() ? std::string(kDefaultProject) : job->spec.project;
-  // With the jobs that it submitted. A step is shared with its pipeline.
+  // Shares the job together with the jobs that it submitted. A step can only be shared with its
+  // whole pipeline.
   std::vector<JobId> all = descendants(core.state, *job);
   all.insert(all.begin(), job->id);
   for (const JobId& id : all)

@@ -17,9 +17,9 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxNodeNameBytes = 63;  // as of a host name
+constexpr std::size_t kMaxNodeNameBytes = 63;  // the limit of a host name
 constexpr std::size_t kLeastTokenIdCharacters = 6;
-constexpr Duration kTokenSlack = seconds(60);  // from when its end was computed
+constexpr Duration kTokenSlack = seconds(60);  // between the making of a request and its arrival
 
 // A node's name as it can stand in a prefix, a path or a table: other characters become '-'.
 std::string clean_name(const std::string& wanted) {
@@ -34,7 +34,8 @@ std::string clean_name(const std::string& wanted) {
   return name;
 }
 
-// Its key may be stolen: the provider removes the machine, and does not attach it again.
+// Has the provider remove the node's machine and not attach it again, because the node's key may be
+// stolen.
 void dismiss_machine(Context& core, const Node& node, const std::string& by) {
   const Compute* compute = core.state.computes().find(node.pool);
   if (compute == nullptr) return;
@@ -63,8 +64,8 @@ bool must_wait(const CoreConfig& config, Approval approval) {
 
 }  // namespace
 
-// What runs there counts as lost, and what ended there without a verdict counts as nothing: its
-// node may have made it up.
+// Running parts count as lost. The results of ended parts without a verdict are ignored, because
+// the node may have made them up.
 void give_up_parts(Context& core, const Node& node, const Why& why) {
   const NodeId id = node.id;
   const std::map<AttemptId, int> parts = node.parts;
@@ -81,7 +82,8 @@ void give_up_parts(Context& core, const Node& node, const Why& why) {
 
 namespace {
 
-// Labels belong to the machine. Those of a machine that a provider made stay with its target.
+// The node's labels, if they must be kept. Labels belong to the machine; those of a provider's
+// machine are kept with its target.
 NodeLabels labels_to_keep(const Node& node) {
   const bool is_known = node.machine.empty() && !node.machine_id.empty();
   return is_known ? node.labels : NodeLabels();
@@ -178,7 +180,7 @@ void react(Context& core, const RemoveNodeInput& input) {
   const Node* node = core.state.node_called(input.name_or_id);
   if (node == nullptr) {
     for (const auto& [id, removed] :
-         core.state.removed_nodes())  // the answer was lost: asked again
+         core.state.removed_nodes())  // the client asks again because the answer was lost
       if (removed.name == input.name_or_id || std::to_string(id.value) == input.name_or_id)
         return core.act(ReplyDone{input.reply, "node " + removed.name + " is removed"});
     return core.refuse(
@@ -198,7 +200,7 @@ void react(Context& core, const RemoveNodeInput& input) {
   }
   if (input.now) {
     give_up_parts(core, *node, NodeRevoked{name_of(input.caller)});
-    drop_locks_of(core, id, name_of(input.caller));  // their packages may be its own
+    drop_locks_of(core, id, name_of(input.caller));  // the packages in them may come from the node
     core.samples.forget(node->pool, node->machine);
   } else if (core.watches.liveness(id) == Liveness::alive) {
     return core.refuse(
@@ -270,8 +272,8 @@ void react(Context& core, const RevokeTokenInput& input) {
 
 namespace {
 
-// False: refused. A node that the machine had before is removed: the agent's home was lost, so
-// nothing of it can run.
+// False: the request was refused. If the machine had a node before, that node is removed: the
+// agent's home was lost, so none of its parts can run.
 bool may_join_as_machine(Context& core, const JoinInput& input, const Token& grant) {
   const Machine* machine = core.state.computes().find_machine(grant.pool, grant.machine);
   if (machine == nullptr || machine->is_leaving()) {
@@ -295,7 +297,7 @@ void react(Context& core, const JoinInput& input) {
                 "`lockstep node token`");
     return;
   }
-  // The reply to an earlier join was lost: the same node asks again.
+  // The reply to an earlier request was lost, and the same node asks again.
   if (const Node* node = core.state.node_with_key(input.key)) {
     core.act(AllowNode{node->id, node->key});
     core.act(ReplyJoined{input.reply, node->id, node->name});
@@ -330,7 +332,7 @@ void react(Context& core, const JoinInput& input) {
   if (const NodeLabels labels = core.state.kept_labels(input.machine.machine_id, name);
       grant.machine.empty() && !labels.empty())
     core.emit(NodeLabelsChanged{id, labels, ""});
-  // Earlier calls of its provider had others.
+  // Earlier calls of the provider made other tokens for this machine, which are no longer needed.
   if (!grant.machine.empty()) forget_tokens(core, grant.pool, grant.machine, &input.secret_hash);
   core.act(AllowNode{id, input.key});
   core.act(ReplyJoined{input.reply, id, name});
