@@ -1,6 +1,6 @@
 #pragma once
 // The users, keys, roles and projects of a launcher; a part of State. Like the rest of State it is
-// the fold of its facts, and it decides nothing: authority.h says what a role may do, and
+// the fold of its facts and makes no decisions: authority.h says what a role may do, and
 // user_changes.h which changes are allowed.
 
 #include <map>
@@ -28,7 +28,7 @@ struct ProjectRemoved {
 };
 struct UserAdded {
   std::string name;
-  std::string account;  // as which its jobs run on the nodes
+  std::string account;  // the account as which its jobs run on the nodes
   std::string by;
   friend bool operator==(const UserAdded&, const UserAdded&) = default;
 };
@@ -38,7 +38,7 @@ struct UserAccountSet {
   std::string by;
   friend bool operator==(const UserAccountSet&, const UserAccountSet&) = default;
 };
-struct UserRemoved {  // with its keys and roles; this very name is never used again
+struct UserRemoved {  // together with its keys and roles; this name is never used again
   std::string name;
   std::string by;
   friend bool operator==(const UserRemoved&, const UserRemoved&) = default;
@@ -58,13 +58,14 @@ struct RoleWithdrawn {
 struct UserKeyAdded {
   std::string user;
   PublicKey key;
-  bool from_file = false;  // keys/authorized_users has it
+  bool from_file = false;  // it is in keys/authorized_users
   std::string by;
   friend bool operator==(const UserKeyAdded&, const UserKeyAdded&) = default;
 };
 struct UserKeyRevoked {
   PublicKey key;
-  bool for_good = true;  // false: its line was deleted from keys/authorized_users; may come back
+  // false: its line was deleted from keys/authorized_users, and may be added again
+  bool for_good = true;
   std::string by;
   friend bool operator==(const UserKeyRevoked&, const UserKeyRevoked&) = default;
 };
@@ -121,15 +122,15 @@ class Principals {
   const User* user(const std::string& name) const;
   const User* user_with_key(const PublicKey& key) const;
   const std::map<PublicKey, std::string>& keys() const { return keys_; }
-  // Never accepted again.
+  // True if the key is never accepted again.
   bool was_revoked(const PublicKey& key) const;
-  // What became of a key that is no user's now; null: it never was one's.
+  // What happened to a key that no user has now; null: no user ever had it.
   const KeyStanding* ended(const PublicKey& key) const;
   bool was_removed(const std::string& name) const { return removed_.count(name) != 0; }
   // The projects that users created, without kDefaultProject, which always exists.
   const std::map<std::string, Project>& projects() const { return projects_; }
   bool has_project(const std::string& name) const;
-  // The holders that have at least one quota; see quotas.h.
+  // The holders with at least one quota; see quotas.h.
   const std::map<QuotaHolder, Quota>& quotas() const { return quotas_; }
   // The number of admins who have a key.
   int admins() const;
@@ -138,7 +139,7 @@ class Principals {
 
  private:
   std::map<std::string, User> users_;
-  std::map<PublicKey, std::string> keys_;  // to the user's name
+  std::map<PublicKey, std::string> keys_;  // key -> user's name
   std::map<PublicKey, KeyStanding> ended_;
   std::set<std::string> removed_;
   std::map<std::string, Project> projects_;
