@@ -1,7 +1,7 @@
 #pragma once
 // The ended jobs that retention may delete, by the time of their end; the space that they take, in
 // all and for each user; and which of them is deleted first for each limit. Part of State:
-// transitions.cc changes it, and check_invariants counts it again. retention.h decides when a job
+// applier.h changes it, and check_invariants counts it again. retention.h decides when a job
 // is deleted.
 
 #include <cstddef>

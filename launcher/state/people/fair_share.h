@@ -1,6 +1,6 @@
 #pragma once
 // How much of each pool its users hold and have held, which decides whose job goes first within a
-// priority. Part of State: transitions.cc changes it, always with the time of a fact, so that a
+// priority. Part of State: applier.h changes it, always with the time of a fact, so that a
 // replay gives the same numbers.
 
 #include <cstdint>

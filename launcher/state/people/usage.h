@@ -1,7 +1,7 @@
 #pragma once
 // How much the jobs and registered versions of each user and each project use now. The sums are
 // updated as facts are applied, so that checking a quota does not count jobs. Part of State:
-// transitions.cc changes it, and check_invariants counts again.
+// applier.h changes it, and check_invariants counts again.
 
 #include <array>
 #include <cstddef>

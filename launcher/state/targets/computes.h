@@ -1,6 +1,6 @@
 #pragma once
 // The compute targets of a launcher, the nodes of each pool, and the number of jobs that name each
-// target. Part of State: transitions.cc changes it. A pool has the name of the target that owns it;
+// target. Part of State: applier.h changes it. A pool has the name of the target that owns it;
 // an alias has the pool "local".
 
 #include <cstdint>
