@@ -240,6 +240,34 @@ void take_ended(Context& core, NodeId node, const PartReport& report) {
   core.pending.job_changed(report.attempt.job);
 }
 
+// A report on a part that is not assigned to the node.
+void take_foreign(Context& core, NodeId node, const PartReport& report) {
+  const bool ended = report.state == PartState::finished;
+  if (ended && core.watches.at(node).leftovers.erase(report.attempt) != 0)
+    usability_changed(core, *core.state.node(node));
+  if (ended) lift_fence(core, report.attempt, node, RunnerEnded{});
+  refuse_foreign(core, node, report);
+}
+
+// A report that brings the part into a new state becomes a fact.
+void take_new_state(Context& core, NodeId node, const Part& part, const PartReport& report) {
+  take_limits(core, node, report);
+  const auto node_rank = static_cast<int>(&part - core.state.attempt(report.attempt)->parts.data());
+  const int ranks = core.state.job(report.attempt.job)->spec.ranks_on(node_rank);
+  const auto clock = core.watches.at(node).clock.offset();
+  std::vector<CollectedOutput> kept;
+  std::vector<CollectedOutput> before;
+  if (report.state == PartState::finished) {
+    kept = sent_before(core, node, report);
+    before = sent_so_far(core, node, part, report.attempt);
+  }
+  PartReport news = checked(report, part.report, ranks, clock);
+  trim_settings(news, part.report, node_rank);
+  core.emit(PartChanged{report.attempt, node, std::move(news)});
+  if (!kept.empty()) core.emit(OutputsSoFar{report.attempt, node, std::move(kept)});
+  tell_replaced(core, report.attempt, before, report.outputs);
+}
+
 }  // namespace
 
 void keep_outputs_so_far(Context& core, NodeId node, const AttemptId& attempt) {
@@ -249,49 +277,26 @@ void keep_outputs_so_far(Context& core, NodeId node, const AttemptId& attempt) {
 }
 
 void take_report(Context& core, NodeId node, const PartReport& report, bool newest) {
-  NodeWatch& watch = core.watches.at(node);
   const Part* part = core.state.assigned_part(report.attempt, node);
-  if (part == nullptr) {
-    const bool ended = report.state == PartState::finished;
-    if (ended && watch.leftovers.erase(report.attempt) != 0)
-      usability_changed(core, *core.state.node(node));
-    if (ended) lift_fence(core, report.attempt, node, RunnerEnded{});
-    refuse_foreign(core, node, report);
-    return;
-  }
+  if (part == nullptr) return take_foreign(core, node, report);
   if (is_new(part->report, report)) {
-    take_limits(core, node, report);
-    const auto node_rank = part - core.state.attempt(report.attempt)->parts.data();
-    const int ranks =
-        core.state.job(report.attempt.job)->spec.ranks_on(static_cast<int>(node_rank));
-    const auto clock = core.watches.at(node).clock.offset();
-    std::vector<CollectedOutput> kept;
-    std::vector<CollectedOutput> before;
-    if (report.state == PartState::finished) {
-      kept = sent_before(core, node, report);
-      before = sent_so_far(core, node, *part, report.attempt);
-    }
-    PartReport news = checked(report, part->report, ranks, clock);
-    trim_settings(news, part->report, static_cast<int>(node_rank));
-    core.emit(PartChanged{report.attempt, node, std::move(news)});
-    if (!kept.empty()) core.emit(OutputsSoFar{report.attempt, node, std::move(kept)});
-    tell_replaced(core, report.attempt, before, report.outputs);
+    take_new_state(core, node, *part, report);
     if (report.state == PartState::finished) return;
     take_ended(core, node, report);
     take_found(core, node, report);
     take_settings(core, node, report);
     take_outputs(core, node, report);
-    take_checkpoint(core, node, report);
-    take_environment(core, node, report);
   } else if (report.state < PartState::finished && part->report->state == report.state) {
     if (newest) take_words(core, node, report);
     if (newest) take_limits(core, node, report);
     if (newest) take_ended(core, node, report);
     if (newest) take_found(core, node, report);
     if (newest) take_settings(core, node, report);
-    take_checkpoint(core, node, report);
-    take_environment(core, node, report);
+  } else {
+    return;
   }
+  take_checkpoint(core, node, report);
+  take_environment(core, node, report);
 }
 
 }  // namespace lockstep::launcher

@@ -124,6 +124,45 @@ std::vector<std::string> addresses_of(const Inventory& inventory) {
   return addresses;
 }
 
+// Adds what is known of a part that has ended.
+void show_ended(const Part& part, bool is_whole, PartView& view) {
+  view.state = PartState::finished;
+  view.outputs = outputs_of(part, nullptr);
+  if (part.finished() && !part.gone()) view.not_kept = part.report->not_kept;
+  if (part.report && part.report->exit) {
+    view.limits_why = part.report->exit->limits;
+    view.notes_why = part.report->exit->notes;
+    view.used = used_by(*part.report->exit);
+    if (is_whole) view.ended = ended_of(*part.report->exit);
+  }
+  if (part.gone()) view.why = part.gone()->why;
+}
+
+// Adds what is known of a part that has not ended: its last report, and what its node said since.
+void show_running(const Part& part, const AttemptId& attempt, const NodeWatch* watch, bool is_whole,
+                  PartView& view) {
+  if (part.report) {
+    view.state = part.report->state;
+    view.progress = part.report->progress;
+    view.limits_why = part.report->limits;
+    view.notes_why = part.report->notes;
+  } else {
+    view.progress = "the node has not answered yet";
+  }
+  const std::vector<CollectedOutput>* fresh = nullptr;
+  if (watch != nullptr) {
+    const auto so_far = watch->so_far.find(attempt);
+    if (so_far != watch->so_far.end()) fresh = &so_far->second.outputs;
+    const auto limits = watch->limits.find(attempt);
+    if (limits != watch->limits.end()) view.limits_why = limits->second;
+    const auto ended = watch->ended.find(attempt);
+    if (is_whole && ended != watch->ended.end()) view.ended = ended->second;
+    const auto newer = watch->progress.find(attempt);
+    if (newer != watch->progress.end()) view.progress = newer->second;
+  }
+  view.outputs = outputs_of(part, fresh);
+}
+
 }  // namespace
 
 PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& attempt, int rank,
@@ -143,40 +182,10 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   if (const auto* released = part.released()) view.lost_logs = released->lost_logs;
   const bool has_few = attempt.parts.size() <= kPartsWithSettings;
   if (is_whole && has_few && part.report) view.settings = part.report->settings;
-  if (part.ended()) {
-    view.state = PartState::finished;
-    view.outputs = outputs_of(part, nullptr);
-    if (part.finished() && !part.gone()) view.not_kept = part.report->not_kept;
-    if (part.report && part.report->exit) {
-      view.limits_why = part.report->exit->limits;
-      view.notes_why = part.report->exit->notes;
-      view.used = used_by(*part.report->exit);
-      if (is_whole) view.ended = ended_of(*part.report->exit);
-    }
-    if (part.gone()) view.why = part.gone()->why;
-    return view;
-  }
-  if (part.report) {
-    view.state = part.report->state;
-    view.progress = part.report->progress;
-    view.limits_why = part.report->limits;
-    view.notes_why = part.report->notes;
-  } else {
-    view.progress = "the node has not answered yet";
-  }
-  const NodeWatch* watch = cluster.watches.find(part.node);
-  const std::vector<CollectedOutput>* fresh = nullptr;
-  if (watch != nullptr) {
-    const auto so_far = watch->so_far.find(attempt.id);
-    if (so_far != watch->so_far.end()) fresh = &so_far->second.outputs;
-    const auto limits = watch->limits.find(attempt.id);
-    if (limits != watch->limits.end()) view.limits_why = limits->second;
-    const auto ended = watch->ended.find(attempt.id);
-    if (is_whole && ended != watch->ended.end()) view.ended = ended->second;
-    const auto newer = watch->progress.find(attempt.id);
-    if (newer != watch->progress.end()) view.progress = newer->second;
-  }
-  view.outputs = outputs_of(part, fresh);
+  if (part.ended())
+    show_ended(part, is_whole, view);
+  else
+    show_running(part, attempt.id, cluster.watches.find(part.node), is_whole, view);
   return view;
 }
 

@@ -178,66 +178,80 @@ Status check_checkpoints_of_steps(const Cluster& cluster, const Caller& caller,
   return {};
 }
 
+// Answers a submission whose id was used before; false: it is new. A client repeats a submission
+// if the answer was lost, so its job is named again.
+bool is_repeated(Context& core, const SubmitInput& input) {
+  const Job* same =
+      input.submission.empty() ? nullptr : core.state.job_of_submission(input.submission);
+  if (same != nullptr) {
+    const bool is_theirs =
+        may(core.state.principals(), input.caller, Permission::see_job, object_of(*same)).allowed;
+    if (is_theirs)
+      core.act(ReplySubmitted{input.reply, same->id, submission_notes(core.cluster(), same->spec)});
+    else
+      core.refuse(input.reply, ErrorCode::conflict,
+                  "another user has already used the id of this submission; submit the job again");
+    return true;
+  }
+  const JobId* deleted = core.state.deleted().with_submission(input.submission);
+  if (deleted == nullptr) return false;
+  core.refuse(
+      input.reply, ErrorCode::conflict,
+      fmt::format(
+          "this submission created job '{}', which has since been deleted; submit the job again",
+          deleted->value));
+  return true;
+}
+
+// A submission that passed all checks.
+struct Accepted {
+  JobSpec spec;  // with its owner, target and start time
+  std::optional<CheckpointSource> checkpoint;
+  Why held;  // why it waits for a job above it; none: it does not
+};
+
+// The job as the launcher will record it. An error: the first reason for which it is refused.
+Result<Accepted> accept(const Context& core, const SubmitInput& input) {
+  const Cluster cluster = core.cluster();
+  JobSpec spec = input.spec;
+  if (spec.name.empty()) spec.name = input.generated_name;
+  TRY(take_owner(cluster, input.caller, spec));
+  if (core.stopping)
+    return make_error(ErrorCode::unavailable,
+                      "the launcher is shutting down and takes no new jobs; submit again after it "
+                      "has restarted");
+  TRY(check_rebuild(input));
+  settle_target(cluster, spec);
+  if (const auto refused = refusals(cluster, input, spec, {Judging::What::all, input.wait_anyway});
+      !refused.empty())
+    return refused.front().whole();
+  if (auto error = refused_dependencies(cluster, input.caller, spec)) return *std::move(error);
+  const Why held = held_by_parents(cluster, spec);
+  if (held && input.waits)
+    return make_error(ErrorCode::conflict, words::text_of(held) + ": " + std::string(kWayOut));
+  TRY_ASSIGN(auto checkpoint, first_checkpoint(cluster, input.caller, spec));
+  TRY(check_checkpoints_of_steps(cluster, input.caller, spec));
+  settle_time(spec, core.now);
+  return Accepted{std::move(spec), std::move(checkpoint), held};
+}
+
 }  // namespace
 
 void react(Context& core, const SubmitInput& input) {
-  if (!input.submission.empty()) {
-    const Job* same = core.state.job_of_submission(input.submission);
-    const bool is_theirs =
-        same != nullptr &&
-        may(core.state.principals(), input.caller, Permission::see_job, object_of(*same)).allowed;
-    if (is_theirs) {
-      core.act(ReplySubmitted{input.reply, same->id, submission_notes(core.cluster(), same->spec)});
-      return;
-    }
-  }
-  if (core.state.job_of_submission(input.submission) != nullptr && !input.submission.empty())
-    return core.refuse(
-        input.reply, ErrorCode::conflict,
-        "another user has already used the id of this submission; submit the job again");
-  if (const JobId* deleted = core.state.deleted().with_submission(input.submission))
-    return core.refuse(
-        input.reply, ErrorCode::conflict,
-        fmt::format(
-            "this submission created job '{}', which has since been deleted; submit the job again",
-            deleted->value));
-  JobSpec spec = input.spec;
-  if (spec.name.empty()) spec.name = input.generated_name;
-  if (const Status owned = take_owner(core.cluster(), input.caller, spec); !owned)
-    return core.refuse(input.reply, owned.error().code, owned.error().message);
-  if (core.stopping)
-    return core.refuse(input.reply, ErrorCode::unavailable,
-                       "the launcher is shutting down and takes no new jobs; submit again after it "
-                       "has restarted");
-  if (const Status allowed = check_rebuild(input); !allowed)
-    return core.refuse(input.reply, allowed.error().code, allowed.error().message);
-  settle_target(core.cluster(), spec);
-  if (const auto refused =
-          refusals(core.cluster(), input, spec, {Judging::What::all, input.wait_anyway});
-      !refused.empty())
-    return core.refuse(input.reply, refused.front().error.code, refused.front().whole().message);
-  if (auto error = refused_dependencies(core.cluster(), input.caller, spec))
-    return core.refuse(input.reply, error->code, std::move(error->message));
-  const Why held = held_by_parents(core.cluster(), spec);
-  if (held && input.waits)
-    return core.refuse(input.reply, ErrorCode::conflict,
-                       words::text_of(held) + ": " + std::string(kWayOut));
-  auto checkpoint = first_checkpoint(core.cluster(), input.caller, spec);
-  if (!checkpoint)
-    return core.refuse(input.reply, checkpoint.error().code, checkpoint.error().message);
-  if (const Status good = check_checkpoints_of_steps(core.cluster(), input.caller, spec); !good)
-    return core.refuse(input.reply, good.error().code, good.error().message);
-  settle_time(spec, core.now);
-  const JobId job{spec.name};
-  core.emit(JobSubmitted{job, input.submission, std::move(spec), 0,
-                         incarnation_of_new(core.state, job), *std::move(checkpoint), 0,
+  if (is_repeated(core, input)) return;
+  auto accepted = accept(core, input);
+  if (!accepted)
+    return core.refuse(input.reply, accepted.error().code, std::move(accepted.error().message));
+  const JobId job{accepted->spec.name};
+  core.emit(JobSubmitted{job, input.submission, std::move(accepted->spec), 0,
+                         incarnation_of_new(core.state, job), std::move(accepted->checkpoint), 0,
                          input.sources});
   if (const Job* parent = core.state.job(core.state.job(job)->child_of); parent && parent->shared)
     core.emit(JobShared{job, true, name_of(input.caller)});
   if (input.rebuild) rebuild_environment(core, job, name_of(input.caller));
   inherit_locks(core, job);
   std::vector<Why> notes = submission_notes(core.cluster(), core.state.job(job)->spec);
-  if (held) notes.emplace_back(StartsAfterParent{held});
+  if (accepted->held) notes.emplace_back(StartsAfterParent{accepted->held});
   core.act(ReplySubmitted{input.reply, job, std::move(notes)});
 }
 

@@ -162,11 +162,10 @@ void delete_left_steps(Context& core) {
   for (const JobId& id : left) delete_one(core, id, "", PipelineDeleted{});
 }
 
-void react(Context& core, const DeleteInput& input) {
-  JobsDeleted result;
-  const std::string by = name_of(input.caller);
-  if (input.all_users && !permitted(core, input.reply, input.caller, Permission::delete_all_jobs))
-    return;
+namespace {
+
+// Deletes the jobs that the request names.
+void delete_named(Context& core, const DeleteInput& input, JobsDeleted& result) {
   const std::size_t named = std::min(input.jobs.size(), kMaxDeletionsAtOnce);
   for (std::size_t i = 0; i < named; ++i) {
     const JobId& id = input.jobs[i];
@@ -183,38 +182,57 @@ void react(Context& core, const DeleteInput& input) {
       continue;
     }
     result.projects.push_back(project);
-    // if `before` is set, the job was deleted by an earlier copy of this request whose answer was
-    // lost
-    if (!before) delete_family(core, id, by);
+    // A job that was deleted before was named by an earlier copy of this request, whose answer was
+    // lost.
+    if (!before) delete_family(core, id, name_of(input.caller));
     result.jobs.push_back(id);
   }
   result.more = static_cast<std::int64_t>(input.jobs.size() - named);
-  if (input.all_final) {
-    std::vector<JobId> old;
-    const bool is_launcher = std::holds_alternative<LauncherItself>(input.caller);
-    for (const auto& [when, id] : core.state.ended()) {
-      if (when.first + input.older_than > core.now) break;
-      // Without names, only one's own jobs are deleted, unless the caller may delete those of all
-      // users.
-      const bool is_own = core.state.job(id)->spec.submitter == by;
-      if (!is_own && !input.all_users && !is_launcher) continue;
-      if (old.size() + result.jobs.size() < kMaxDeletionsAtOnce)
-        old.push_back(id);
-      else
-        ++result.more;
-    }
-    for (const JobId& id : old) {
-      const Job* job = core.state.job(id);  // null: it was deleted together with its parent
-      if (job != nullptr && open_descendant(core.state, *job) != nullptr) {
-        Error why = *not_deletable(core.state, id);
-        result.kept.push_back({id, why.code, std::move(why.message), project_of(core.state, id)});
-        continue;
-      }
-      result.projects.push_back(project_of(core.state, id));
-      if (job != nullptr) delete_family(core, id, by);
-      result.jobs.push_back(id);
-    }
+}
+
+// The ended jobs that a request without names means, as many as may still be deleted at once. The
+// others are counted in `result`. Only the caller's own jobs are meant, unless the caller may
+// delete those of all users.
+std::vector<JobId> all_ended(const Context& core, const DeleteInput& input, JobsDeleted& result) {
+  std::vector<JobId> old;
+  const std::string by = name_of(input.caller);
+  const bool is_launcher = std::holds_alternative<LauncherItself>(input.caller);
+  for (const auto& [when, id] : core.state.ended()) {
+    if (when.first + input.older_than > core.now) break;
+    const bool is_own = core.state.job(id)->spec.submitter == by;
+    if (!is_own && !input.all_users && !is_launcher) continue;
+    if (old.size() + result.jobs.size() < kMaxDeletionsAtOnce)
+      old.push_back(id);
+    else
+      ++result.more;
   }
+  return old;
+}
+
+void delete_ended(Context& core, const std::vector<JobId>& old, const std::string& by,
+                  JobsDeleted& result) {
+  for (const JobId& id : old) {
+    const Job* job = core.state.job(id);  // null: it was deleted together with its parent
+    if (job != nullptr && open_descendant(core.state, *job) != nullptr) {
+      Error why = *not_deletable(core.state, id);
+      result.kept.push_back({id, why.code, std::move(why.message), project_of(core.state, id)});
+      continue;
+    }
+    result.projects.push_back(project_of(core.state, id));
+    if (job != nullptr) delete_family(core, id, by);
+    result.jobs.push_back(id);
+  }
+}
+
+}  // namespace
+
+void react(Context& core, const DeleteInput& input) {
+  if (input.all_users && !permitted(core, input.reply, input.caller, Permission::delete_all_jobs))
+    return;
+  JobsDeleted result;
+  delete_named(core, input, result);
+  if (input.all_final)
+    delete_ended(core, all_ended(core, input, result), name_of(input.caller), result);
   core.act(ReplyDeleted{input.reply, std::move(result)});
 }
 
