@@ -162,7 +162,7 @@ class Runner {
   void fail_start(int rank, const Why& why);
 
   // runner_attach.cc: attachments to ranks
-  class AttachDoor;
+  class RunnerAttachPlace;
   AttachFacts attach_facts() const;
   void open_to_attachments();
   void take_attach_frame(const AttachFrame& frame);
@@ -294,7 +294,7 @@ class Runner {
   bool cannot_use_rdma_ = false;  // of these notes: nobody need look at the ranks
   std::int64_t peer_bytes_ = 0;   // by TCP, of the newest sample of the ranks
   bool all_in_mpi_ = false;       // by the same
-  std::unique_ptr<AttachPlace> attach_door_;
+  std::unique_ptr<AttachPlace> attach_place_;
   std::unique_ptr<Attachments> attachments_;  // from the start of the first rank on
   std::unique_ptr<CoreFiles> cores_;          // the same; null: the job asks for none
   bool kill_after_cores_ = false;             // what is left is killed when they are read

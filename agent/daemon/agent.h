@@ -134,7 +134,7 @@ class Agent {
   void perform(ExitAgent& action);
   void perform(LeaveMachine&);
   void look_for_notice();
-  AttachRelay::Doors attach_doors();
+  AttachRelay::Callbacks attach_callbacks();
   void connect_attach_relay();
 
   io::EventLoop& loop_;

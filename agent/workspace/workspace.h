@@ -19,7 +19,7 @@
 #include "common/domain/messages/workspace_plan.h"
 #include "common/io/attempt/attempt_dir.h"
 #include "common/io/net/transport.h"
-#include "common/transfer/fetch_board.h"
+#include "common/transfer/fetch_progress.h"
 #include "common/transfer/swarm.h"
 #include "common/transfer/transfer.h"
 
@@ -29,10 +29,10 @@ namespace lockstep::agent {
 // launcher names.
 class LauncherBlobs final : public BlobSource, public OutputSink {
  public:
-  // `transport` must outlive this. `board`: tells peers which blobs arrived while a tree is
-  // fetched.
+  // `transport` must outlive this. `fetch_progress`: tells peers which blobs arrived while a tree
+  // is fetched.
   LauncherBlobs(io::Transport& transport, std::string endpoint, PublicKey launcher_key,
-                io::KeyPair keys, std::shared_ptr<transfer::FetchBoard> board);
+                io::KeyPair keys, std::shared_ptr<transfer::FetchProgress> fetch_progress);
   // Peers may fetch from this node at this port. From any thread.
   void serves_at(std::uint16_t port) { port_ = port; }
   // From now on, dials the launcher here. From any thread.
@@ -63,7 +63,7 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   std::string endpoint_;  // under the mutex
   const PublicKey launcher_key_;
   const io::KeyPair keys_;
-  const std::shared_ptr<transfer::FetchBoard> board_;
+  const std::shared_ptr<transfer::FetchProgress> fetch_progress_;
   std::atomic<std::uint16_t> port_ = 0;
 };
 

@@ -111,11 +111,11 @@ void FetchPlan::lacking(NodeId id, std::size_t unit, Instant now) {
     drop(id, "it announced parts that it does not have", false);
 }
 
-void FetchPlan::drop(NodeId id, std::string fault, bool lied) {
+void FetchPlan::drop(NodeId id, std::string fault, bool gave_wrong_data) {
   const auto found = peers_.find(id);
   if (found == peers_.end() || !found->second.fault.empty()) return;
   found->second.fault = std::move(fault);
-  found->second.lied = lied;
+  found->second.gave_wrong_data = gave_wrong_data;
   found->second.have.clear();
   Source& from = source(id);
   while (!from.open.empty()) give_back(from, *from.open.begin());

@@ -44,7 +44,7 @@ class FetchPlan {
     std::uint64_t done_bytes = 0;  // its own progress, as it reports it
     std::uint64_t given_bytes = 0;
     std::string fault;  // why it was dropped; "": it was not
-    bool lied = false;
+    bool gave_wrong_data = false;
     int strikes = 0;
     bool is_asked = false;  // it was asked for its units and has not answered yet
     Instant ask_at;
@@ -60,7 +60,7 @@ class FetchPlan {
   void busy(NodeId from, std::size_t unit, Instant now);
   void lacking(NodeId from, std::size_t unit, Instant now);
   // Stops using the peer; its open units are requested elsewhere. Idempotent.
-  void drop(NodeId peer, std::string fault, bool lied);
+  void drop(NodeId peer, std::string fault, bool gave_wrong_data);
   // Nothing more is requested from the launcher.
   void close_launcher(Instant now);
   // This node was suspended and could hear nobody, so that time does not count as silence.

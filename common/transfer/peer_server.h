@@ -15,7 +15,7 @@
 #include "common/domain/messages/agent_protocol.h"
 #include "common/io/net/transport.h"
 #include "common/snapshot/content/blob_store.h"
-#include "common/transfer/fetch_board.h"
+#include "common/transfer/fetch_progress.h"
 
 namespace lockstep::transfer {
 
@@ -29,11 +29,11 @@ struct PeerServerLimits {
 
 class PeerServer {
  public:
-  // `store` and `board` must outlive it. An endpoint with port * gets a free port.
+  // `store` and `fetch_progress` must outlive it. An endpoint with port * gets a free port.
   static Result<std::unique_ptr<PeerServer>> start(const std::string& endpoint,
                                                    const io::KeyPair& keys,
                                                    snapshot::BlobStore& store,
-                                                   const FetchBoard& board,
+                                                   const FetchProgress& fetch_progress,
                                                    PeerServerLimits limits = {});
   ~PeerServer();
   PeerServer(const PeerServer&) = delete;

@@ -71,7 +71,7 @@ class Swarm {
   void finish(std::size_t unit);
   void drop_silent(Instant now);
   void forget_dropped();
-  void drop(NodeId peer, const std::string& fault, bool lied);
+  void drop(NodeId peer, const std::string& fault, bool gave_wrong_data);
   void report(bool whole);
   void tell();
 

@@ -66,7 +66,7 @@ Result<UploadResult> upload_snapshot(io::ClientSocket& socket, const snapshot::S
 // found missing so far, so its total grows.
 struct Captured {
   snapshot::Snapshot snapshot;
-  std::uint64_t landed_bytes = 0;  // raw bytes that are durable on the other side
+  std::uint64_t durable_bytes = 0;  // raw bytes that are durable on the other side
 };
 Result<Captured> capture_and_send(io::ClientSocket& socket, const std::string& directory,
                                   snapshot::CaptureOptions capture, const OnProgress& progress = {},

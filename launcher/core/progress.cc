@@ -123,31 +123,31 @@ bool asks_for_what_is_wrong(const Attempt& attempt) {
 }
 
 // Where another attempt could succeed.
-enum class Hope { anywhere, elsewhere, nowhere };
+enum class RetryPlace { anywhere, elsewhere, nowhere };
 
-Hope hope_of(const Cluster& cluster, const Job& job) {
+RetryPlace retry_place_of(const Cluster& cluster, const Job& job) {
   const Attempt& last = job.attempts.back();
   const bool has_no_account =
       last.ended->cause == Cause::account_missing && lacks_account(cluster, job);
-  if (has_no_account || asks_for_what_is_wrong(last)) return Hope::nowhere;
-  return nodes_without(last).empty() ? Hope::anywhere : Hope::elsewhere;
+  if (has_no_account || asks_for_what_is_wrong(last)) return RetryPlace::nowhere;
+  return nodes_without(last).empty() ? RetryPlace::anywhere : RetryPlace::elsewhere;
 }
 
 std::optional<Retry> next_try(const Cluster& cluster, const Job& job, const ExitReport& report) {
-  switch (hope_of(cluster, job)) {
-    case Hope::anywhere: return retry_after(job, report, tier_of(cluster.state, job));
-    case Hope::elsewhere: return retry_elsewhere(cluster, job);
-    case Hope::nowhere: return std::nullopt;
+  switch (retry_place_of(cluster, job)) {
+    case RetryPlace::anywhere: return retry_after(job, report, tier_of(cluster.state, job));
+    case RetryPlace::elsewhere: return retry_elsewhere(cluster, job);
+    case RetryPlace::nowhere: return std::nullopt;
   }
   return std::nullopt;
 }
 
 // Why the job is not retried, if the report of its last attempt does not say that.
 Why why_no_retry(const Cluster& cluster, const Job& job, const ExitReport& report) {
-  switch (hope_of(cluster, job)) {
-    case Hope::elsewhere: return nor_on(cluster.state, job);
-    case Hope::nowhere: return {};
-    case Hope::anywhere: break;
+  switch (retry_place_of(cluster, job)) {
+    case RetryPlace::elsewhere: return nor_on(cluster.state, job);
+    case RetryPlace::nowhere: return {};
+    case RetryPlace::anywhere: break;
   }
   if (Why given_up = why_given_up(job, report)) return given_up;
   if (!is_retried(job.spec, report) || job.attempts.size() == 1) return {};

@@ -26,7 +26,7 @@
 #include "launcher/daemon/servers/bulk_sender.h"
 #include "launcher/daemon/servers/bulk_server.h"
 #include "launcher/daemon/servers/control_server.h"
-#include "launcher/daemon/servers/node_mail.h"
+#include "launcher/daemon/servers/node_sender.h"
 #include "launcher/daemon/sockets.h"
 #include "launcher/daemon/stores/disk_monitor.h"
 #include "launcher/daemon/stores/durable_core.h"
@@ -89,7 +89,7 @@ struct Daemon {
   std::optional<Auditor> auditor;
   // What the servers and the service share.
   Outbox outbox;
-  std::optional<NodeMail> node_mail;
+  std::optional<NodeSender> node_sender;
   UsageStore usage;
   PeerDirectory peers;
   std::optional<BulkSender> bulk_sender;

@@ -32,7 +32,7 @@ struct CoreResult {
 
 class CoreFiles {
  public:
-  struct Doors {
+  struct Callbacks {
     std::function<Status(int id, const spawn::RankProcess& process, const Stdio& stdio)> start;
     std::function<void(int id)> kill;
     // The rank's process, to be changed; nullptr: it was not started.
@@ -40,8 +40,8 @@ class CoreFiles {
   };
   // `tools`: the folder of our own tools as the ranks see it; "": none. `since`: when the first
   // rank was started, in seconds since 1970.
-  CoreFiles(io::EventLoop& loop, Doors doors, CorePlace place, bool keeps, std::string tools,
-            std::int64_t since);
+  CoreFiles(io::EventLoop& loop, Callbacks callbacks, CorePlace place, bool keeps,
+            std::string tools, std::int64_t since);
   ~CoreFiles();
   CoreFiles(const CoreFiles&) = delete;
   CoreFiles& operator=(const CoreFiles&) = delete;
@@ -77,7 +77,7 @@ class CoreFiles {
   void unwatch();
 
   io::EventLoop& loop_;
-  const Doors doors_;
+  const Callbacks callbacks_;
   const CorePlace place_;
   const bool keeps_;
   const std::string tools_;

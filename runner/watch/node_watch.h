@@ -40,7 +40,7 @@ class NodeWatch {
     // The GPUs of each rank, by their indexes on this node.
     std::map<int, std::vector<int>> gpus;
   };
-  struct Doors {
+  struct Callbacks {
     // The directory of a rank's memory cgroup; "": none.
     std::function<std::string(int rank)> cgroup;
     // Bytes and lines in a rank's logs.
@@ -49,7 +49,7 @@ class NodeWatch {
   };
 
   NodeWatch(io::EventLoop& loop, io::Clock& clock, AttachPlace& place, AttachFacts facts,
-            Settings settings, Doors doors);
+            Settings settings, Callbacks callbacks);
   NodeWatch(const NodeWatch&) = delete;
   NodeWatch& operator=(const NodeWatch&) = delete;
 
@@ -89,7 +89,7 @@ class NodeWatch {
   io::Clock& clock_;
   AttachPlace& place_;
   const Settings settings_;
-  const Doors doors_;
+  const Callbacks callbacks_;
   std::map<int, RankFacts> ranks_;
   NodeFacts node_;
   int open_fences_ = 0;

@@ -24,7 +24,7 @@ class AttachRelay {
     starting,  // its runner is not there yet
     running,
   };
-  struct Doors {
+  struct Callbacks {
     std::function<Standing(const AttemptId&)> standing;
     std::function<void(const AttemptId&, const AttachFrame&)> to_runner;
     std::function<void(const AttachFrame&)> to_launcher;  // over the bulk connection
@@ -32,7 +32,7 @@ class AttachRelay {
     // Whether the bulk connection is needed; asked for again with each frame that needs it.
     std::function<void(bool)> hold_link;
   };
-  explicit AttachRelay(Doors doors) : doors_(std::move(doors)) {}
+  explicit AttachRelay(Callbacks callbacks) : callbacks_(std::move(callbacks)) {}
 
   void from_launcher(const AttachFrame& frame, Instant now);
   // `attempt`: of the runner that sent it.
@@ -62,7 +62,7 @@ class AttachRelay {
   void refuse(const AttachId& id, std::string message, bool for_now);
   void forget(const AttachId& id);
 
-  const Doors doors_;
+  const Callbacks callbacks_;
   std::map<AttachId, Known> known_;
   std::vector<Waiting> waiting_;        // openings, while the bulk connection is being made
   Instant look_at_ = Instant::never();  // who was silent for too long

@@ -17,7 +17,7 @@ struct Top {
   std::string real;  // on this machine: absolute, without symlinks
 };
 
-struct LinkFate {
+struct LinkAction {
   enum class What { keep, rewrite, file, folder };
   What what = What::keep;
   std::string to;   // rewrite: the new target; file, folder: the absolute path
@@ -30,8 +30,8 @@ class LinkRules {
   LinkRules(const std::string& root, const std::string& own_files, const std::string& home);
 
   // Of a link in the folder `folder` ("" or "a/b/") of the innermost top.
-  LinkFate judge(const std::string& folder, const std::string& name,
-                 const std::string& target) const;
+  LinkAction judge(const std::string& folder, const std::string& name,
+                   const std::string& target) const;
 
   void enter(Top top) { tops_.push_back(std::move(top)); }
   void leave() { tops_.pop_back(); }

@@ -16,14 +16,14 @@ constexpr int kDefaultPartition = 0x7fff;
 constexpr std::size_t kMaxNamedPorts = 4;  // ports that one reason names
 
 // Orders fabrics, the best first.
-struct ByWorth {
+struct ByPreference {
   static auto key(const GangFabric& one) {
     return std::tuple(one.link_layer != "InfiniBand", one.pkey != kDefaultPartition, one.pkey,
                       one.link_layer, one.subnet);
   }
   bool operator()(const GangFabric& a, const GangFabric& b) const { return key(a) < key(b); }
 };
-using Fabrics = std::set<GangFabric, ByWorth>;
+using Fabrics = std::set<GangFabric, ByPreference>;
 
 // The fabrics that ranks can use on this node. Partitions do not matter for RoCE, and routers
 // connect all its subnets.

@@ -117,14 +117,14 @@ class BlobService {
     std::shared_ptr<const BulkMessage> next;
   };
   // Of users, or of nodes: neither waits for the other.
-  struct Crew {
-    explicit Crew(ShareBounds requests);
+  struct WorkerGroup {
+    explicit WorkerGroup(ShareBounds requests);
     Shares in_flight;      // requests and their bytes
     FairWorkers walkers;   // walk large trees, so that small requests do not wait for them
     FairWorkers checkers;  // read large blobs that may be damaged
     FairWorkers workers;
   };
-  Crew& crew_of(const From& from) { return from.is_node ? nodes_ : users_; }
+  WorkerGroup& group_of(const From& from) { return from.is_node ? nodes_ : users_; }
   Status take_share(const From& from, std::size_t bytes);
   bool admit(const From& from, std::size_t bytes);
   void release(const From& from, std::size_t bytes);
@@ -177,8 +177,8 @@ class BlobService {
   std::vector<std::shared_ptr<Stream>> held_;
   std::mutex puts_mutex_;
   std::vector<std::shared_ptr<Put>> puts_;  // stored, not durable yet; guarded by puts_mutex_
-  Worker syncer_;       // makes puts durable: each run takes all that came during the previous one
-  Crew nodes_, users_;  // last members, so that they are destroyed first
+  Worker syncer_;  // makes puts durable: each run takes all that came during the previous one
+  WorkerGroup nodes_, users_;  // last members, so that they are destroyed first
 };
 
 inline constexpr std::size_t kMaxBlobRequestsPerConnection = 256;

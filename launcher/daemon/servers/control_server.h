@@ -25,7 +25,7 @@
 #include "launcher/daemon/ports/operator_fabric.h"
 #include "launcher/daemon/ports/usage_store.h"
 #include "launcher/daemon/ports/user_secrets.h"
-#include "launcher/daemon/servers/node_mail.h"
+#include "launcher/daemon/servers/node_sender.h"
 #include "launcher/daemon/servers/outbox.h"
 #include "launcher/daemon/stores/disk_monitor.h"
 #include "launcher/daemon/stores/durable_core.h"
@@ -58,7 +58,7 @@ class LauncherServer final : public Replies {
     io::ServerSocket& join;
     Service& service;
     Outbox& outbox;
-    NodeMail& nodes;
+    NodeSender& nodes;
     Blobs& blobs;       // checks the trees that nodes report
     UsageStore& usage;  // takes what nodes report
     UserSecrets& secrets;
@@ -152,7 +152,7 @@ class LauncherServer final : public Replies {
   io::ServerSocket& join_;
   Service& service_;
   Outbox& outbox_;
-  NodeMail& nodes_;
+  NodeSender& nodes_;
   UsageStore& usage_;
   UserSecrets& secrets_;
   AttemptKeys& attempts_;

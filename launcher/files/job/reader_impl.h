@@ -61,7 +61,7 @@ class JobReader {
   // What stands at this path is wrong.
   void fault(std::string_view path, const Place& place, const Error& error) const {
     faults_.add(place, error);
-    faults_.spoil(path);
+    faults_.mark_faulty(path);
   }
   void fault(std::string_view path, const Place& place, std::string_view message) const {
     fault(path, place, error(place, message));

@@ -27,9 +27,9 @@ class Faults {
   }
 
   // Marks the value at this dotted path as wrong, so that later checks skip it.
-  void spoil(std::string_view path) { spoilt_.emplace(path); }
+  void mark_faulty(std::string_view path) { faulty_.emplace(path); }
   // Whether the value at `path`, or one inside it, is marked.
-  bool is_spoilt(std::string_view path) const;
+  bool is_faulty(std::string_view path) const;
 
   // Adds all of `others`, without the paths that are wrong there.
   void add_all(const Faults& others);
@@ -48,7 +48,7 @@ class Faults {
   std::vector<Fault> faults_;
   std::set<std::string> messages_;
   std::size_t more_ = 0;
-  std::set<std::string> spoilt_;
+  std::set<std::string> faulty_;
 };
 
 // The lines of an error that Faults made, or the error itself.

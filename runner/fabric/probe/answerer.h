@@ -31,7 +31,7 @@ class Answerer {
   std::vector<std::uint16_t> rank_ports() const;
 
  private:
-  struct Guest {
+  struct Incoming {
     io::Fd fd;
     PathAnswer answer;
     bool owes = false;  // the kernel did not take all of our answer yet
@@ -39,16 +39,16 @@ class Answerer {
   Answerer(io::EventLoop& loop, int self) : self_(self), sockets_(loop, ready()) {}
   SocketSet::Ready ready();
   void accept_all(int listener);
-  void serve(std::uint64_t id, Guest& guest);
+  void serve(std::uint64_t id, Incoming& incoming);
 
   const int self_;
   std::string key_;
   std::vector<io::Fd> listeners_;  // the first is for tests, the others are ranks' ports
   std::uint64_t last_id_ = 0;
-  std::map<std::uint64_t, Guest> guests_;
+  std::map<std::uint64_t, Incoming> incoming_;
   SocketSet sockets_;
 };
 
-inline constexpr std::size_t kMostGuests = 2'048;
+inline constexpr std::size_t kMostIncoming = 2'048;
 
 }  // namespace lockstep::runner

@@ -4,7 +4,7 @@
 //
 // A test greets, measures some round trips, then sends more than one full-size segment, and a burst
 // where it was asked to. Small messages that pass where full segments do not are an MTU black hole:
-// somebody on the way drops them without a word. A knock only greets.
+// somebody on the way drops them without a word. With Hello::greets_only it only greets.
 
 #include <cstdint>
 #include <string>

@@ -95,7 +95,7 @@ class Comparison {
   void update_cases(EvidenceList evidence, Instant now);
   void settle_question(const GangNow& gang, Instant now);
   void take_answer(const Question& question, bool is_full, Instant now);
-  bool is_ripe(const Case& one, Instant now) const;
+  bool is_due(const Case& one, Instant now) const;
   Found say(Case& one, Instant now) const;
   void choose_question(const GangNow& gang, Instant now);
   bool ask_for_stacks(const GangNow& gang, Instant now);

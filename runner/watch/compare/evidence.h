@@ -5,12 +5,12 @@
 //
 // A hang needs evidence, each of one of these forms:
 //   nobody can go on    every live rank of the gang waits for a peer, is stopped, or is locked up
-//                       in itself; then some of them wait in a circle, for a stopped one, or for
+//                       in itself; then some of them wait in a cycle, for a stopped one, or for
 //                       one that has ended or whose node is lost
-//   a circle            ranks blocked on the sockets of each other
+//   a cycle            ranks blocked on the sockets of each other
 //   an unreachable peer what a rank sent is not acknowledged by the peer's kernel
 //   a missed fence      ranks are in a fence of PMIx that a finished rank can never enter
-// Ranks that spin where no movement can be seen (shared memory, RDMA) prove no circle: that they
+// Ranks that spin where no movement can be seen (shared memory, RDMA) prove no cycle: that they
 // wait for each other is said, and no alarm.
 // A rank that computes, reads, loads, compiles, evaluates or sleeps may go on: ranks that wait for
 // it wait, and that is all.
@@ -63,7 +63,7 @@ std::optional<Evidence> some_wait(const GangNow& gang, Duration after);
 // The same by the counts of NCCL, where ranks wait for their GPUs: some have launched a collective
 // that others have not launched yet.
 std::optional<Evidence> some_lag(const GangNow& gang, Duration after);
-EvidenceList circles(const GangNow& gang, const GangShape& shape, Duration after);
+EvidenceList wait_cycles(const GangNow& gang, const GangShape& shape, Duration after);
 EvidenceList unreachable_peers(const GangNow& gang, const GangShape& shape, Duration after);
 std::optional<Evidence> missed_fence(const GangNow& gang, Duration after);
 

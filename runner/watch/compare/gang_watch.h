@@ -22,7 +22,7 @@ inline constexpr Duration kPublishEvery = seconds(5);  // at most
 
 class GangWatch {
  public:
-  struct Doors {
+  struct Callbacks {
     std::function<void(const GangMessage&)> send_up;                 // to the parent
     std::function<void(const GangMessage&)> broadcast;               // to every other node
     std::function<void(const std::vector<int>& ranks)> take_stacks;  // of ranks here, now
@@ -33,7 +33,7 @@ class GangWatch {
   };
 
   // `radix`: of the gang's tree.
-  GangWatch(const Assignment& assignment, const GangTable& gang, Doors doors,
+  GangWatch(const Assignment& assignment, const GangTable& gang, Callbacks callbacks,
             int radix = kGangTreeRadix);
 
   // That the probe of the gang chose: nodes are known by these, too.
@@ -72,7 +72,7 @@ class GangWatch {
   bool is_of(const RankStanding& standing) const;
 
   const Assignment assignment_;
-  const Doors doors_;
+  const Callbacks callbacks_;
   Telling telling_;
   std::optional<Comparison> comparison_;  // on node rank 0
   Instant compare_at_ = Instant::never();

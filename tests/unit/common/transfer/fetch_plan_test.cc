@@ -174,7 +174,7 @@ TEST_F(Plan, WhoHasNotWhatItSaidIsDroppedTheThirdTime) {
       }
   }
   EXPECT_FALSE(plan.peers().at(a).fault.empty());
-  EXPECT_FALSE(plan.peers().at(a).lied);
+  EXPECT_FALSE(plan.peers().at(a).gave_wrong_data);
 }
 
 TEST_F(Plan, BitsBeyondTheTreeAndTooFewOfThemAreHarmless) {

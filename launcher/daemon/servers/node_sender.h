@@ -12,9 +12,9 @@
 
 namespace lockstep::launcher {
 
-class NodeMail {
+class NodeSender {
  public:
-  NodeMail(Outbox& outbox, io::ServerSocket& control) : outbox_(outbox), control_(control) {}
+  NodeSender(Outbox& outbox, io::ServerSocket& control) : outbox_(outbox), control_(control) {}
 
   NodeLinks& links() { return links_; }
   const NodeLinks& links() const { return links_; }
