@@ -1,6 +1,6 @@
 #pragma once
-// What a provider is asked and what it says: one JSON object in, one on each line out.
-// docs/decisions/038-providers.md is the contract; a site's own programs keep it too.
+// The requests to a provider and its events: one JSON object in, one on each line out. The contract
+// is docs/decisions/038-providers.md; the programs of sites keep it too.
 
 #include <mutex>
 #include <optional>
@@ -42,7 +42,7 @@ struct Request {
   std::vector<Machine> machines;
   std::vector<std::string> accounts = {};  // that jobs of the launcher's users run as
 };
-// invalid_argument names the key and what may stand there.
+// invalid_argument names the key and the values that are allowed.
 Result<Request> request_from(const std::string& json_text, Verb verb);
 
 // The message of a failure is for people.

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of lockstepd: what one process holds, opened in order.
+// The parts of lockstepd: the objects of the process, opened in order.
 
 #include "common/io/event_loop.h"
 #include "common/io/net/transport.h"
@@ -36,7 +36,7 @@
 
 namespace lockstep::launcher {
 
-// What must stand before the first message: in this order, and torn down in reverse.
+// Everything that must exist before the first message, in this order; it is destroyed in reverse.
 struct Daemon {
   Daemon(const Options& o, const LauncherHome& h, io::EventLoop& l, DurableCore& d)
       : options(o),
@@ -87,7 +87,7 @@ struct Daemon {
   std::optional<Sockets> sockets;
   std::optional<MovingTo> moving;
   std::optional<Auditor> auditor;
-  // What the servers and the service share.
+  // Shared by the servers and the service.
   Outbox outbox;
   std::optional<NodeSender> node_sender;
   UsageStore usage;
@@ -95,7 +95,7 @@ struct Daemon {
   std::optional<BulkSender> bulk_sender;
   std::optional<BlobService> blob_service;
   std::optional<BulkServer> bulk;
-  // What the service uses, and the service.
+  // The parts that the service uses, and the service.
   std::optional<UserSecrets> secrets;
   std::optional<JobFileParser> job_files;
   std::optional<ProviderCalls> providers;

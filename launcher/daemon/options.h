@@ -20,8 +20,8 @@ enum class ExitCode {
   already_running = 3,  // another daemon has this home
   store_refused = 4,    // journal or blobs are damaged, newer, or unreadable
   cannot_listen = 5,
-  commit_failed = 6,  // the journal could not be appended to; nothing was sent since, jobs go on
-  logs_failed = 7,    // a log could not be made durable; it was not acknowledged, jobs go on
+  commit_failed = 6,  // the journal could not be written; nothing was sent since, and jobs continue
+  logs_failed = 7,    // a log could not be made durable; it was not acknowledged, and jobs continue
 };
 
 struct Listen {
@@ -52,8 +52,7 @@ struct Options {
   CoreConfig core;
 };
 
-// What to print, and the code to exit with, when the daemon should not run (help, version, a bad
-// flag).
+// What to print and the exit code, if the daemon should not run: help, version, or a wrong flag.
 struct Leave {
   std::string text;
   ExitCode code = ExitCode::ok;

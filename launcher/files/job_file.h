@@ -46,16 +46,16 @@ struct JobFile {
   std::vector<StepFiles> steps = {};  // of spec.pipeline's steps, in their order
   std::vector<std::string> includes = {};  // as in StepFiles
   bool keep_links = false;                 // as in StepFiles
-  // Of keys for whose values the launcher may refuse the job ("inputs.NAME", "outputs.NAME",
-  // "environment_variables.NAME" of a secret, kKeysOfTheLauncher) -> "FILE:LINE:COL"; "": of a
-  // pipeline's step itself.
+  // "FILE:LINE:COL" of each key for whose value the launcher may refuse the job: "inputs.NAME",
+  // "outputs.NAME", "environment_variables.NAME" for a secret, and kKeysOfTheLauncher; "": the
+  // place of a pipeline's step itself.
   std::map<std::string, std::string> where = {};
 };
 
 // A file that may have faults.
 struct JobFileReading {
-  // Complete if there are no faults, else what could be read beside them: no value of it is checked
-  // any further. Absent: the text is no YAML.
+  // Complete if there are no faults. Otherwise it has what could be read, and no value of it is
+  // checked any further. Absent: the text is not YAML.
   std::optional<JobFile> file;
   Status faults;
   std::set<std::string> unread = {};  // of kKeysOfTheLauncher, those with a fault
@@ -68,7 +68,7 @@ Result<JobFile> load_job(const std::string& path, const std::vector<std::string>
                          const ReadText& read_text = read_text_file,
                          const FindComponent& find = {});
 
-// The same of a file that is read already.
+// The same for a file that was read before.
 Result<JobFile> load_job(const NamedText& file, const std::vector<std::string>& overrides,
                          const ReadText& read_text, const FindComponent& find);
 

@@ -1,6 +1,7 @@
 #pragma once
 // Starts a container with the engine's program attached to it, and reads what its agent prints
-// until that has joined. The engine's program is then killed, and the container goes on.
+// until the agent has joined. The engine's program is then killed, and the container continues to
+// run.
 
 #include <string>
 #include <string_view>

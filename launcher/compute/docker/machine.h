@@ -22,8 +22,8 @@ struct Call {
 };
 
 std::string container_name(const Request& request, const std::string& machine);
-// The words after the engine's name that start the machine's container. `cpus`: the numbers that
-// its agent offers; "": all that it finds.
+// The arguments of the engine that start the machine's container. `cpus`: the numbers of the cpus
+// that its agent offers; "": all that it finds.
 std::vector<std::string> run_words(const Request& request, const Settings& settings,
                                    const std::string& bundle_digest, const std::string& machine,
                                    const std::string& cpus);

@@ -29,7 +29,7 @@ class Kubectl {
   std::vector<std::string> beginning_;  // the program, and how it finds the cluster
 };
 
-// What kubectl says on standard error, as a failure.
+// The failure that kubectl's standard error describes.
 Failed kubectl_failure(const std::string& step, std::string_view errors);
 // The lines of such a text that are about one object; "": none.
 std::string lines_about(std::string_view errors, std::string_view object);

@@ -11,7 +11,7 @@ struct NodeJob {
   std::string bundle;  // the unpacked one
   std::string token;   // a file
 };
-// No value in it needs quoting but by single quotes; there is no secret in it.
+// Single quotes are enough to quote each value in it. It contains no secret.
 std::string job_script(const NodeJob& job);
 
 }  // namespace lockstep::compute::slurm

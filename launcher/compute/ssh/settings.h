@@ -12,7 +12,7 @@ namespace lockstep::compute::ssh {
 // A host that ssh goes through, as in ssh's -J.
 struct Jump {
   std::string user = {};     // "": what ssh's configuration says
-  std::string address = {};  // "": there is no jump
+  std::string address = {};  // "": hosts are reached directly
   int port = 0;              // 0: what ssh's configuration says
   friend bool operator==(const Jump&, const Jump&) = default;
 };
@@ -45,7 +45,7 @@ struct Settings {
 // A host's own `jump` ("none": no jump) replaces that of all. invalid_argument names the host and
 // the key.
 Result<Settings> settings_from(const std::string& settings_json);
-// "[USER@]HOST[:PORT]"; an IPv6 address stands in brackets.
+// "[USER@]HOST[:PORT]", with brackets around an IPv6 address.
 Result<Jump> jump_from(const std::string& where, const std::string& text);
 
 }  // namespace lockstep::compute::ssh

@@ -1,8 +1,8 @@
 #pragma once
 // The attachments that go through this launcher (docs/decisions/078-attach.md): who opened each,
-// and on which node it is. It passes frames on between the client's connection and the agent's, and
-// keeps no bytes: what cannot go on is dropped, and the client repairs it by opening again. After a
-// restart these openings make the table again. It owns no socket and reads no clock.
+// and the node of its rank. It passes frames between the client's connection and the agent's, and
+// keeps no bytes: undeliverable frames are dropped, and the client opens the attachment again.
+// After a restart these openings fill the table again. It owns no socket and reads no clock.
 
 #include <functional>
 #include <map>
@@ -22,8 +22,8 @@ namespace lockstep::launcher {
 
 inline constexpr std::size_t kMaxAttachmentsOfUser = 256;
 inline constexpr std::size_t kMaxAttachments = 1'024;
-// To a node that says nothing: what exceeds this is dropped. More than a client sends that keeps to
-// its window and repairs it once.
+// The most bytes that are sent to a node that does not answer; further frames are dropped. A client
+// that keeps to its window and repeats it once sends less.
 inline constexpr std::size_t kMaxUnansweredAttachBytes = 2 * kAttachWindow + (64u << 10);
 
 class Attachments {
@@ -31,7 +31,8 @@ class Attachments {
   struct Ports {
     std::function<const Core&()> core;
     std::function<std::optional<Caller>(const PublicKey&)> client_of;
-    // To the client or agent with this connection of the bulk socket; it may be dropped.
+    // Sends to the client or agent with this connection of the bulk socket; the frame may be
+    // dropped.
     std::function<void(const std::string& peer, const AttachFrame&)> send;
     std::function<void(NodeId, AttachWanted)> tell_node;  // over its control connection
     std::function<void(AuditEntry)> record;

@@ -58,7 +58,7 @@ class BlobService {
     std::string user = {};  // owner_of() the sender; "": a node
     // The running attempt that the node sends for; absent: none, or another reason.
     std::optional<AttemptId> attempt = {};
-    std::optional<AttemptId> ended = {};  // the same of final outputs
+    std::optional<AttemptId> ended = {};  // the same for final outputs
   };
   // Replies with the digests of the blobs to send: those that are not stored, and those that are
   // stored but are not the sender's (only sending a blob proves to have it).
@@ -70,9 +70,10 @@ class BlobService {
   // Sends blobs of the tree `request.root`, which the sender must be allowed to read. Digests that
   // are not part of that tree are refused.
   void handle(From from, GetBlobs request);
-  // Tells `then`, on the loop, whether all blobs of the tree `root` are stored and the owner's. All
-  // who ask the same while it is checked get one answer. resource_exhausted: too many checks of
-  // theirs wait. invalid_argument: the tree is too large.
+  // Tells `then`, on the loop, whether all blobs of the tree `root` are stored and belong to the
+  // owner. All callers that ask about the same tree during a check share its answer.
+  // resource_exhausted: too many checks of this principal wait. invalid_argument: the tree is too
+  // large.
   void check(const std::string& principal, BlobOwner owner, const Digest& root,
              std::function<void(Result<bool>)> then);
   // Ends the streams of peers that have lost the right to read the tree.
@@ -89,8 +90,8 @@ class BlobService {
   // Merges the trees, and takes the part that is asked for. The result is leased.
   void find_tree(const std::string& principal, TreeQuestion question,
                  std::function<void(Result<snapshot::Subtree>)> then);
-  // Fills in how the files of the changes that have trees differ, as far as they can be read;
-  // `then` runs on the loop.
+  // For the changes that have trees, adds how their files differ, if the trees can be read. `then`
+  // runs on the loop.
   void compare(const std::string& principal, std::vector<PartChange> changes,
                std::function<void(std::vector<PartChange>)> then);
   // Merges the outputs of a job of this user; the results are leased. Never refused: the job waits.
@@ -116,7 +117,7 @@ class BlobService {
     bool is_withdrawn = false;
     std::shared_ptr<const BulkMessage> next;
   };
-  // Of users, or of nodes: neither waits for the other.
+  // The threads for users, or those for nodes, so that neither wait for the other.
   struct WorkerGroup {
     explicit WorkerGroup(ShareBounds requests);
     Shares in_flight;      // requests and their bytes

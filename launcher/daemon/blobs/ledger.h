@@ -35,7 +35,7 @@ class BlobLedger {
                                                   std::size_t most_rows = kMaxLedgerRows);
 
   bool has(const std::string& owner, const snapshot::DigestKey& key);
-  // Those of `keys` that `owner` did not send.
+  // Returns the keys that `owner` did not send.
   std::vector<snapshot::DigestKey> not_sent(const std::string& owner,
                                             std::span<const snapshot::DigestKey> keys);
   // `durable`: the rows are on disk when it returns. After an error none of them is known.

@@ -1,7 +1,7 @@
 #pragma once
 // Which nodes have a tree or are fetching it, as they report while they fetch, and which peers to
-// name to a node that asks. The data is bounded and only in memory: after a restart the launcher
-// learns it anew. No socket, no clock.
+// name to a node that asks. The data is bounded and only in memory: after a restart the reports of
+// the nodes fill it again. No socket, no clock.
 
 #include <cstdint>
 #include <functional>
@@ -20,7 +20,7 @@ namespace lockstep::launcher {
 
 class PeerDirectory {
  public:
-  // Whether `asker` can probably dial `peer`: it is alive, on the same network and has an address.
+  // True if `asker` can probably dial `peer`: it is alive, on the same network and has an address.
   using Reach = std::function<bool(NodeId asker, NodeId peer)>;
   struct Found {
     NodeId node;

@@ -27,7 +27,8 @@ class ProviderProcess {
   struct Handlers {
     std::function<void(std::string_view line)> on_line;        // of standard output
     std::function<void(std::string_view line)> on_error_line;  // of standard error
-    // Last, and once. `fault` is that of stop(), else `failed`; it may destroy the process.
+    // Called last, and once. `fault` is that of stop(), otherwise `failed`. It may destroy the
+    // process.
     std::function<void(MachineFault fault, const Why& why)> on_end;
   };
   struct Input {
@@ -94,7 +95,7 @@ class ProviderProcess {
     MachineFault fault = MachineFault::failed;
     Why why;
   };
-  std::optional<Stopped> stopped_;  // none: it may go on
+  std::optional<Stopped> stopped_;  // none: it was not stopped
   Why broken_;                      // why it must be stopped: the next tick does so
   Instant deadline_ = Instant::never();
   Instant next_signal_ = Instant::never();

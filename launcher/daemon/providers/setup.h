@@ -24,13 +24,14 @@ namespace lockstep::launcher {
 struct ProviderSetup {
   const LauncherHome& home;
   ProviderIdentity identity;
-  // The words of the target's provider; the verb follows. Why it cannot be started, if not.
+  // The command of the target's provider, to which the verb is appended; an error: why it cannot be
+  // started.
   std::function<Result<std::vector<std::string>>(const ComputeSpec&)> program;
   std::function<Result<std::string>()> bundle;                        // path of the node archive
   std::function<const ComputeSpec*(const std::string& target)> spec;  // null: no such target
-  // Null: there is no such machine.
+  // Null: the machine does not exist.
   std::function<const SshHost*(const std::string& target, const std::string& machine)> host;
-  // Those of `names` that the owner has.
+  // The values of those of `names` that the owner has set.
   std::function<Result<SecretValues>(const std::string& owner, const std::set<std::string>& names)>
       secrets;
   // Null: the catalogue has no such size.
@@ -53,7 +54,7 @@ class Redactor {
 struct PreparedRun {
   std::vector<std::string> words;      // of the provider, without the verb
   std::string request;                 // JSON, "" if no machine is left
-  Why why_none;                        // there is no request
+  Why why_none;                        // why there is no request; none: there is one
   std::vector<ProviderEvent> refused;  // an error for each machine that is not in the request
   Redactor redactor;
 };

@@ -75,7 +75,7 @@ class LauncherServer final : public Replies {
   bool users_wait() const;
   void on_join(io::ServerSocket::Incoming incoming);
   void perform(const ControlAction& action);
-  // False: it is no answer to a join.
+  // False: the refusal is not for a join.
   bool refuse_join(const ReplyRefused& action);
   // Called after the last of a turn's actions and before the next input. Sends each changed node
   // its desired state, which is durable by now, and everything in the outbox.
@@ -86,7 +86,7 @@ class LauncherServer final : public Replies {
   // Tells users whose requests or answers wait here for a slow disk that they do. Their requests
   // are not late before `until`.
   void tell_waiting(const WaitsForDisk& why, Instant until);
-  // To every node, and to those that come.
+  // To every node, and later to nodes that open a session.
   void tell_addresses(std::vector<LauncherAddress> addresses);
 
   // The service's replies, over the control socket.
@@ -114,7 +114,7 @@ class LauncherServer final : public Replies {
     PublicKey key = {};
     std::string address = {}, name = {};  // the name that the node asks for
   };
-  // Adds an audit entry about something that is no user's request.
+  // Adds an audit entry about something that is not a user's request.
   void audit(const std::string& who, const PublicKey& key, const std::string& address,
              std::string what, std::string object, AuditOutcome outcome, std::string detail);
   std::string holder_of(const PublicKey& key) const;
@@ -137,7 +137,7 @@ class LauncherServer final : public Replies {
   void note_disk_waiter(const std::string& peer);
   static std::string peer_of(const Asker& asker);  // of this adapter
   void refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code, std::string message);
-  // nullopt: the reply is not for a join, or nobody waits for it any more.
+  // nullopt: the reply is not for a join, or its client has gone.
   std::optional<Joining> take_joining(const ReplyTo& to);
   // The node's desired state, with the secrets that its jobs name and its attempts' credentials.
   DesiredState desired_for(NodeId node);

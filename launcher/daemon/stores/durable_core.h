@@ -69,7 +69,7 @@ class DurableCore final : public RunningCore {
   Worker& writer();
   void write_ahead(std::vector<StampedFact> facts);
   Status append(const std::vector<StampedFact>& facts);
-  // Runs `work` on the writer's thread while the core stands still, then `then` on the loop.
+  // Runs `work` on the writer's thread while the core does not change, then `then` on the loop.
   void write(std::function<Status()> work, std::function<void(Status)> then);
   void written(Status done, const std::function<void(Status)>& then);
   void count_rows();

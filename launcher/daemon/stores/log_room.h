@@ -21,9 +21,9 @@ class LogRoom {
   // logs of ranks that have ended.
   std::string why_none(const AttemptId& attempt, NodeId node);
   void taken(const LogAppend& logs, NodeId node);
-  // `by_quota`: because of why_none(); else the launcher's disk is full.
+  // `by_quota`: refused because of why_none(); otherwise because the launcher's disk is full.
   void refused(const AttemptId& attempt, NodeId node, const std::string& why, bool by_quota);
-  // Called at the end of each turn: now and then tells the core how much came in.
+  // Called at the end of each turn. At intervals it tells the core how many bytes of logs arrived.
   void turn_end();
   void forget(const JobId& job);
 
@@ -42,7 +42,7 @@ class LogRoom {
   Instant told_;
   bool is_full_ = false;            // the last logs that came found no space
   std::uint64_t full_episode_ = 0;  // of that state
-  // The same of each part whose owner has no room.
+  // The same for each part whose owner has reached a quota.
   std::map<PartKey, std::uint64_t> over_quota_;
   std::uint64_t episodes_ = 0;  // how often such a state began
 };

@@ -95,7 +95,7 @@ class StoreCompactor {
   Instant collect_low_at_;          // the same while the disk is low
   Duration low_pause_ = kLowPause;  // between collections while the disk is low
   Instant compact_at_;              // no compaction before this
-  // What running jobs have replaced, until a collection has removed it.
+  // Trees that running jobs have replaced, until a collection has removed their blobs.
   struct Replaced {
     snapshot::BlobCollection::Released tree;
     Instant at;

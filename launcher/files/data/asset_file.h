@@ -19,8 +19,8 @@ namespace lockstep::spec {
 struct AssetFile {
   RegisteredAsset asset;           // without its tree
   std::optional<LocalData> local;  // absent: the launcher finds the files by asset.path
-  // Of "name", "version" and "path", for the launcher's errors: "data.yml:3:7", or the option as it
-  // was typed.
+  // The places of "name", "version" and "path", for the launcher's errors: "data.yml:3:7", or the
+  // option as it was typed.
   std::map<std::string, std::string> where = {};
 };
 

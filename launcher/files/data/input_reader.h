@@ -29,7 +29,7 @@ struct ReadInputs {
   std::map<std::string, std::string> where = {};  // of each of `data`, its path: "FILE:LINE:COL"
 };
 
-// The name of an input, and what is said of it elsewhere than in its mapping.
+// The name of an input, and its properties that are not in its own mapping.
 struct DataTraits {
   std::string name;
   std::optional<InputType> type = {};  // if its mapping has none
@@ -41,7 +41,7 @@ struct DataTraits {
 Status read_data(const Source& source, const YamlNode& node, const Place& place,
                  const DataTraits& traits, ReadInputs& out);
 
-// The words of its `type` and `mode`; nullopt: it has none.
+// The values of its `type` and `mode`; nullopt: it has none.
 Result<std::optional<InputType>> read_data_type(const Source& source, const YamlNode& node,
                                                 const std::string& name);
 Result<std::optional<InputMode>> read_data_mode(const Source& source, const YamlNode& node,

@@ -1,8 +1,8 @@
 #pragma once
 // Reads a pip requirements file: removes comments, joins continued lines, and includes the files
 // that it names with -r and -c. Format: pip's documentation, "Requirements File Format". It refuses
-// entries that could mean something else on each node (paths, editable installs) or cannot have a
-// hash (version control). It resolves nothing.
+// entries that could mean different things on different nodes (paths, editable installs) or cannot
+// have a hash (version control). It resolves no versions.
 
 #include <string>
 #include <string_view>

@@ -28,7 +28,7 @@ class JobReader {
   std::string text(std::string_view path) const;
   std::optional<int> number(std::string_view path) const;
   Result<std::string> word(std::string_view path) const { return word_of(*at(path), path, path); }
-  // `words`: the path under which known_words() has them; `shown`: the path for people.
+  // `words`: the key of the allowed words in known_words(); `shown`: the key's path for people.
   Result<std::string> word_of(const YamlNode& node, std::string_view words,
                               std::string_view path) const {
     return known_word(source_, node, words, path);
@@ -58,7 +58,7 @@ class JobReader {
   void validate_whole(const JobSpec& spec) const;
   void note_places(ReadJob& job) const;
   Place place_of(std::string_view path) const;
-  // What stands at this path is wrong.
+  // Adds a fault: the value at this path is wrong.
   void fault(std::string_view path, const Place& place, const Error& error) const {
     faults_.add(place, error);
     faults_.mark_faulty(path);

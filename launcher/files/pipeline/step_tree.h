@@ -30,7 +30,7 @@ struct Literal {
 struct InputFiles {                // data that a file, an address or the launcher has
   const YamlNode* node = nullptr;  // its mapping {type, path, mode}
   Place key;                       // of the name before it
-  std::optional<InputType> type;   // nullopt: nobody says it
+  std::optional<InputType> type;   // nullopt: the file does not say it
   std::optional<InputMode> mode;
 };
 struct OutputOfStep {
@@ -46,8 +46,8 @@ using Value =
 struct PipelineInput {
   std::string name;
   const Port* port = nullptr;       // as the component declares it
-  const YamlNode* given = nullptr;  // the step's value; nullptr: there is none
-  Place place;                      // of the name of the value, else of the step
+  const YamlNode* given = nullptr;  // the step's value; nullptr: it has none
+  Place place;                      // the place of the value's name, otherwise of the step
   std::optional<InputType> type;    // of data, as the step or the component says it
   std::optional<InputMode> mode;
   enum class State { open, busy, done } state = State::open;

@@ -31,7 +31,7 @@ struct BoundText {
   std::vector<Piece> pieces;
 
   bool has_references() const;
-  // The reference that is the whole text but for white space around it, or nullptr.
+  // The only reference, if the text is nothing else except for white space; otherwise nullptr.
   const Reference* single() const;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Collects everything that is wrong with one file, in the file's order. A reader adds a fault and
-// goes on, so that a person can fix all of them at once. It also remembers which keys are wrong, so
-// that no fault is reported that only follows from another.
+// Collects all faults of one file, in the file's order. A reader adds a fault and continues, so
+// that a person can correct all of them at once. It also remembers which keys are wrong, so that no
+// fault is reported that only follows from another.
 
 #include <cstddef>
 #include <set>

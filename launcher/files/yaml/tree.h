@@ -66,7 +66,7 @@ struct Source {
   std::size_t max_bytes = kMaxFileBytes;
   std::size_t max_nodes = kMaxNodes;
   std::size_t order = 0;  // among the files of one job; errors are sorted by it
-  // Of a registered component, which may name less: see component_rules.h.
+  // It belongs to a registered component, which may name less: see component_rules.h.
   bool is_registered = false;
   std::string folder = {};  // the fetched copy of its files, absolute; "" = it is not a copy
 
