@@ -49,7 +49,7 @@ struct NodeBounds {
   bool probes = true;                    // the networks of gangs of which this is the first node
 };
 
-// Without a memory limit, ranks join their cgroups so long after the first start.
+// Without a memory limit, ranks join their cgroups this long after the first start.
 inline constexpr Duration kJoinAfter = milliseconds(10);
 
 class Runner {
@@ -291,7 +291,7 @@ class Runner {
   std::unique_ptr<MainStreams> main_;  // of rank 0, if the job has a terminal; see drain_main()
   std::optional<TransportWatch> transport_;  // of a gang that wants RDMA
   std::vector<Why> transport_notes_;
-  bool cannot_use_rdma_ = false;  // of these notes: nobody need look at the ranks
+  bool cannot_use_rdma_ = false;  // the notes say so, and the ranks need not be watched for it
   std::int64_t peer_bytes_ = 0;   // by TCP, of the newest sample of the ranks
   bool all_in_mpi_ = false;       // by the same
   std::unique_ptr<AttachPlace> attach_place_;

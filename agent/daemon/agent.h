@@ -169,7 +169,7 @@ class Agent {
   GpuSampler gpu_sampler_;
   std::optional<Notice> notice_;  // the file's, as the core was told
   Instant acked_, acked_at_;      // see Heartbeat
-  bool in_session_ = false;       // the launcher has accepted our session, as far as we know
+  bool in_session_ = false;       // the launcher accepted our session, and did not end it since
   Instant report_usage_at_ = Instant::never();
   std::set<AttemptId> recovered_;  // parts of an earlier agent, whose logs may be partly sent
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late worker results

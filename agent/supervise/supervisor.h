@@ -36,7 +36,7 @@ class Supervisor {
   // Scans the attempts and attaches to live runners. `same_boot`: see find_parts. Runners that
   // belong to no attempt are ended on a worker; until they are gone, no runner is started.
   Recovered recover(bool same_boot);
-  // What runners that start from now on are told of the node's fabric: fabric.pb of attempt_dir.h.
+  // The node's fabric, for runners that start from now on (fabric.pb in attempt_dir.h).
   void use_fabric(const NodeFabric& fabric);
   void start(const Assignment& assignment);  // -> RunnerStarted, RunnerReported…, RunnerGone
   void update(const Assignment& assignment);

@@ -31,7 +31,7 @@ struct InputParts {
   std::function<Status(Bytes size)> admit;
 };
 
-// What is to be mounted.
+// The inputs that the runner has to mount.
 struct MountedInputs {
   std::vector<StagedInput> trees;
   std::vector<PlacedInput> placed;

@@ -63,7 +63,7 @@ class FetchPlan {
   void drop(NodeId peer, std::string fault, bool gave_wrong_data);
   // Nothing more is requested from the launcher.
   void close_launcher(Instant now);
-  // This node was suspended and could hear nobody, so that time does not count as silence.
+  // This node was suspended and could hear no peer, so that time does not count as silence.
   void woke(Instant now);
 
   // ---- actions

@@ -23,7 +23,7 @@ struct PeerServerLimits {
   std::size_t askers = 4;                  // nodes served at once
   std::size_t requests = 4;                // open requests of each
   std::uint64_t turn_bytes = 16u << 20;    // after that a node makes room, if another was refused
-  Duration stuck_after = seconds(5);       // a node that takes no data for so long is stuck
+  Duration stuck_after = seconds(5);       // a node that takes no data for this long is stuck
   Duration allowed_for = kPeerAllowedFor;  // since the key was last named
 };
 

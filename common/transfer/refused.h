@@ -6,7 +6,8 @@
 
 namespace lockstep::transfer {
 
-// unavailable or resource_exhausted (its disk): the same request may succeed later; else conflict.
+// unavailable or resource_exhausted (its disk): the same request may succeed later. Otherwise
+// conflict.
 Error error_of(const BulkRefused& refused);
 
 }  // namespace lockstep::transfer

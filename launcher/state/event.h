@@ -16,7 +16,7 @@ namespace lockstep::launcher {
 
 struct Event {
   enum class Kind {
-    // from facts:
+    // From facts:
     submitted,
     cancel_requested,
     updated,  // its priority changed
@@ -38,7 +38,7 @@ struct Event {
     found,       // a finding about the ranks
     hang,        // a finding that is an alarm
     found_over,  // a finding no longer holds
-    // from Notes:
+    // From Notes:
     waits,
     node_unknown,
     node_heard,
@@ -65,7 +65,7 @@ struct EventList {
   std::uint64_t left_out = 0;  // events dropped after the first kFirstEvents
 
   void add(Event event);
-  // of all events, dropped ones included
+  // Of all events, dropped ones included.
   std::uint64_t count() const { return events.size() + left_out; }
   friend bool operator==(const EventList&, const EventList&) = default;
 };

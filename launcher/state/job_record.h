@@ -62,7 +62,7 @@ struct Part {
   std::variant<Assigned, Gone, Released> standing;
   std::optional<PartReport> report;  // the newest report; none: the node has not reported the part
   std::optional<Saved> saved;        // its newest checkpoint, in the blob store
-  // other outputs in the blob store that were sent before the part's end
+  // Other outputs in the blob store that were sent before the part's end.
   std::vector<CollectedOutput> so_far;
   std::optional<LockRequest> lock_request;
 
@@ -99,7 +99,7 @@ struct Attempt {
   struct Doom {
     ExitReport report;
     StopReason reason = StopReason::gang_failed;
-    // the grace time of its ranks; none: CoreConfig::stop_grace
+    // The grace time of its ranks; none: CoreConfig::stop_grace.
     std::optional<Duration> grace = {};
     friend bool operator==(const Doom&, const Doom&) = default;
   };
@@ -141,8 +141,8 @@ struct WaitingJob {
   std::vector<After> waits_for;  // the jobs in spec.queue.after that have not ended as required
   Instant not_before;            // it is placed at this time or later; ns = 0: at any time
   bool at_head = false;          // it became the first of its queue
-  // when it became the first; later if it first waited for its own user's jobs. A change of its
-  // priority does not change it
+  // When it became the first; later if it first waited for its own user's jobs. A change of its
+  // priority does not change it.
   Instant head_since;
   friend bool operator==(const WaitingJob&, const WaitingJob&) = default;
 };

@@ -7,7 +7,7 @@
 namespace lockstep::launcher {
 
 bool Part::failed() const {
-  // a revoked node may have made up its report
+  // A revoked node may have made up its report.
   if (gone() != nullptr && gone()->revoked) return true;
   if (!finished()) return gone() != nullptr;
   if (exit() == nullptr || exit()->cause != Cause::completed) return true;

@@ -50,7 +50,7 @@ struct Node {
   Instant joined;
   std::string pool;     // the pool of the node; never changes
   std::string machine;  // a machine of the pool's target; "": no provider made it; never changes
-  // the machine's id when it joined; "": unknown. Cloned images have the same one
+  // The machine's id when it joined; "": unknown. Cloned images have the same one.
   std::string machine_id;
   // The newest session; none before the first. `inventory` and `boot` came with it.
   std::optional<SessionId> session;
@@ -205,7 +205,7 @@ class State {
   void each_older(std::uint64_t before, const std::set<std::uint64_t>* among,
                   const std::function<bool(const Job&)>& visit) const;
   const std::set<JobId>& unfinished() const { return unfinished_; }  // not final
-  // with outputs that wait to be written
+  // With outputs that wait to be written.
   const std::set<JobId>& unwritten() const { return unwritten_; }
   // The final jobs that may be deleted: no output waits to be written, and the job is not a step,
   // which stays as long as its pipeline. Also the size of all final jobs.
@@ -218,9 +218,9 @@ class State {
   const UsageTable& usage() const { return usage_; }       // by user and project
   const SourceTable& sources() const { return sources_; }  // by user and project
   const FairShares& shares() const { return shares_; }     // by pool and user
-  // the least incarnation of new attempts
+  // The least incarnation of new attempts.
   std::uint64_t incarnation() const { return incarnation_; }
-  // the time of a restore from a backup
+  // The time of a restore from a backup.
   std::optional<Instant> restored_at() const { return restored_at_; }
 
   const Job* job(const JobId& id) const;
@@ -271,11 +271,11 @@ class State {
   void enqueue(const Job& job);
   void dequeue(const Job& job);
   void meet(Job& job, const JobId& after);  // `job` no longer waits for `after`
-  // the desired states of the attempt's nodes have changed
+  // The desired states of the attempt's nodes have changed.
   void touch_nodes(const Attempt& attempt);
   void unassign(Attempt& attempt, Part& part);
   void unfence(Part& part, const AttemptId& attempt);
-  // the environment plan of jobs that use it has changed
+  // The environment plan of jobs that use it has changed.
   void touch_environment(const EnvironmentId& id);
   Steps* steps_around(const Job& job);  // the steps of the job's pipeline; null: it has none
   void leave_host(const Node& node);

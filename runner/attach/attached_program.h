@@ -1,7 +1,7 @@
 #pragma once
-// A program of an attachment: carries bytes between its streams and the conversation with the
-// client, without ever blocking. It reads no more than the conversation has room for, so a client
-// that does not read holds up its program and nobody else.
+// Carries bytes between the streams of an attached program and the conversation with the client,
+// without ever blocking. It reads no more than the conversation has room for, so a client that does
+// not read delays only its own program.
 
 #include <functional>
 

@@ -35,7 +35,7 @@ class Attachments {
   // Rank 0's streams, if the job has some; before any frame comes.
   void set_main(MainStreams* main) { main_ = main; }
 
-  // Of ids from kFirstAttachedId on.
+  // For ids from kFirstAttachedId on.
   void started(int id, int pid);
   void failed(int id, int error, spawn::SpawnStage stage);
   void exited(int id, int wait_status);
@@ -44,7 +44,7 @@ class Attachments {
   // Kills all that runs, and opens nothing any more: the part ends.
   void end_all(const std::string& why);
   bool any() const { return !ones_.empty(); }  // that no client has closed
-  // By SIGKILL, as a client asked.
+  // True if a client's SIGKILL ended the rank.
   bool has_killed(int rank) const { return killed_.count(rank) != 0; }
   // Rank 0's streams are closed: sends the last frames.
   void main_drained();

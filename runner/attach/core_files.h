@@ -23,11 +23,11 @@ inline constexpr Duration kCoreTimeout = seconds(40);      // of one command
 inline constexpr Duration kAllCoresTimeout = seconds(60);  // of all of a node
 inline constexpr int kMostCoresRead = 4;                   // of a node; of others no stack is shown
 
-// What became of one rank's core file.
+// What happened to one rank's core file.
 struct CoreResult {
   std::string backtrace;  // see RankExit
   Why place;              // CrashedIn; none: unknown
-  Why note;               // where it is kept, or why there is none; none: nothing to tell
+  Why note;  // where it is kept, or why there is none; none: there is nothing to report
 };
 
 class CoreFiles {
@@ -48,7 +48,7 @@ class CoreFiles {
 
   // A rank has ended with this status of wait(2): looks for its core file if there may be one.
   void exited_rank(int rank, int wait_status, Instant now);
-  // Of ids from kFirstCoreId on.
+  // For ids from kFirstCoreId on.
   void failed(int id, int error, spawn::SpawnStage stage, Instant now);
   void exited(int id, int wait_status, Instant now);
   void expire(Instant now);
@@ -86,7 +86,7 @@ class CoreFiles {
   std::optional<Run> running_;
   std::map<int, CoreResult> results_;
   int next_id_ = kFirstCoreId;
-  int read_ = 0;  // so many stacks were asked for
+  int read_ = 0;  // how many stacks were asked for
   Instant give_up_at_ = Instant::never();
 };
 

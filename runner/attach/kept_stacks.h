@@ -27,7 +27,7 @@ class KeptStacks {
   void begin();  // the first time only
   void end();    // kills the tools: the part ends
 
-  // Of lockstep-spawn, for ids from kFirstKeptId on.
+  // From lockstep-spawn, for ids from kFirstKeptId on.
   void failed(int id, int error, spawn::SpawnStage stage);
   void exited(int id, int wait_status);
 

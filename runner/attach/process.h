@@ -17,7 +17,8 @@ Result<spawn::RankProcess> attached_process(const AttachProgram& order,
                                             const spawn::RankProcess& rank,
                                             const std::string& shell);
 
-// The shell of an account on this node: its own if it is one and is there, else bash, else sh.
+// The shell of an account on this node: its own if that exists and is a shell; otherwise bash;
+// otherwise sh.
 std::string shell_of_account(const std::string& shell);
 
 // Standard streams. Ours are non-blocking.

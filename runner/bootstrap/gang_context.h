@@ -30,7 +30,8 @@ struct GangContext {
   std::string nccl_dumps = {};  // what the names of torch's dumps of NCCL begin with; "": none
   NodeFabric fabric = {};       // of this node; empty: its agent said nothing
   std::optional<ProbeResult> probe = {};  // of the gang, once it was probed
-  // Of the ranks here, by local rank; one for all of them if they are equal. Empty: not decided.
+  // By local rank, for the ranks here; one entry for all of them if they are equal. Empty: not
+  // decided.
   std::vector<NetworkSettings> network = {};
   int radix = kGangTreeRadix;  // of the gang's tree
 

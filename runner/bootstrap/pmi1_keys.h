@@ -24,8 +24,8 @@ class Pmi1Keys {
   Status put(int rank, std::string_view key, std::string_view value);
   const std::string* find(const std::string& key) const;  // nullptr: not known here
 
-  // What was put here since the last call, for the other nodes; self-delimiting, so that parts can
-  // be joined.
+  // The values that were put here since the last call, for the other nodes. The encoding marks its
+  // own end, so that parts can be joined.
   std::string take_new();
   void add(std::string_view parts);  // take_new()s of this and other nodes
 

@@ -46,8 +46,8 @@ class Pmi1Protocol {
 
   Pmi1Protocol(Job job, Events events) : job_(std::move(job)), events_(std::move(events)) {}
 
-  // An error: the line is none of this protocol, or the rank is over a limit. It must not be heard
-  // again.
+  // An error: the line does not follow the protocol, or the rank exceeds a limit. Nothing more may
+  // be read from this rank.
   Status receive(int rank, std::string_view line);
   // While it waits, receive() must not be called for it.
   bool is_in_barrier(int rank) const { return in_barrier_.count(rank) > 0; }

@@ -51,7 +51,7 @@ class ContainerProcess {
   bool is_connected() const { return state_ == State::connected; }
   // Stops waiting for a container that has not connected; no event follows.
   void give_up();
-  // Resumes a container that somebody froze (`docker pause`), so that its ranks receive signals.
+  // Resumes a container that was paused (`docker pause`), so that its ranks receive signals.
   void unpause();
   // Removes the container and kills its processes; then calls `done` on the loop, even if the
   // engine fails to do it within kContainerGrace. If it is called again meanwhile, only the newest
@@ -76,7 +76,7 @@ class ContainerProcess {
   // How many processes and threads the kernel refused to all its ranks together, and the limit.
   long long refused_forks() const { return pids_ ? pids_->refused() : 0; }
   int pids_limit() const { return plan_.pids_limit; }
-  // Of lockstep-spawn, as we know it; -1: it has not connected.
+  // The pid of lockstep-spawn in our own namespace; -1: it has not connected.
   int spawn_pid() const { return spawn_pid_; }
 
  private:

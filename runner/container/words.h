@@ -37,8 +37,8 @@ struct ContainerPlan {
   std::vector<std::string> devices;
   std::vector<std::string> arguments;            // the job's docker_args without --env
   std::map<std::string, std::string> variables;  // of --env: not put on the command line
-  std::string variables_file;                    // the file that holds them; "" = there are none
-  std::string socket;                            // lockstep-spawn connects to it, in kRunInside
+  std::string variables_file;  // the file that holds the variables; "": there are none
+  std::string socket;          // lockstep-spawn connects to it, in kRunInside
   friend bool operator==(const ContainerPlan&, const ContainerPlan&) = default;
 };
 

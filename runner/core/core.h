@@ -39,7 +39,7 @@ struct LeasePorts {
   bool master_port = false;
   int rank_ports = 0;  // of tensorflow: one for each rank here
 };                     // -> Endpoint, once all ports are there
-// With the whole table, a share of it, or, at node rank 0, both. -> GangConnected
+// With the whole table, with a share of it, or, at node rank 0, with both. -> GangConnected
 struct ConnectGang {
   SharedGang gang = {};
   std::optional<GangShare> share = {};
@@ -103,7 +103,7 @@ class Core {
   // The gang table in use: the assignment's, or the runner's own if solo; from the first StartRank
   // on, for the shell to make its bootstrap from, with the addresses that the probe chose.
   const SharedGang& gang() const;
-  // What the probe of the gang found, of all nodes; nullopt without a probe.
+  // The result of the gang's probe, for all nodes; nullopt without a probe.
   const std::optional<ProbeResult>& probe() const;
 
  private:

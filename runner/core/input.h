@@ -1,6 +1,6 @@
 #pragma once
-// What a runner's core is told: its assignment, what happens to the ranks here, what the gang's
-// other nodes say, and the time.
+// The inputs of a runner's core: its assignment, events of the ranks here, messages of the gang's
+// other nodes, and the time.
 
 #include <cstdint>
 #include <optional>

@@ -22,11 +22,11 @@ namespace lockstep::runner {
 enum class Transport { unknown, shared_memory, sockets, rdma };
 std::string_view to_string(Transport transport);  // "unknown", "shared memory", "sockets", "rdma"
 
-// What one process says in NCCL's log.
+// The content of NCCL's log of one process.
 struct NcclLog {
   std::string version;      // "2.28.9"; "": not said
   std::string network;      // chosen last: "IB", "Socket", the name of a plugin; "": not chosen
-  int rdma_channels = 0;    // connections over that network, if it is none of sockets
+  int rdma_channels = 0;    // connections over that network, if it is not the one of sockets
   int socket_channels = 0;  // over sockets
   int local_channels = 0;   // through memory of one node
   bool found_no_device = false, found_no_verbs = false;
@@ -40,7 +40,7 @@ struct NcclLog {
 NcclLog read_nccl_log(std::string_view text);
 inline constexpr std::size_t kMaxTransportTextBytes = 256;  // of each text of a log
 
-// What was counted on this node since its ranks started.
+// Counters of this node since its ranks started.
 struct TransportCounts {
   bool device_open = false;     // a process of the ranks holds an RDMA device
   bool device_known = false;    // some could be looked at, with all their files
@@ -50,14 +50,14 @@ struct TransportCounts {
   bool in_mpi = false;          // an MPI job, and all ranks here are in MPI
 };
 
-// Who set a variable, and why.
+// Where the value of a variable comes from, and why.
 struct SetBy {
   SettingSource source = SettingSource::probe;
   std::string reason;  // see NetworkSetting
   friend bool operator==(const SetBy&, const SetBy&) = default;
 };
 
-// What else may be a cause.
+// Other possible causes.
 struct TransportFacts {
   std::map<std::string, std::string> variables;  // of the ranks
   std::map<std::string, SetBy> set_by = {};      // those that the job does not set itself
@@ -73,7 +73,8 @@ struct TransportFinding {
   std::optional<SetBy> set_by;  // of a variable in `detail`; absent: the job
   std::string library;          // "NCCL 2.28.9", "MPI"; "": not known
   bool has_failed = false;      // RDMA was chosen, and a call of it failed
-  bool is_certain = false;      // the library says so, or nothing else can be; else only likely
+  // The library reports it, or no other cause is possible; otherwise it is only likely.
+  bool is_certain = false;
   bool in_container = false;
   friend bool operator==(const TransportFinding&, const TransportFinding&) = default;
 };
@@ -87,7 +88,7 @@ inline constexpr std::int64_t kTellingTcpBytes = 4 << 20;
 // More than a port sends for its own sake.
 inline constexpr std::int64_t kTellingRdmaBytes = 256 << 10;
 
-// None for a finding of which nobody must hear.
+// None for a finding that need not be reported.
 Why why_no_rdma(const TransportFinding& finding);
 
 // The variables with which NCCL writes its log into `folder`, as the ranks see it. Empty if the job

@@ -2,9 +2,9 @@
 // Connects the runners of one gang in a k-ary tree by node rank, over ZeroMQ with CURVE and
 // per-attempt keys; only keys of a node's children may connect to it. Messages between two
 // neighbours arrive in order. It carries GangMessages without interpreting them, except
-// GangHello/Ready/Start, which tell it that the whole tree is connected, and GangRows, in which the
-// gang's table goes down the tree to whoever has only a share of it. These five count only between
-// neighbours: what another node has relayed is no word of a parent.
+// GangHello/Ready/Start, which tell it that the whole tree is connected, and GangRows, which pass
+// the gang's table down the tree to nodes that have only a share of it. These five are accepted
+// only from neighbours, never from a node that relays them.
 
 #include <cstdint>
 #include <functional>

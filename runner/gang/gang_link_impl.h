@@ -99,7 +99,7 @@ class TreeLink final : public GangLink {
   std::map<int, Neighbour> down_;
   std::set<int> unready_;    // children whose subtrees are not connected yet
   bool said_ready_ = false;  // to the parent, once: all below is connected, and the table is here
-  // Of GangStart, which comes once.
+  // The state of GangStart, which arrives once.
   enum class Start { awaited, given, refused } start_ = Start::awaited;
   std::uint32_t knows_ = kGangKnows;  // the least of our subtree; once started, of the gang
 

@@ -1,6 +1,6 @@
 #pragma once
-// Chooses the way in which this node ends every process of an attempt, and starts lockstep-spawn in
-// it: cgroup v2 if delegated, else v1, else a pid namespace, else the subreaper's sweep.
+// Chooses how this node ends every process of an attempt, and starts lockstep-spawn in it: cgroup
+// v2 if delegated; otherwise v1, a pid namespace, or the subreaper's sweep, in this order.
 
 #include <memory>
 #include <optional>
@@ -22,7 +22,7 @@ struct Isolation {
   std::string kind;                // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
   std::vector<std::string> notes;  // features that are not available, and why
   std::vector<Why> for_job;        // those that the job asked for: see PartReport::notes
-  Why refused;                     // the job must not run without these: then nothing else is set
+  Why refused;  // the job must not run without these limits; then nothing else is set
 };
 
 struct IsolationRequest {

@@ -1,6 +1,6 @@
 #pragma once
-// What one process uses, from the texts of /proc/PID/{stat,io,status}, and what a cgroup holds in
-// memory, from its memory.stat. Pure; formats: proc(5), cgroups(7).
+// Computes how much one process uses from the texts of /proc/PID/{stat,io,status}, and how much
+// memory a cgroup holds from its memory.stat. Pure; formats: proc(5), cgroups(7).
 
 #include <cstdint>
 #include <optional>

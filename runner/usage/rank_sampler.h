@@ -25,7 +25,7 @@ class RankSampler {
 
   // `pid` as lockstep-spawn knows it, which may be in another pid namespace than we.
   void started(Instant now, int rank, int pid);
-  // What the kernel says of the rank and the descendants that were waited for: their cpu time, and
+  // The kernel's numbers for the rank and the descendants that were waited for: their cpu time, and
   // the most resident memory of one of them.
   void exited(int rank, Duration cpu_time, Bytes largest);
   // When to call sample(); never() while no rank lives.
@@ -63,7 +63,7 @@ class RankSampler {
   std::map<int, Rank> ranks_;
   Instant next_ = Instant::never();
   std::uint64_t logged_ = 0;
-  Instant active_;  // when a rank last did something, as far as samples tell
+  Instant active_;  // when samples last showed that a rank did something
 };
 
 }  // namespace lockstep::runner

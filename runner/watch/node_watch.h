@@ -27,7 +27,7 @@ namespace lockstep::runner {
 
 class NodeWatch {
  public:
-  // What does not change while ranks run.
+  // Values that stay the same while ranks run.
   struct Settings {
     int node_rank = 0;
     bool meets_at_pmix = false;   // an MPI job
@@ -66,12 +66,12 @@ class NodeWatch {
   void take_stacks(const std::vector<int>& ranks);
   // Asks NCCL's RAS here, which answers for the whole job. False: it cannot be asked now.
   bool ask_ras(RasClient::Told told);
-  // By RAS's answer; `at` on our clock.
+  // Counts from RAS's answer; `at` is a time of our clock.
   void take_counts(int rank, std::vector<CollectiveCount> counts, Instant at);
 
   const RankStandings& standings() const { return standings_; }  // of the last look
 
-  // Of lockstep-spawn, for ids from kFirstWatchId on.
+  // From lockstep-spawn, for ids from kFirstWatchId on.
   void tool_failed(int id, int error, spawn::SpawnStage stage) { stacks_.failed(id, error, stage); }
   void tool_exited(int id, int wait_status) { stacks_.exited(id, wait_status); }
   void spawn_lost() { stacks_.spawn_lost(); }
@@ -94,7 +94,7 @@ class NodeWatch {
   NodeFacts node_;
   int open_fences_ = 0;
   RankStandings standings_;
-  std::vector<int> stacks_ordered_;  // ranks whose stack somebody wants now
+  std::vector<int> stacks_ordered_;  // ranks whose stack was ordered and is not taken yet
   Instant next_ = Instant::never();
   Instant busy_since_ = Instant::never();  // a look that is not done
   std::vector<std::string> said_;

@@ -1,6 +1,6 @@
 #pragma once
 // What was seen of one rank at one moment: its processes, what their threads are blocked on, and
-// counters that only grow. Plain values, which RankReader fills and RankTrack judges.
+// counters that only grow. Plain values, which RankReader fills and RankTrack evaluates.
 
 #include <cstdint>
 #include <optional>
@@ -17,18 +17,18 @@ namespace lockstep::runner {
 struct ProcessLook {
   ThreadStat stat;
   int own_pid = 0;  // as the ranks of its node see it
-  int tracer = 0;   // 0: nobody traces it, or it was not looked at
+  int tracer = 0;   // 0: no process traces it, or it was not examined
   ThreadLook main;  // its first thread
   friend bool operator==(const ProcessLook&, const ProcessLook&) = default;
 };
 
-// Of all threads of all processes that were looked at; of helpers of NCCL and CUDA `all` alone.
-// `at_timers`: those that sleep; loops of libraries that wait for an event of their own process are
-// `at_locks`, whatever their time-out.
+// Counts of the threads of all examined processes; helper threads of NCCL and CUDA are only in
+// `all`. `at_timers`: threads that sleep. Loops of libraries that wait for an event of their own
+// process are in `at_locks`, whatever their time-out.
 struct ThreadCounts {
   int all = 0, running = 0, device = 0;
   int at_peers = 0, at_store = 0, at_locks = 0, at_timers = 0, at_listeners = 0, at_others = 0;
-  // Somebody beside these threads may release a lock: a handler of a signal, another process.
+  // Something beside these threads may release a lock: a signal handler, or another process.
   bool may_be_freed = false;
   ThreadLook at_peer;  // one of them
   friend bool operator==(const ThreadCounts&, const ThreadCounts&) = default;

@@ -32,11 +32,11 @@ class RankReader {
   };
   struct Place {
     int spawn_pid = -1;  // the parent of the ranks, as we have it; -1: unknown
-    int pmix_pid = -1;   // of lockstep-pmix; -1: there is none
+    int pmix_pid = -1;   // the pid of lockstep-pmix; -1: it does not run
   };
   // Begins a sample. Finds the processes of these ranks, which are those that live.
   void begin(const Place& place, const std::vector<Request>& ranks);
-  // As we have it: some process of the ranks, in whose network namespace they are; -1: none.
+  // In our pid namespace: some process of the ranks, in whose network namespace they are; -1: none.
   int any_pid() const;
 
   // Tells `owners` which of the ranks and the PMIx server has which socket.
@@ -44,11 +44,12 @@ class RankReader {
 
   // `table`: nullptr where the sockets could not be read.
   RankLook look(int rank, bool closely, const SocketTable* table, const SocketOwners& owners) const;
-  // What changes seldom and costs more: the speed of its cpu, and what its cpu quota held back.
+  // Values that change seldom and cost more: the speed of its cpu, and how long its cpu quota
+  // stopped it.
   void look_slowly(int rank, RankLook* look);
 
-  // As we have them; -1: not found. The rank's process; of its processes, the one that the ranks
-  // know by this number; the one that has used most cpu time.
+  // Pids in our namespace; -1: not found. pid_of: the rank's process. The others: the process that
+  // the ranks know by this number, and the one that has used most cpu time.
   int pid_of(int rank) const;
   int process_of(int rank, int own_pid) const;
   int working_pid(int rank) const;

@@ -22,7 +22,7 @@
 
 namespace lockstep::runner {
 
-// What the runner knows of a rank without looking.
+// Facts about a rank that the runner has without looking at it.
 struct RankFacts {
   int rank = 0;
   int pid = 0;  // as lockstep-spawn has it
@@ -42,7 +42,7 @@ struct NodeFacts {
   bool in_fence = false;
 };
 
-// A rank that has not moved for so long is looked at thread by thread.
+// A rank that has not moved for this long is examined thread by thread.
 inline constexpr Duration kLookCloselyAfter = seconds(10);
 
 class RankTrack {
@@ -50,7 +50,7 @@ class RankTrack {
   explicit RankTrack(int rank) { standing_.rank = rank; }
 
   void take(const RankLook& look, const RankFacts& facts, const NodeFacts& node);
-  // `top`: nullopt where there was none to be had.
+  // `top`: nullopt if no stack could be taken.
   void take_stack(const std::optional<StackTop>& top, Instant at);
   // RAS's newest answer, which holds for `at`.
   void take_counts(std::vector<CollectiveCount> counts, Instant at);

@@ -48,7 +48,7 @@ class RankWatch {
   explicit RankWatch(std::string root = "") : reader_(root), sockets_(std::move(root)) {}
 
   WatchResult sample(Instant now, const WatchLook& look);
-  // The answer to a wish of stacks_wanted. `top`: nullopt where there was no stack to be had.
+  // The answer to an order of stacks_wanted. `top`: nullopt if no stack could be taken.
   void take_stack(int rank, const std::optional<StackTop>& top, Instant at);
   void take_counts(int rank, std::vector<CollectiveCount> counts, Instant at);
 

@@ -1,7 +1,7 @@
 #pragma once
 // Reads one line of `job stacks` (runner/attach/stacks.h) for what its process's main thread does:
 // whether it waits in a library for other ranks, in which call, and where in the user's code. Pure.
-// The line is made of what a tool says about a program of the user's: anything may stand in it.
+// The line comes from a tool and a program of the user, so it may contain anything.
 
 #include <optional>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
-// Passes the frames of attachments on, between the launcher's bulk connection and the runners of
-// this node. It keeps which attempt an attachment is of, and nothing else: no bytes, and nothing
-// over its own restart. What cannot go on is dropped; the client repairs it by opening again, which
-// also tells us of the attachment (docs/decisions/078-attach.md).
+// Passes frames of attachments between the launcher's bulk connection and the runners of this node.
+// It remembers to which attempt an attachment belongs, but no bytes, and nothing across its own
+// restart. Undeliverable frames are dropped; the client opens the attachment again, from which this
+// object also learns about it (docs/decisions/078-attach.md).
 
 #include <functional>
 #include <map>
@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxAttachmentsOfNode = 4096;
 
 class AttachRelay {
  public:
-  // Where a part stands, as far as attachments care.
+  // The state of a part, for attachments.
   enum class Standing {
     absent,    // it does not run here, or no more
     starting,  // its runner is not there yet

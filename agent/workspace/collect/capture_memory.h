@@ -1,6 +1,6 @@
 #pragma once
-// What captures of a running attempt remember from one to the next, and what of it the collection
-// at the attempt's end uses.
+// What captures of a running attempt remember from one to the next, and which part of it the
+// collection at the attempt's end uses.
 
 #include <map>
 #include <optional>
@@ -38,8 +38,8 @@ struct CheckpointMemory {
   std::optional<CollectedOutput> told;                  // the same, as the launcher knows it
 };
 
-// What captures of an attempt have sent while it ran, and when ranks of it were killed (a rank
-// that exited by itself wrote what it wanted). Null: nothing is known.
+// Which versions captures have sent while the attempt ran, and when ranks of it were killed (a rank
+// that exited by itself had finished its writes). Null: nothing is known.
 struct Interrupted {
   std::vector<Instant> killed;
   const SoFarMemory* so_far = nullptr;

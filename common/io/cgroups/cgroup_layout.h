@@ -25,7 +25,7 @@ struct CgroupHierarchy {
 std::vector<CgroupHierarchy> find_cgroup_hierarchies(const std::string& mountinfo,
                                                      const std::string& self_cgroup);
 
-// The cgroup in which `cgroup` was made if it is a nursery; else `cgroup` itself.
+// If `cgroup` is a nursery, the cgroup in which it was made; otherwise `cgroup` itself.
 std::string outside_nursery(const std::string& cgroup);
 
 }  // namespace lockstep::io

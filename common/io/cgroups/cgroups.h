@@ -34,7 +34,7 @@ long long refused_forks(const std::string& directory);
 
 class Cgroups {
  public:
-  // Chooses v2 where the memory controller is delegated to us, else v1; makes no directory. An
+  // Chooses v2 if the memory controller is delegated to us, otherwise v1; makes no directory. An
   // error says why no cgroup can be used.
   static Result<Cgroups> find(const CgroupRequest& request);
   // find() and make(). If ranks begin in the nursery, the caller calls make() later.

@@ -11,7 +11,8 @@
 
 namespace lockstep::io {
 
-// The kernel's limits without an eighth (at least 1,024 and at most 16,384) for everybody else.
+// The kernel's limits minus an eighth (at least 1,024 and at most 16,384), which stays for all
+// other programs.
 long long pids_of_jobs(long long pid_max, long long threads_max);
 // The same, of this machine.
 long long pids_of_jobs();

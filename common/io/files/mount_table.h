@@ -16,7 +16,7 @@ struct Mount {
   std::string options;   // of its file system: "rw,lowerdir=…", still escaped
 };
 
-// From the text of /proc/PID/mountinfo, in its order. A line that is none is left out.
+// From the text of /proc/PID/mountinfo, in its order. Malformed lines are left out.
 std::vector<Mount> mounts_in(const std::string& mountinfo);
 
 // Mount::id of an open file, from the text of its /proc/PID/fdinfo/N; nullopt: it has none.

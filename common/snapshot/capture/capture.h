@@ -24,7 +24,8 @@ struct FileRecord {
   std::string path;  // relative to the root
   Digest digest;
   std::uint64_t size = 0;
-  // Whoever finds the file so reads what was hashed. Absent: it had changed too recently to tell.
+  // A file that still has this identity still has the hashed content. Absent: the file had changed
+  // too recently to tell.
   std::optional<FileIdentity> identity = std::nullopt;
   std::uint64_t offset = 0;  // where the blob's bytes begin in the file; not 0: a piece of it
 };

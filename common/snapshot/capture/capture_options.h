@@ -1,6 +1,6 @@
 #pragma once
-// What a capture is told and what it says of a tree, without the captured tree itself: options,
-// links, skipped paths, and the lower tree of an overlay.
+// The options of a capture, and its report on a tree without the tree itself: links, skipped paths,
+// and the lower tree of an overlay.
 
 #include <cstdint>
 #include <functional>
@@ -15,9 +15,9 @@
 
 namespace lockstep::snapshot {
 
-// What becomes of symlinks that lead out of the tree: they stay as they are, or what they lead to
-// is captured in their place. Only the client follows, with its user's rights: whoever writes a
-// link into a tree would otherwise choose what a daemon reads.
+// How symlinks that lead out of the tree are captured: they stay as they are, or their target is
+// captured in their place. Only the client follows them, with its user's rights: otherwise the
+// author of a link in a tree would choose what a daemon reads.
 enum class Links { keep, follow };
 
 // A symlink that was followed.
@@ -35,7 +35,7 @@ struct KeptLink {
   std::string target;  // as read
   std::string why;
 };
-// What a capture found out before it read a file, for people.
+// What a capture reports to people before it reads a file.
 struct CaptureReport {
   std::vector<FollowedLink> followed;  // sorted by path
   std::vector<KeptLink> kept;

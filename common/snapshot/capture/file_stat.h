@@ -1,5 +1,5 @@
 #pragma once
-// What the kernel says of a file: who it is, and how many of its bytes use no disk.
+// The kernel's facts about a file: its identity, and how many of its bytes use no disk.
 
 #include <sys/stat.h>
 

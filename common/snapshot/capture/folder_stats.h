@@ -1,7 +1,7 @@
 #pragma once
-// Stats the files of folders on several threads while the walk goes on finding folders, because in
-// an unchanged tree the stats are most of the work. It decides nothing: entries that are no regular
-// files are returned to the walk.
+// Stats the files of folders on several threads while the walk continues to find folders, because
+// in an unchanged tree the stats are most of the work. It decides nothing: entries that are not
+// regular files are returned to the walk.
 
 #include <condition_variable>
 #include <cstddef>
@@ -23,7 +23,7 @@ struct FolderToStat {
   std::vector<std::string> names;
   // Filled in, in the order of the names:
   std::vector<ScannedFile> files;
-  std::vector<std::string> odd;  // names that cannot be statted or are no regular files
+  std::vector<std::string> odd;  // names that cannot be statted or are not regular files
 };
 
 class FolderStats {

@@ -1,5 +1,5 @@
 #pragma once
-// What a scan found of a tree, and what it is told to look for.
+// The result of a scan of a tree, and the options of the scan.
 
 #include <sys/stat.h>
 
@@ -25,7 +25,7 @@ struct ScannedLink {
 };
 
 struct ScannedFolder {
-  std::string path;  // relative, "" for the root, else ending in '/'
+  std::string path;  // relative; "" for the root, otherwise ending in '/'
   std::string name;
   std::uint32_t mode = 0;
   std::vector<ScannedFile> files;

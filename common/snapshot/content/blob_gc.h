@@ -54,12 +54,13 @@ class BlobCollection {
   BlobCollection(const BlobCollection&) = delete;
   BlobCollection& operator=(const BlobCollection&) = delete;
 
-  // Trees that a running job has replaced by newer ones. Blobs of theirs that nobody but that job
-  // has sent or asked for have a lease of `released` only. Call it before condemn().
+  // Trees that a running job has replaced by newer ones. If only that job has sent or asked for
+  // their blobs, these have a lease of `released` only. Call it before condemn().
   struct Released {
     Digest tree;
     Asker asker = 0;
-    // What the job has sent or asked for since is of a newer version, and has its full lease.
+    // Blobs that the job has sent or asked for since then belong to a newer version, and have their
+    // full lease.
     std::chrono::steady_clock::time_point at = std::chrono::steady_clock::time_point::max();
   };
   void release(std::vector<Released> trees);

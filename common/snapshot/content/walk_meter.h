@@ -17,7 +17,7 @@ class WalkMeter {
  public:
   explicit WalkMeter(const Walk& walk) : walk_(walk) {}
 
-  // invalid_argument: too many. Pauses now and then.
+  // Counts one entry. invalid_argument: too many. Pauses at intervals.
   Status entry();
   // Reads a directory object of this depth (0: the root). Pauses between its pieces.
   // invalid_argument: too deep, or too many bytes.

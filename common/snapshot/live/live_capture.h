@@ -1,9 +1,9 @@
 #pragma once
 // Captures a folder again and again while programs write to it. A file at rest is captured whole. A
-// file that is being written is captured as far as it is now and then, only its new bytes are read
-// and sent, and it is marked as partial beside its last complete version. It remembers what the
-// receiver has; the caller pushes each capture and says whether that arrived. It reads with the
-// rights of the calling thread, and follows no symlink.
+// file that is being written is captured at intervals: only its new bytes are read and sent, and it
+// is marked as partial beside its last complete version. It remembers what the receiver has; the
+// caller pushes each capture and says whether it arrived. It reads with the rights of the calling
+// thread, and follows no symlink.
 
 #include <cstdint>
 #include <map>
@@ -42,17 +42,17 @@ struct LiveTree {
 
 class LiveCapture {
  public:
-  // nullopt: nothing has changed that is due. `options`: only is_upper and lower count.
+  // nullopt: no changed file is due. `options`: only is_upper and lower are used.
   Result<std::optional<LiveTree>> capture(io::Fd folder, const std::string& shown_as,
                                           const TreeOptions& options, const LiveClock& now);
   // The receiver has the last capture.
   void sent();
-  // It has not. `changed`: files could not be sent because they changed after they were read; those
-  // that could not be held in memory are left out for a while.
+  // The receiver does not have it. `changed`: files could not be sent because they changed after
+  // they were read. Those that could not be held in memory are left out for a while.
   void not_sent(bool changed);
-  // Files of the folder that were being rewritten in place when a program was killed: the receiver
-  // has a complete version, and what is there does not begin with it. Besides, without a version,
-  // those that were written just then and never were complete before.
+  // Files that were being rewritten in place when a program was killed: the receiver has a complete
+  // version, and the present content does not begin with it. Also, without a version, files that
+  // were being written then and never were complete before.
   Result<std::vector<TornFile>> torn(io::Fd folder, const std::string& shown_as, bool is_upper,
                                      const std::vector<Instant>& killed) const;
 

@@ -19,7 +19,7 @@ struct Settings {
   std::string gpus;                     // "": none
   std::string network = "host";
   std::vector<std::string> args;  // of `docker run`
-  // which resources of the target's size this machine does not have, as text for people
+  // Which resources of the target's size this machine does not have, as text for people.
   std::vector<std::string> beyond_host;
 };
 

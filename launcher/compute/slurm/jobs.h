@@ -26,7 +26,7 @@ struct Job {
   std::optional<Duration> limit = {}, left = {};
   friend bool operator==(const Job&, const Job&) = default;
 };
-// by machine: the job that runs or waits, otherwise the newest one
+// By machine: the job that runs or waits, otherwise the newest one.
 using Jobs = std::map<std::string, Job>;
 
 // "lockstep LAUNCHER TARGET MACHINE"

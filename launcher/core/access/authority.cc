@@ -24,7 +24,7 @@ struct Row {
   Permission permission;
   std::string_view words;
   Reach admin, operator_, submitter, viewer;
-  // of an attempt. own: its job and that job's children; project: the project of its job
+  // Of an attempt. own: its job and that job's children; project: the project of its job.
   Reach attempt;
 };
 

@@ -66,7 +66,7 @@ struct Object {
 
 struct Decision {
   bool allowed = false;
-  // allowed, and the object is another user's: the audit log records it even if it is only read
+  // Allowed, and the object is another user's: the audit log records it even if it is only read.
   bool audited = false;
   std::string why;  // if not allowed: the reason, and what would allow it
 };

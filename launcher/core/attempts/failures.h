@@ -16,7 +16,7 @@ struct Failure {
   const Part* part = nullptr;
   std::optional<RankExit> rank;
   Cause cause = Cause::completed;
-  // the reason, if another node reported the failure before the node's own report arrived
+  // The reason, if another node reported the failure before the node's own report arrived.
   std::optional<Why> told = {};
   // The rank's last output is about a broken connection to a peer, and that peer has failed too.
   bool is_secondary = false;

@@ -10,7 +10,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-// the rates of two clocks differ by at most one part in this number
+// The rates of two clocks differ by at most one part in this number.
 constexpr int kClockDrift = 100;
 
 }  // namespace
@@ -42,7 +42,7 @@ void dequeue(Scheduler& scheduler, Timers& retries, const Job& job) {
 // proof of their end; ns = 0: no rank runs, or the job does not wait.
 Instant fence_of(const Cluster& cluster, const Attempt& attempt, const Part& part) {
   if (cluster.state.job(attempt.id.job)->spec.retry.on_lost != OnLost::after_fence) return {};
-  // without one of these, no rank was ever told to start
+  // Without one of these, no rank was ever told to start.
   const bool may_run = attempt.solo() || attempt.gang;
   if (!may_run || part.finished()) return {};
   const NodeWatch* watch = cluster.watches.find(part.node);

@@ -39,7 +39,7 @@ struct AckHeartbeat {
   NodeId node;
   SessionId session;
   std::uint64_t number = 0;  // the heartbeat's number
-  // the revision of the node's desired state when the heartbeat arrived
+  // The revision of the node's desired state when the heartbeat arrived.
   std::uint64_t revision = 0;
   Instant time = {};
 };

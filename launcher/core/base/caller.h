@@ -29,7 +29,7 @@ struct NodeCaller {
 struct AttemptCaller {
   AttemptId attempt;
   std::string owner, project;  // of the attempt's job
-  // its ranks are being ended: it may only look at its jobs and cancel them
+  // Its ranks are being ended: it may only look at its jobs and cancel them.
   bool is_ending = false;
   friend bool operator==(const AttemptCaller&, const AttemptCaller&) = default;
 };

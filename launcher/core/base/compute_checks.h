@@ -18,7 +18,7 @@ class ComputeChecks {
   struct Waiting {
     ComputeInput::Ask ask;
     Caller caller;
-    // of all copies of the request: a client repeats it until it is answered
+    // Of all copies of the request: a client repeats it until it is answered.
     std::vector<ReplyTo> replies;
   };
 

@@ -21,7 +21,7 @@ struct CoreConfig {
   Duration heartbeat_interval = seconds(1);
   int missed_heartbeats_unknown = 3;
   Duration node_lost_timeout = seconds(10);  // counted from the last message of the node
-  // after a launcher start, no node becomes LOST before this
+  // After a launcher start, no node becomes LOST before this.
   Duration reconnect_grace = seconds(60);
   Duration stop_grace = seconds(10);  // from SIGTERM to SIGKILL
   int gang_radix = kGangTreeRadix;    // the radix of the trees that pass down the tables of gangs
@@ -45,7 +45,7 @@ struct CoreConfig {
   std::uint64_t versions_per_user = 10'000;
   Bytes version_bytes_per_user = mebibytes(256);
   Bytes version_files_per_user = gibibytes(1'024);
-  // only if the launcher has several users; 0: unlimited. lockstepd sets half its disk
+  // Only if the launcher has several users; 0: unlimited. lockstepd sets half its disk.
   Bytes job_files_per_user = {};
   // The same quotas for a project.
   std::uint64_t versions_per_project = 100'000;

@@ -65,7 +65,7 @@ struct Context {
 
   struct Retaining {
     bool is_due = false;  // check the retention limits in this step
-    // the next time to check them, in calendar time, which includes stalls
+    // The next time to check them, in calendar time, which includes stalls.
     Instant at = Instant::never();
   };
 
@@ -75,13 +75,13 @@ struct Context {
   Notes notes;
   Scheduler& scheduler;
   Timers timers;  // in polled time
-  // of waiting jobs, in real time: stalls of the launcher do not make a job wait longer
+  // Of waiting jobs, in real time: stalls of the launcher do not make a job wait longer.
   Timers retries;
   PolledClock clock;
   Instant now;                         // the real time of this step, for facts
   Instant recovered_at;                // ns = 0: the journal was empty
   std::optional<Instant> grace_until;  // in polled time; until then no node becomes LOST
-  // a shutdown waits for unfinished jobs; these requests get its answer
+  // A shutdown waits for unfinished jobs; these requests get its answer.
   std::optional<std::vector<ReplyTo>> stopping;
   Endings endings;
   bool recovering = false;  // the next step is the first one after recovered()

@@ -191,7 +191,7 @@ struct PrincipalInput {
   Ask ask;
   Caller caller = {};
 };
-// keys/authorized_users was read, because the launcher started or the file changed.
+// Keys/authorized_users was read, because the launcher started or the file changed.
 struct KeysFileInput {
   KeysFile file;
 };

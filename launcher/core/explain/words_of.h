@@ -12,8 +12,8 @@
 namespace lockstep::launcher {
 
 enum class WordsOf {
-  // the launcher's own: about state, place, resources and times, with names of nodes, targets and
-  // users
+  // The launcher's own: about state, place, resources and times, with names of nodes, targets and
+  // users.
   launcher,
   job,     // what the job is and did: how it failed, paths, packages and their indexes, steps
   output,  // what its ranks wrote

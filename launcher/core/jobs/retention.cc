@@ -16,7 +16,7 @@ namespace {
 
 // A client that waits for a job's end must be able to ask for its last log lines.
 constexpr Duration kKeptAtLeast = minutes(1);
-// so that an agent that comes late learns why its token is refused
+// So that an agent that comes late learns why its token is refused.
 constexpr Duration kTokenRemembered = minutes(24 * 60);
 constexpr Duration kNextSlice = milliseconds(10);
 

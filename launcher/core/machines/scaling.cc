@@ -28,7 +28,7 @@ struct Supply {
   int coming = 0;    // machines without a node, or with one that has been silent only briefly
   int idle = 0;      // machines that can take work and have none
   std::vector<std::string> not_begun;  // machines without a node for which no call runs
-  // machines whose node holds no part, and since when
+  // Machines whose node holds no part, and since when.
   std::vector<std::pair<Instant, std::string>> without_work;
   int staying() const { return total - leaving; }
 };
@@ -155,7 +155,7 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
   const bool machines_end = lifetime_of_new(compute).has_value();
   core.scheduler.visit(target, [&](const Job& job) {
     Shape shape = shape_of(job.spec);
-    // if no machine ends, jobs that differ only in `lasts` have one shape
+    // If no machine ends, jobs that differ only in `lasts` have one shape.
     if (!machines_end) shape.lasts.reset();
     // A job that its user's quota holds back gets no machine, because that machine would be idle.
     if (!core.state.principals().quotas().empty()) {

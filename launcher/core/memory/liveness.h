@@ -71,7 +71,7 @@ struct NodeWatch {
   // written before the parts that were given up there had started, so the node gets no new work
   // until it has answered `question`.
   bool must_answer = false;
-  // texts about the progress of parts that have not finished
+  // Texts about the progress of parts that have not finished.
   std::map<AttemptId, std::string> progress;
   std::uint64_t words_of = 0;  // the sequence of the newest Observed of this session
   // Outputs of running parts, without checkpoints, as the node reported them last.

@@ -20,7 +20,7 @@ namespace lockstep::launcher {
 struct MachineRecord {
   struct Work {
     std::uint64_t call = 0;
-    // the step that runs now; none: the provider has named none yet
+    // The step that runs now; none: the provider has named none yet.
     std::optional<std::string> step;
   };
   // The provider accepted the machine and will make it when it can. After `not_before`, `create` is
@@ -62,7 +62,7 @@ struct MachineCalls {
   std::uint64_t last = 0;
   std::map<std::uint64_t, Call> calls;
   std::map<std::string, Target> targets;
-  // by target; the machines in the last HoldMachines
+  // By target; the machines in the last HoldMachines.
   std::map<std::string, std::vector<std::string>> held;
 
   // Null: there is no record of the machine.

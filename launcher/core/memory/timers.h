@@ -18,7 +18,7 @@ struct TimerKey {
   enum class Kind { node, prepare, logs, shutdown, retry, machines, merge, write };
   Kind kind = Kind::node;
   NodeId node;  // for the kinds node and logs
-  // for the kinds prepare and logs; for retry, merge and write only its job is set
+  // For the kinds prepare and logs; for retry, merge and write only its job is set.
   AttemptId attempt;
   std::string target = {};  // for the kind machines
   friend auto operator<=>(const TimerKey&, const TimerKey&) = default;

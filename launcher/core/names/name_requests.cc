@@ -219,7 +219,7 @@ std::optional<Error> why_no_room(const Cluster& cluster, const Caller& caller, c
 std::string next_version(const State& state, const NameKey& key) {
   const OwnedName* name = state.names().find(key.kind, key.name);
   std::uint64_t number = name == nullptr ? 1 : name->last_number + 1;
-  // a number that is too long to count on from may be taken
+  // A number that is too long to count on from may be taken.
   while (has_version(state, key, std::to_string(number))) ++number;
   return std::to_string(number);
 }

@@ -14,7 +14,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-// the longest time that a target's first nodes take to join
+// The longest time that a target's first nodes take to join.
 constexpr Duration kToJoin = minutes(2);
 
 // False for a pool without nodes, and while its first nodes start: what it will have is unknown.

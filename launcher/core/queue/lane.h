@@ -62,7 +62,7 @@ class Lane {
   void capacity_changed() { dirty_ = retest_ = true; }  // resources were freed or came back
   // The set of placeable jobs changed.
   void topology_changed() { dirty_ = retest_ = topology_dirty_ = true; }
-  // the use of a quota fell, not that of a node
+  // The use of a quota fell, not that of a node.
   void use_fell() { dirty_ = dirty_ || !over_quota_.empty(); }
   void quota_changed() { dirty_ = retest_ = true; }
   bool dirty() const { return dirty_; }

@@ -15,7 +15,7 @@ namespace {
 // When something ends. Without a time it is not known to end, and sorts behind all times.
 struct End {
   std::optional<Instant> at;
-  // the job that ends then, or that has no time limit; null: nothing has to end
+  // The job that ends then, or that has no time limit; null: nothing has to end.
   const Job* job = nullptr;
   Why why = {};  // why the end is unknown, or what ends if that is not a job
   friend bool operator<(const End& a, const End& b) {

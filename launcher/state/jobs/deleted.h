@@ -26,7 +26,7 @@ class DeletedJobs {
   // forgotten name looks like a new one, so all later attempts need at least this incarnation.
   std::uint64_t add(const JobId& job, DeletedJob deleted);
 
-  // the last deletion of each name
+  // The last deletion of each name.
   const std::map<JobId, DeletedJob>& last() const { return last_; }
   // True if the next add() forgets the oldest deletion. Then a name that is not in last() may still
   // have been deleted.

@@ -71,7 +71,7 @@ class JobTable {
 
   Jobs jobs_;
   ByHash by_hash_;  // entries of jobs_
-  // the job found last, because one job is often looked up several times in a row
+  // The job found last, because one job is often looked up several times in a row.
   mutable Entry* last_ = nullptr;
 };
 

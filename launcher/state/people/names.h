@@ -71,7 +71,7 @@ struct OwnedName {
   std::string owner;    // the user who registered the first version
   std::string project;  // set by the first version
   NameGrants grants;
-  // the highest number that a version has had, deleted ones included
+  // The highest number that a version has had, deleted ones included.
   std::uint64_t last_number = 0;
   std::size_t versions = 0;
   friend bool operator==(const OwnedName&, const OwnedName&) = default;
@@ -112,7 +112,7 @@ class Names {
   void deleted(const Version& version, UsageTable& usage);
   // The version of `by` now takes this many more bytes.
   void grown(const NameKey& key, const std::string& by, std::int64_t bytes, UsageTable& usage);
-  // the name has no versions, and loses its owner
+  // The name has no versions, and loses its owner.
   void released(const NameKey& key, UsageTable& usage);
   void apply(const NameShared& fact);
   void apply(const NameSettled& fact, UsageTable& usage);

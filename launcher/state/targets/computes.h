@@ -85,7 +85,7 @@ struct Compute {
   std::vector<ComputeEvent> history;  // oldest first; the newest kMaxComputeEvents
   // Only for an elastic target:
   std::int64_t last_machine = 0;  // number in the newest machine's name
-  // hosts that failed and were not used since, the longest ago first
+  // Hosts that failed and were not used since, the longest ago first.
   std::vector<std::string> avoided;
   Why failure;         // MachineStepFailed; none: the last machine was made
   int failures = 0;    // the number of failures in a row

@@ -20,7 +20,7 @@ struct MachineWanted {
   Why why;
   friend bool operator==(const MachineWanted&, const MachineWanted&) = default;
 };
-// the provider listed it as ours, and the launcher did not know it, so it leaves
+// The provider listed it as ours, and the launcher did not know it, so it leaves.
 struct MachineFound {
   std::string target, machine;
   friend bool operator==(const MachineFound&, const MachineFound&) = default;

@@ -1,7 +1,7 @@
 #pragma once
-// What the RDMA ports of this node have sent and received, and whether they are up, from
-// /sys/class/infiniband. It only reads. The counters are the device's: other jobs of the node move
-// them, too.
+// How much the RDMA ports of this node have sent and received, and whether they are up, from
+// /sys/class/infiniband. It only reads. The counters are the device's, so other jobs of the node
+// change them too.
 
 #include <cstdint>
 #include <optional>
@@ -16,8 +16,8 @@ struct PortTraffic {
   std::string device;  // mlx5_0
   int port = 1;
   std::string state;  // "ACTIVE"
-  // Both ways, of RDMA alone. Of devices that count only packets so many times kBytesOfPacket.
-  // nullopt: no counter that we know.
+  // In both directions, only of RDMA. For devices that count only packets: their number times
+  // kBytesOfPacket. nullopt: the port has no counter that we know.
   std::optional<std::uint64_t> bytes;
   friend bool operator==(const PortTraffic&, const PortTraffic&) = default;
 };

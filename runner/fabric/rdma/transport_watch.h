@@ -1,8 +1,8 @@
 #pragma once
-// Looks while the ranks of this node run at which network they use, and gives the evidence to
-// runner/fabric/transport_check: NCCL's debug logs in the attempt's tmp/, RDMA devices that the
+// Looks, while the ranks of this node run, for evidence of the network that they use, and gives it
+// to runner/fabric/transport_check: NCCL's debug logs in the attempt's tmp/, RDMA devices that the
 // ranks' processes hold, and counters of the node's RDMA ports. It only reads, through descriptors,
-// since the ranks own that folder; what it cannot read is no evidence. It decides nothing.
+// since the ranks own that folder; unreadable files are ignored. It makes no decisions.
 
 #include <cstdint>
 #include <optional>
@@ -33,7 +33,7 @@ class TransportWatch {
     std::int64_t tcp_bytes = 0;  // of the ranks' sockets to peers, both ways
     bool in_mpi = false;         // an MPI job, and all ranks here are in MPI
   };
-  // What holds now. Looks become rarer, and there are none after RDMA was seen.
+  // The present finding. Looks become rarer with time, and end when RDMA was seen.
   TransportFinding look(Instant now, const Look& look);
 
  private:

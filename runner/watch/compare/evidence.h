@@ -28,13 +28,14 @@
 
 namespace lockstep::runner {
 
-// What of the gang does not change.
+// The properties of the gang that do not change.
 struct GangShape {
   int ranks = 1;
   std::map<std::string, int, std::less<>> nodes;  // by address; -1: of several
-  std::string meeting;                   // where ranks meet first: "MPI_Init", "the rendezvous"
+  // The place where ranks first wait for each other: "MPI_Init", "the rendezvous".
+  std::string meeting;
   FoundAbout meets = FoundAbout::named;  // what `meeting` is
-  // MASTER_PORT; 0: none. Whoever waits at the store waits for what any rank may put there.
+  // MASTER_PORT; 0: none. A rank that waits at the store waits for a value that any rank may set.
   std::uint16_t store_port = 0;
 
   void add_address(const std::string& address, int node_rank);
@@ -43,7 +44,7 @@ struct GangShape {
 struct Evidence {
   Found found;                // its verdict is what holds without confirmation
   bool may_hang = false;      // it is a hang if two fresh looks at `look_at` find the same
-  bool is_hidden = false;     // nothing is said of it before that
+  bool is_hidden = false;     // it is not reported before that
   bool needs_stacks = false;  // what the named ranks do is worth asking for
   std::vector<int> look_at;   // empty: all live ranks
   Instant counted;  // of collectives: the oldest count that it rests on; a later look needs newer
@@ -56,9 +57,9 @@ inline constexpr Duration kSayDeviceAfter = seconds(30);
 inline constexpr Duration kSayUnreachableAfter = seconds(30);
 inline constexpr Duration kSayFenceAfter = seconds(30);
 
-// Nobody can go on. `after`: HangPolicy's.
+// No rank can continue. `after`: the time in HangPolicy.
 std::optional<Evidence> nobody_goes_on(const GangNow& gang, Duration after);
-// Ranks have waited for others that may go on.
+// Ranks have waited for others that may still continue.
 std::optional<Evidence> some_wait(const GangNow& gang, Duration after);
 // The same by the counts of NCCL, where ranks wait for their GPUs: some have launched a collective
 // that others have not launched yet.

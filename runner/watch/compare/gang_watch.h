@@ -47,13 +47,13 @@ class GangWatch {
   void neighbour_lost(Instant now, int node_rank);
   void drained(Instant now, int node_rank);
   void take_counts(Instant now, const std::map<int, std::vector<CollectiveCount>>& counts);
-  // The processes of the gang's ranks, as far as they were told, on node rank 0.
+  // A process of the gang's ranks, as its node reported it; on node rank 0 only.
   struct Process {
     int rank = 0, node_rank = 0, pid = 0;
   };
   std::vector<Process> processes() const;
 
-  // What was published last. Empty on other nodes than node rank 0.
+  // The last findings that were published. Empty on nodes other than node rank 0.
   const FoundList& found() const { return published_; }
   // Whether it now holds, published or not, that ranks which have left are waited for.
   bool finds_left() const;

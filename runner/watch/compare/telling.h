@@ -1,12 +1,12 @@
 #pragma once
-// What the runner of a node tells its parent in the gang's tree of its own ranks and of those below
-// it: standings of ranks that changed class, paces, and answers to looks. Pure. It gathers what
-// comes in a short time into one message, so that node rank 0 of a thousand nodes gets as many
-// messages as it has children. The messages of node rank 0 itself are for its Comparison.
+// What the runner of a node tells its parent in the gang's tree about its own ranks and those below
+// it: standings of ranks that changed class, paces, and answers to looks. Pure. It collects what
+// arrives in a short time into one message, so that node rank 0 of a thousand nodes gets only as
+// many messages as it has children. The messages of node rank 0 itself are for its Comparison.
 //
-// A rank that moves is told once, and again when it has not moved for kStalledAfter, with what it
-// does; then at each change of that. So a gang that trains tells nothing but paces, and one that
-// hangs tells it once.
+// A rank that moves is reported once, again when it has not moved for kStalledAfter, with what it
+// does, and then at each change of that. So a gang that trains sends only paces, and one that hangs
+// sends that once.
 
 #include <cstdint>
 #include <map>
@@ -42,7 +42,7 @@ class Telling {
   // Ranks of this node whose stack a look asks for.
   std::set<int> wanted_stacks() const;
 
-  // What is to be sent now.
+  // The messages that are due now.
   std::vector<GangMessage> due(Instant now);
   Instant next() const { return flush_at_; }  // of due(); never(): nothing waits
 
@@ -76,7 +76,7 @@ class Telling {
   Instant flush_at_ = Instant::never();
 };
 
-// What of a standing node rank 0 wants to hear at once when it changes.
+// The part of a standing whose changes node rank 0 must hear at once.
 std::string class_of(const RankStanding& standing);
 
 }  // namespace lockstep::runner

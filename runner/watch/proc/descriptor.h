@@ -1,6 +1,6 @@
 #pragma once
-// What a descriptor of a process is, from the text of its link in /proc/PID/fd. Pure. A path is the
-// process's own choice: it is made printable and cut.
+// Tells what a descriptor of a process is, from the text of its link in /proc/PID/fd. Pure. The
+// process may choose the path, so it is made printable and cut.
 
 #include <cstdint>
 #include <string>

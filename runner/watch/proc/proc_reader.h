@@ -30,7 +30,7 @@ class ProcReader {
   std::optional<BlockedCall> blocked_call(int pid, int thread) const;
   std::string wait_channel(int pid, int thread) const;
   std::vector<int> threads(int pid, std::size_t most) const;  // the first one first
-  // Of all processes, without their threads.
+  // Of all processes; threads are left out.
   std::vector<ThreadStat> all() const;
 
   std::optional<Descriptor> descriptor(int pid, int fd) const;

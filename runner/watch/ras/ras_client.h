@@ -22,7 +22,7 @@ inline constexpr Duration kRasTimeout = seconds(20);  // RAS itself gives its pe
 // another address, which is not asked, or none.
 std::optional<std::uint16_t> ras_port_of(std::string_view address);
 
-// What is said to RAS, and what it answers. Pure.
+// The messages to and from RAS. Pure.
 class RasConversation {
  public:
   // Sent at once: each line is answered by one.

@@ -39,7 +39,7 @@ struct RasMissing {
   int rank = -1;  // -1: not said
   std::string host;
   int pid = 0;
-  bool dead = false;  // else it does not answer now
+  bool dead = false;  // it is dead; otherwise it only does not answer now
   friend bool operator==(const RasMissing&, const RasMissing&) = default;
 };
 struct RasCommunicator {
@@ -47,7 +47,7 @@ struct RasCommunicator {
   int size = 0;      // 0: not said
   std::vector<RasRank> ranks;
   std::vector<RasMissing> missing;
-  // Of those that `ranks` does not name, in a text.
+  // Of the ranks that a text does not name.
   RasCounts others;
   friend bool operator==(const RasCommunicator&, const RasCommunicator&) = default;
 };
@@ -69,8 +69,8 @@ struct RasProcess {
   int pid = 0;                         // as the ranks of its node see it
   std::vector<std::string> addresses;  // of its node; empty: unknown
 };
-// By rank of the job: what each has launched, in each communicator, of the kinds that any of its
-// ranks has launched. A pid that several nodes have is told apart by its host.
+// By rank of the job: how many collectives it has launched in each communicator, of the kinds that
+// any of its ranks has launched. If several nodes have the same pid, the host tells them apart.
 std::map<int, std::vector<CollectiveCount>> counts_by_rank(
     const RasReport& report, const std::vector<RasProcess>& processes);
 // Ranks of the job that RAS calls dead, or that do not answer it.
