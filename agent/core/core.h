@@ -77,7 +77,7 @@ struct RunnerGone {
   std::vector<LogSize> logs = {};
   std::string last_words = {};
   Instant started = {};  // start of its first rank; ns = 0: unknown
-  Bytes log_times = {};  // what the times of `logs` take
+  Bytes log_times = {};  // the size of the times of `logs`
   // The directory of an attempt from which it was removed by somebody else.
   std::string removed_directory = {};
 };

@@ -51,7 +51,8 @@ struct Core::Impl {
   bool begins_session = false;   // while the answer to our session is applied
   int unanswered = 0;            // connections in a row over which the launcher said nothing
   int openings = 0;              // sent since the launcher's last answer
-  Instant next_beat = Instant::never();  // of the heartbeat if open, of SessionOpen if opening
+  // When to send a heartbeat (open) or a SessionOpen (opening) next.
+  Instant next_beat = Instant::never();
   Instant observe_at = Instant::never();
   std::map<AttemptId, Part> parts;
   Unacknowledged unacked;

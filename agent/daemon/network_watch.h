@@ -43,8 +43,8 @@ class NetworkWatch {
   Duration pause_;
   Instant look_at_ = Instant::never();
   bool began_ = false, looking_ = false;
-  std::optional<Inventory> known_;                              // while it looks
-  std::optional<Inventory> seen_;                               // that differed, at the last look
+  std::optional<Inventory> known_;  // while it looks
+  std::optional<Inventory> seen_;   // the changed inventory that the last look found
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late results
 };
 

@@ -17,7 +17,7 @@ struct FabricPlaces {
   std::string root = {};  // before the paths of libraries
 };
 
-// All but GPUs and the limit of locked memory. `links`: as read_links() found them.
+// Everything except GPUs and the limit of locked memory. `links`: as read_links() found them.
 NodeFabric read_fabric(const FabricPlaces& places, const std::vector<NetworkLink>& links);
 
 // The network devices of this machine. `gpus`: the GPUs that the node offers.

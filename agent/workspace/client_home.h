@@ -13,7 +13,7 @@ namespace lockstep::agent {
 
 struct ClientAccess {
   std::string endpoint;    // the text of endpoint.json
-  std::string secret_key;  // of the attempt, z85
+  std::string secret_key;  // the key of the attempt, z85
   AttemptId attempt;
 };
 

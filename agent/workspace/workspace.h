@@ -25,8 +25,8 @@
 
 namespace lockstep::agent {
 
-// Blobs from the launcher's bulk socket, dialled anew for each tree, and from the peers that the
-// launcher names.
+// Fetches blobs from the launcher's bulk socket, with a new connection for each tree, and from the
+// peers that the launcher names.
 class LauncherBlobs final : public BlobSource, public OutputSink {
  public:
   // `transport` must outlive this. `fetch_progress`: tells peers which blobs arrived while a tree
@@ -35,7 +35,7 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
                 io::KeyPair keys, std::shared_ptr<transfer::FetchProgress> fetch_progress);
   // Peers may fetch from this node at this port. From any thread.
   void serves_at(std::uint16_t port) { port_ = port; }
-  // From now on, dials the launcher here. From any thread.
+  // Dials the launcher at this endpoint from now on. From any thread.
   void dial_at(const std::string& endpoint);
   Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                     const transfer::OnProgress& progress,
@@ -87,7 +87,7 @@ struct WorkspaceConfig {
   std::string cache;         // on the file system of the attempts; made if it does not exist
   std::string workdir_mode;  // from the Inventory: overlay | overlay-userns | reflink | copy
   CacheLimit limit = {};
-  Bytes low_space = {};  // what staging leaves free; 0 = io::default_low_space
+  Bytes low_space = {};  // the space that staging leaves free; 0 = io::default_low_space
 };
 
 class Workspace {

@@ -35,7 +35,7 @@ class Swarm {
     NodeId to;
     BulkMessage body;
     std::optional<std::size_t> unit;  // the unit whose blobs it requests
-    std::uint64_t offset = 0;         // of the requested part of a large blob
+    std::uint64_t offset = 0;         // the offset of the requested part of a large blob
     bool is_sent = false;
     Instant send_at;
   };

@@ -43,7 +43,7 @@ struct TransferOptions {
   JobId of_job = {};                         // for downloads by users: the job that has the tree
   Admit admit = {};                          // for fetch_tree()
   std::optional<AttemptId> of_attempt = {};  // see BulkEnvelope
-  bool final_outputs = false;                // the same
+  bool final_outputs = false;                // see BulkEnvelope
 };
 
 struct UploadResult {

@@ -29,7 +29,7 @@ class NodeAlarms {
   void take(Instant now, const std::vector<NodeNews>& news);
   // Tells of nodes that are still LOST when that is due. `is_there`: the launcher knows the node.
   void remind(Instant now, const std::function<bool(NodeId)>& is_there);
-  Instant next_deadline() const;  // of remind(); Instant::never(): no node is LOST
+  Instant next_deadline() const;  // when remind() is due; Instant::never(): no node is LOST
 
  private:
   struct Lost {

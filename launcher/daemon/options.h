@@ -26,25 +26,26 @@ enum class ExitCode {
 
 struct Listen {
   std::string host = "127.0.0.1";
-  int port = 0;  // of control; bulk and join use the next two. 0: any three free ports
+  int port = 0;  // the control port; bulk and join use the next two. 0: any three free ports
 };
 
 struct Options {
   std::string home;
   std::optional<Listen> listen;     // absent: loopback, the ports of last time if they are free
-  std::optional<Listen> moving_to;  // where this launcher will be: moving_to.h
+  std::optional<Listen> moving_to;  // the future address of this launcher: moving_to.h
   std::string advertise;            // host for tokens and endpoint.json; default: that of `listen`
   bool allow_root = false;
-  int user_messages_per_second = kUserMessagesPerSecond;  // of one key
+  int user_messages_per_second = kUserMessagesPerSecond;  // the limit for one key
   bool by_lockstep = false;                               // the command line started us
   std::vector<std::string> command;                       // our own argv
   std::string log_level = "info";
-  Duration blob_lease = minutes(60);     // how long unreferenced blobs are kept after the last use
-  Bytes low_space = {};                  // 0: io::default_low_space
-  Bytes reserve = {};                    // 0: DiskMonitor's default
-  Bytes keep_audit = kDefaultAudit;      // the audit log's total size
-  Duration silent_after = minutes(10);   // see Measurements
-  Duration remote_silence = minutes(2);  // of a remote datastore's server, before it is given up
+  Duration blob_lease = minutes(60);    // how long unreferenced blobs are kept after the last use
+  Bytes low_space = {};                 // 0: io::default_low_space
+  Bytes reserve = {};                   // 0: DiskMonitor's default
+  Bytes keep_audit = kDefaultAudit;     // the audit log's total size
+  Duration silent_after = minutes(10);  // see Measurements
+  // How long the server of a remote datastore may be silent before it is given up.
+  Duration remote_silence = minutes(2);
   std::string datastores;                // absolute; "": LauncherHome::datastores()
   std::string workspace_datastores;      // absolute; "": none
   std::string node_bundle;               // absolute; "": beside our program (find_node_bundle)

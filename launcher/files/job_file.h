@@ -22,7 +22,7 @@
 
 namespace lockstep::spec {
 
-// What a step of a pipeline needs beside its spec.
+// The data of a pipeline's step that are not in its spec.
 struct StepFiles {
   std::optional<std::string> code_dir;  // as in JobFile
   std::optional<EnvironmentReference> environment = {};
@@ -41,9 +41,9 @@ struct JobFile {
   std::optional<EnvironmentReference> environment = {};
   std::optional<BuildFolder> build = {};  // the folder that spec.environment's image is built from
   Notes notes = {};
-  std::vector<LocalData> data = {};   // of inputs of `spec`; load_job has found them
-  std::string compute_where = {};     // "FILE:LINE:COL" of `compute`; "": the file names no target
-  std::vector<StepFiles> steps = {};  // of spec.pipeline's steps, in their order
+  std::vector<LocalData> data = {};  // the local paths of inputs of `spec`; load_job has found them
+  std::string compute_where = {};    // "FILE:LINE:COL" of `compute`; "": the file names no target
+  std::vector<StepFiles> steps = {};       // in the order of spec.pipeline's steps
   std::vector<std::string> includes = {};  // as in StepFiles
   bool keep_links = false;                 // as in StepFiles
   // "FILE:LINE:COL" of each key for whose value the launcher may refuse the job: "inputs.NAME",
@@ -58,7 +58,7 @@ struct JobFileReading {
   // checked any further. Absent: the text is not YAML.
   std::optional<JobFile> file;
   Status faults;
-  std::set<std::string> unread = {};  // of kKeysOfTheLauncher, those with a fault
+  std::set<std::string> unread = {};  // the keys in kKeysOfTheLauncher that have a fault
 };
 
 // Reads the file; `overrides` are "k.l=v", applied in order before anything is checked. Component

@@ -41,7 +41,7 @@ class AttachedProgram {
   Stdio stdio_;
   const std::function<void()> moved_;
   bool is_input_ended_ = false;
-  std::string end_bytes_;   // of a terminal, not yet written
+  std::string end_bytes_;   // bytes for the end of a terminal's input that are not written yet
   char last_input_ = '\n';  // written
 };
 

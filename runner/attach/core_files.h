@@ -19,9 +19,9 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kCoreTimeout = seconds(40);      // of one command
-inline constexpr Duration kAllCoresTimeout = seconds(60);  // of all of a node
-inline constexpr int kMostCoresRead = 4;                   // of a node; of others no stack is shown
+inline constexpr Duration kCoreTimeout = seconds(40);      // for one command
+inline constexpr Duration kAllCoresTimeout = seconds(60);  // for all cores of a node
+inline constexpr int kMostCoresRead = 4;  // of a node; the stacks of further ones are not shown
 
 // What happened to one rank's core file.
 struct CoreResult {

@@ -45,7 +45,7 @@ struct CoreSaid {
   bool found = false;
   Bytes size;
   std::string tool;  // "": there is none, or none was asked for
-  std::string text;  // of the tool
+  std::string text;  // the tool's output
   bool is_kept = false, too_large = false;
 };
 CoreSaid parse_core_said(std::string_view output);

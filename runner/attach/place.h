@@ -16,7 +16,7 @@ namespace lockstep::runner {
 // A rank that was started on this node.
 struct RankHere {
   spawn::RankProcess process;
-  int pid = 0;  // as lockstep-spawn has it; 0: it has not said so yet
+  int pid = 0;  // as lockstep-spawn sees it; 0: not reported yet
   bool lives = true;
 };
 
@@ -27,7 +27,7 @@ struct AttachFacts {
   int first_rank = 0;
   int ranks_here = 1;
   std::string shell;      // the program if none is named; "": there is no shell
-  std::uint32_t uid = 0;  // of the ranks, as we have it
+  std::uint32_t uid = 0;  // the ranks' user, in our user namespace
   std::string tools;      // the folder of our own tools, as the ranks see it; "": none
   std::string ptrace_scope = "0";
 };

@@ -10,9 +10,9 @@
 
 namespace lockstep::runner {
 
-// As the rank, with another command, and without the variables by which it would be the rank to
-// MPI: a program that calls MPI_Init in a shell is a world of its own. `shell`: the program where
-// the order names none; "": the rank's place has none, which is an error.
+// A process like the rank's, with another command and without the variables by which MPI would take
+// it for the rank: a program that calls MPI_Init in a shell is a world of its own. `shell`: the
+// program if the order names none; "": the rank has no shell here, which is an error.
 Result<spawn::RankProcess> attached_process(const AttachProgram& order,
                                             const spawn::RankProcess& rank,
                                             const std::string& shell);
@@ -24,7 +24,7 @@ std::string shell_of_account(const std::string& shell);
 // Standard streams. Ours are non-blocking.
 struct Stdio {
   io::Fd theirs[3];
-  io::Fd input, output, error;  // ours; of a terminal `output` is all three
+  io::Fd input, output, error;  // our ends; for a terminal, `output` is all three
   bool is_terminal = false;
 };
 // They belong to `uid`, so that the program may open /dev/stdout or its terminal again.

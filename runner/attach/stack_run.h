@@ -13,7 +13,7 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kStackTimeout = seconds(30);  // of one tool
+inline constexpr Duration kStackTimeout = seconds(30);  // for one tool
 
 class StackRun {
  public:

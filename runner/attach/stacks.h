@@ -16,7 +16,7 @@
 
 namespace lockstep::runner {
 
-inline constexpr std::size_t kMaxStackText = 1u << 20;  // of one process
+inline constexpr std::size_t kMaxStackText = 1u << 20;  // the limit for one process
 inline constexpr std::size_t kMaxTracedOfRank = 64;     // processes
 
 struct TracedProcess {
@@ -45,7 +45,7 @@ struct StackTool {
   std::string name;
   std::vector<std::string> words;
 };
-// In the order in which they are tried; the next one if a tool is not there.
+// The tools in the order in which they are tried; the next one is used if one is missing.
 std::vector<StackTool> stack_tools(const TracedProcess& process, bool native);
 
 // Why the kernel does not allow tracing, from /proc/sys/kernel/yama/ptrace_scope; "": it may be
@@ -57,7 +57,7 @@ std::string no_tool_words(const TracedProcess& process);
 struct StackResult {
   TracedProcess process;
   std::string tool;    // "": none ran
-  std::string output;  // of it
+  std::string output;  // the tool's output
   std::string error;
 };
 // Ends with a newline.

@@ -12,7 +12,8 @@
 
 namespace lockstep::runner {
 
-inline constexpr std::size_t kMaxPmi1Key = 64;      // as Hydra has them: some clients have
+// The limits of Hydra, which some clients have built in.
+inline constexpr std::size_t kMaxPmi1Key = 64;
 inline constexpr std::size_t kMaxPmi1Value = 1024;  // buffers of these sizes
 inline constexpr int kMaxPmi1Keys = 4096;           // one rank's puts, in all; MPICH 5 puts 10
 inline constexpr std::size_t kMaxPmi1Bytes = 1 << 20;

@@ -30,16 +30,16 @@ namespace lockstep::runner {
 class Pmi1Protocol {
  public:
   struct Job {
-    std::string name;  // of its set of keys: unique, without spaces, at most 256 bytes
+    std::string name;  // the name of its set of keys: unique, without spaces, at most 256 bytes
     int nodes = 1;
     int ranks_per_node = 1;
-    int first_rank = 0;  // of this node
+    int first_rank = 0;  // the first rank of this node
   };
   struct Events {
     std::function<void(int rank)> connected, finalized;
     std::function<void(int rank, int code, std::string message)> aborted;
     std::function<void(int rank, std::string what)> refused;
-    std::function<void(int rank, const std::string& line)> answer;  // with its end
+    std::function<void(int rank, const std::string& line)> answer;  // including the line's end
     // All ranks of this node are in a barrier: end_barrier() follows, maybe before this returns.
     std::function<void(std::string new_keys)> barrier;
   };

@@ -21,8 +21,10 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kContainerTimeout = seconds(120);  // for lockstep-spawn to connect
-inline constexpr Duration kContainerGrace = seconds(10);     // for its end, and for its removal
+// The time for lockstep-spawn to connect.
+inline constexpr Duration kContainerTimeout = seconds(120);
+// The time for its end, and for its removal.
+inline constexpr Duration kContainerGrace = seconds(10);
 
 class ContainerProcess {
  public:

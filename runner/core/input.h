@@ -81,7 +81,7 @@ struct RankExited {
   int signal = 0;
   bool oom = false;
   bool killed_by_user = false;  // SIGKILL by `lockstep job signal`
-  std::string kernel = {};      // of SIGKILL: what the kernel's log says; "": nothing
+  std::string kernel = {};      // for SIGKILL: the kernel's log about it; "": nothing
 };
 struct StderrTail {
   int rank = 0;

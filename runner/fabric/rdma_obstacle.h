@@ -22,7 +22,7 @@ bool leaves_tcp_alone(const RdmaIsLacking& obstacle);
 struct RdmaRequest {
   bool alone = false;         // the job has one node, which only needs an active port
   bool may_lock_all = false;  // ranks are root, or root sets their limit; or it is not known
-  std::map<std::string, std::string> variables;  // of the job and its environment
+  std::map<std::string, std::string> variables;  // the variables of the job and its environment
 };
 
 // nullopt: nothing prevents it.

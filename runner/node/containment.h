@@ -21,7 +21,7 @@ struct Isolation {
   bool mounted = false;            // the workspace's mounts are in place
   std::string kind;                // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
   std::vector<std::string> notes;  // features that are not available, and why
-  std::vector<Why> for_job;        // those that the job asked for: see PartReport::notes
+  std::vector<Why> for_job;        // limits that the job asked for: see PartReport::notes
   Why refused;  // the job must not run without these limits; then nothing else is set
 };
 
@@ -29,7 +29,7 @@ struct IsolationRequest {
   io::CgroupRequest cgroup;
   std::string spawn_program;
   const Workspace* workspace = nullptr;
-  LimitRequest limits = {};              // as the job asks
+  LimitRequest limits = {};              // the limits that the job asks for
   const SharedMemory* memory = nullptr;  // null: the ranks use the node's /dev/shm
 };
 

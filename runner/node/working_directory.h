@@ -53,7 +53,7 @@ class Workspace {
   std::uint32_t uid_, gid_;
   io::User reader_;
   std::string short_path_;  // the path at which the attempt's directory is bound; "": there is none
-  std::vector<std::string> folders_;  // to be made below the working directory
+  std::vector<std::string> folders_;  // folders to make below the working directory
 };
 
 }  // namespace lockstep::runner

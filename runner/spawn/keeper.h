@@ -12,7 +12,7 @@ namespace lockstep::spawn {
 inline constexpr int kEndKeeper = 15;
 
 struct KeeperPipes {
-  int error = -1;   // of the start, as a rank's
+  int error = -1;   // errno of the start, as for a rank
   int keeper = -1;  // the pid of the program (int), once forked; at the end its wait status (int)
 };
 

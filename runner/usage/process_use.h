@@ -13,7 +13,7 @@ namespace lockstep::runner {
 
 struct ProcessUse {
   int pid = 0, parent = 0;
-  std::uint64_t cpu_ticks = 0;  // its own and of the children that it waited for
+  std::uint64_t cpu_ticks = 0;  // its own time and that of the children that it waited for
   std::uint64_t resident_pages = 0;
 };
 // nullopt: the text is not of /proc/PID/stat.

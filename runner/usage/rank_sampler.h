@@ -40,16 +40,16 @@ class RankSampler {
   // The live ranks. `attempt` is left empty.
   PartUse sample(Instant now, const Look& look);
 
-  // In all, of a rank that has ended or lives.
+  // The whole use of a rank, living or ended.
   RankUse used(int rank) const;
 
  private:
   struct Rank {
     int pid = 0;
-    std::optional<int> our_pid;  // the same process as we know it, once found
+    std::optional<int> our_pid;  // the pid in our namespace, once found
     bool live = true;
-    std::uint64_t ticks = 0;  // at the last sample
-    Instant sampled;          // its start before the first sample
+    std::uint64_t ticks = 0;  // the ticks at the last sample
+    Instant sampled;          // the time of the last sample; its start before the first
     ProcessIo io;
     RankUse use;
   };

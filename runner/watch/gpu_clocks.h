@@ -29,7 +29,7 @@ class GpuClocks {
   GpuClocks(const GpuClocks&) = delete;
   GpuClocks& operator=(const GpuClocks&) = delete;
 
-  // By index; empty if the newest values are older than three intervals.
+  // Reasons by GPU index; empty if the newest values are older than three intervals.
   std::map<int, std::string> newest() const;
 
  private:

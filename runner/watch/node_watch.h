@@ -36,7 +36,7 @@ class NodeWatch {
     int pmix_pid = -1;
     // lockstep.hang_after: from nearly then on, stacks are taken. Zero: never.
     Duration stacks_after{0};
-    std::optional<std::uint16_t> ras_port;  // of NCCL's RAS; nullopt: it is not asked
+    std::optional<std::uint16_t> ras_port;  // the port of NCCL's RAS; nullopt: RAS is not asked
     // The GPUs of each rank, by their indexes on this node.
     std::map<int, std::vector<int>> gpus;
   };
@@ -58,7 +58,7 @@ class NodeWatch {
   void rank_exited(int rank, int code);
   void rank_connected(int rank);
   void rank_finalized(int rank);
-  // All ranks of this node have entered a fence of PMIx; it is over.
+  // All ranks of this node have entered a fence of PMIx; or the fence is over.
   void fence_entered();
   void fence_over();
 
@@ -69,7 +69,7 @@ class NodeWatch {
   // Counts from RAS's answer; `at` is a time of our clock.
   void take_counts(int rank, std::vector<CollectiveCount> counts, Instant at);
 
-  const RankStandings& standings() const { return standings_; }  // of the last look
+  const RankStandings& standings() const { return standings_; }  // the standings of the last look
 
   // From lockstep-spawn, for ids from kFirstWatchId on.
   void tool_failed(int id, int error, spawn::SpawnStage stage) { stacks_.failed(id, error, stage); }

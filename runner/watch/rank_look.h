@@ -16,7 +16,7 @@ namespace lockstep::runner {
 
 struct ProcessLook {
   ThreadStat stat;
-  int own_pid = 0;  // as the ranks of its node see it
+  int own_pid = 0;  // the pid that the ranks of its node see
   int tracer = 0;   // 0: no process traces it, or it was not examined
   ThreadLook main;  // its first thread
   friend bool operator==(const ProcessLook&, const ProcessLook&) = default;
@@ -30,7 +30,7 @@ struct ThreadCounts {
   int at_peers = 0, at_store = 0, at_locks = 0, at_timers = 0, at_listeners = 0, at_others = 0;
   // Something beside these threads may release a lock: a signal handler, or another process.
   bool may_be_freed = false;
-  ThreadLook at_peer;  // one of them
+  ThreadLook at_peer;  // one thread that waits for a peer
   friend bool operator==(const ThreadCounts&, const ThreadCounts&) = default;
 };
 
@@ -41,7 +41,7 @@ struct RankLook {
   std::optional<PeerTotals> peers;      // nullopt: the sockets were not read
   int pmix_connections = 0;
   bool at_store = false;
-  std::optional<CallBytes> bytes;  // of the rank's own process
+  std::optional<CallBytes> bytes;  // for the rank's own process
   std::optional<Duration> queued, throttled;
   std::int64_t cpu_mhz = 0, cpu_mhz_at_most = 0;
   std::int64_t log_bytes = 0, log_lines = 0;

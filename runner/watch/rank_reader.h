@@ -18,8 +18,9 @@
 namespace lockstep::runner {
 
 inline constexpr std::size_t kMaxProcessesOfRank = 256;
-inline constexpr std::size_t kMaxThreadsOfRank = 192;  // that are looked at one by one
-inline constexpr std::size_t kMaxLinksOfRank = 2'048;  // of descriptors, to find its sockets
+inline constexpr std::size_t kMaxThreadsOfRank = 192;  // threads that are examined one by one
+// Links of descriptors that are read to find its sockets.
+inline constexpr std::size_t kMaxLinksOfRank = 2'048;
 
 class RankReader {
  public:
@@ -27,7 +28,7 @@ class RankReader {
 
   struct Request {
     int rank = 0;
-    int pid = 0;         // as lockstep-spawn has it
+    int pid = 0;         // the pid as lockstep-spawn sees it
     std::string cgroup;  // whose members its processes are among; "": none
   };
   struct Place {
@@ -73,7 +74,7 @@ class RankReader {
 
   const ProcReader proc_;
   Place place_;
-  std::map<int, Found> ranks_;  // those that were found
+  std::map<int, Found> ranks_;  // the ranks that were found
   // The number of a process among the ranks; of an identity, since numbers are used again.
   mutable std::map<std::pair<int, std::uint64_t>, int> own_pids_;
 };

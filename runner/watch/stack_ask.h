@@ -71,11 +71,12 @@ class StackAsk {
   const AttachFacts facts_;
   const Told told_;
   std::vector<TracedProcess> waiting_;
-  std::map<int, Asked> asked_;  // of this run, by the pid that the ranks of this node see
+  // The processes of this run, by the pid that the ranks of this node see.
+  std::map<int, Asked> asked_;
   std::unique_ptr<StackRun> run_;
-  Instant run_at_;  // its begin
+  Instant run_at_;  // when it began
   Way way_ = Way::python_and_native;
-  std::string lines_;  // of which the end is not there yet
+  std::string lines_;  // output whose last line is not complete
   int next_id_ = kFirstWatchId;
   bool is_over_ = false;
 };

@@ -12,7 +12,7 @@
 namespace lockstep::runner {
 
 struct StackTop {
-  int pid = 0;         // as the ranks see it
+  int pid = 0;         // the pid that the ranks see
   bool waits = false;  // in MPI, NCCL, gloo, c10d, PMIx or UCX; or for a GPU's work to end
   std::string within;  // the library's call that the user's code made: "MPI_Barrier"; "": none
   std::string at;      // "eval.py:88", "solve (solver.c:12)", "solve"; "": unknown

@@ -65,7 +65,7 @@ class AttachRelay {
   const Callbacks callbacks_;
   std::map<AttachId, Known> known_;
   std::vector<Waiting> waiting_;        // openings, while the bulk connection is being made
-  Instant look_at_ = Instant::never();  // who was silent for too long
+  Instant look_at_ = Instant::never();  // when to look for silent clients next
 };
 
 }  // namespace lockstep::agent

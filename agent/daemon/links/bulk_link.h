@@ -41,7 +41,7 @@ class BulkLink {
   void ship(const AttemptId& attempt, const io::AttemptDir& directory, bool known);
   void forget(const AttemptId& attempt);
   void on_attach(AttachEvents events) { attach_ = std::move(events); }
-  void hold(bool wanted);                 // for attachments: keeps it open
+  void hold(bool wanted);                 // keeps the link open for attachments
   void attach(const AttachFrame& frame);  // dropped without a connection
   bool is_up() const { return is_up_; }
   // From its next connection on: after a break it dials when once to twice this time has passed.

@@ -21,7 +21,7 @@ struct Identity {
   PublicKey launcher_key;
   std::string control_endpoint;
   std::string bulk_endpoint;
-  std::vector<LauncherAddress> others = {};  // to try next: launcher_addresses.h
+  std::vector<LauncherAddress> others = {};  // the addresses to try next: launcher_addresses.h
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 

@@ -18,7 +18,8 @@ class KnownAddresses {
 
   const LauncherAddress& current() const { return known_[at_]; }
   bool has_others() const { return known_.size() > 1; }
-  // All, in the order in which they are dialled after a start; at most kMaxLauncherAddresses.
+  // All addresses, in the order in which they are dialled after a start; at most
+  // kMaxLauncherAddresses.
   const std::vector<LauncherAddress>& known() const { return known_; }
 
   // Addresses from the launcher itself, which are tried right after the first one. Those that are

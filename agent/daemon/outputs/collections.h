@@ -110,7 +110,7 @@ class Collections {
   std::shared_ptr<Memory> memory_of(const AttemptId& attempt);
   void look(const Ended& ended, const std::shared_ptr<CancelToken>& cancel);
   void collect(const Ended& ended, const std::shared_ptr<CancelToken>& cancel);
-  void say(const std::shared_ptr<CancelToken>& cancel, Input input);  // from a worker
+  void say(const std::shared_ptr<CancelToken>& cancel, Input input);  // called by a worker
 
   io::EventLoop& loop_;
   Workers& quick_;

@@ -21,7 +21,7 @@ namespace lockstep::agent {
 struct SoFarMemory {
   struct Place {
     snapshot::LiveCapture capture;
-    std::optional<std::string> folder;  // what `options` are about
+    std::optional<std::string> folder;  // the folder that `options` are for
     snapshot::TreeOptions options;
     std::string problem;  // why nothing is captured, as it was told; "": nothing is wrong
   };
@@ -32,7 +32,7 @@ struct SoFarMemory {
 
 // State kept between captures of a running attempt's checkpoint.
 struct CheckpointMemory {
-  Digest look;  // of names, sizes and times; all zero: never seen
+  Digest look;  // a digest of names, sizes and times; all zero: never seen
   std::map<std::string, snapshot::FileIdentity> files;  // by path, as the last capture has them
   std::optional<snapshot::LowerTree> tree;              // the last capture
   std::optional<CollectedOutput> told;                  // the same, as the launcher knows it

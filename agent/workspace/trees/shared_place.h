@@ -35,8 +35,8 @@ class SharedPlace {
     std::string name;
     bool is_new = false;
   };
-  // Makes the folder `name` if it is not there. It gets another name if something else has had this
-  // name only since the attempt was prepared.
+  // Makes the folder `name` if it does not exist. It gets another name if something else got this
+  // name since the attempt was prepared.
   Result<Folder> make_folder(int folder, const std::string& name, const std::string& path);
 
   int node_rank() const { return node_.node_rank; }

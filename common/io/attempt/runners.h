@@ -11,7 +11,7 @@ namespace lockstep::io {
 
 struct Runner {
   ProcessIdentity process;
-  std::string directory;  // of its attempt; may not exist any more
+  std::string directory;  // the directory of its attempt; may not exist any more
 };
 
 // The live runners whose attempt directory is, or was, `folder`/ATTEMPT, or below the `attempts` of

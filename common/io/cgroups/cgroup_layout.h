@@ -20,7 +20,7 @@ struct CgroupHierarchy {
   friend bool operator==(const CgroupHierarchy&, const CgroupHierarchy&) = default;
 };
 
-// From the texts of /proc/self/mountinfo and /proc/self/cgroup (cgroups(7)). A hierarchy whose
+// Reads the texts of /proc/self/mountinfo and /proc/self/cgroup (cgroups(7)). A hierarchy whose
 // mount does not show our own cgroup is left out.
 std::vector<CgroupHierarchy> find_cgroup_hierarchies(const std::string& mountinfo,
                                                      const std::string& self_cgroup);

@@ -22,7 +22,7 @@ long long pids_of_jobs();
 Status limit_pids_of_jobs(const std::string& parent);
 
 struct PidsOfJobs {
-  long long limit = 0;    // 0: there is none
+  long long limit = 0;    // 0: no limit
   long long refused = 0;  // since the cgroup was made; always 0 before Linux 6.11 and in cgroup v1
   bool is_used_up = false;
   bool is_scarce = false;  // less than an eighth is left
@@ -36,14 +36,14 @@ class PidsOfJobsWatch {
   PidsOfJobsWatch();
 
   struct Shortage {
-    long long limit = 0;  // of all of them together
+    long long limit = 0;  // the limit of all of them together
     std::string cgroup;
   };
   // A new job could hardly start a process. It stays the same while it lasts.
   std::optional<Shortage> shortage() const;
 
  private:
-  std::vector<std::string> parents_;  // where that cgroup may be
+  std::vector<std::string> parents_;  // the cgroups in which that cgroup may be
 };
 
 }  // namespace lockstep::io

@@ -16,7 +16,7 @@ namespace lockstep::io {
 struct DiskSpace {
   Bytes free;  // what an ordinary account can still write: without root's reserve, as df prints it
   Bytes total;
-  Bytes used = {};  // as df prints it: not all that is not free, because root's reserve is neither
+  Bytes used = {};  // as df prints it; root's reserve counts neither as free nor as used
 };
 DiskSpace space_of(const struct statvfs& info);
 Result<DiskSpace> disk_space(const std::string& path);

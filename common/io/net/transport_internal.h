@@ -137,7 +137,8 @@ struct Transport::Impl {
   Refused refused;
   void* context;
   std::atomic<int> open_sockets{0};
-  std::shared_ptr<Admission> admission = make_admission();  // of all servers of this transport
+  // Shared by all servers of this transport.
+  std::shared_ptr<Admission> admission = make_admission();
   std::unique_ptr<Socket> zap;
 };
 

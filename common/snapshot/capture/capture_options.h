@@ -39,7 +39,7 @@ struct KeptLink {
 struct CaptureReport {
   std::vector<FollowedLink> followed;  // sorted by path
   std::vector<KeptLink> kept;
-  std::vector<std::string> notes;  // of ignore files that do not count
+  std::vector<std::string> notes;  // notes on ignore files that are not used
 };
 
 struct SkippedPath {
@@ -51,7 +51,7 @@ struct SkippedPath {
 };
 inline constexpr char kSocket[] = "a socket";
 
-inline constexpr Bytes kMostHoles = gibibytes(64);  // of a tree
+inline constexpr Bytes kMostHoles = gibibytes(64);  // the limit of a tree
 
 struct CaptureOptions {
   std::string stat_cache;           // file; "" = none. See stat_cache_path

@@ -18,7 +18,7 @@
 namespace lockstep::snapshot {
 
 struct FolderToStat {
-  std::size_t index = 0;  // in Scan::folders
+  std::size_t index = 0;  // index in Scan::folders
   io::Fd fd;              // closed when `odd` stays empty
   std::vector<std::string> names;
   // Filled in, in the order of the names:

@@ -32,8 +32,8 @@ struct ScannedFolder {
   std::vector<ScannedLink> links;
   std::vector<std::size_t> folders;   // indexes in Scan::folders, all larger than its own
   std::vector<std::string> restless;  // filled by capture: files that changed during every read
-  // In an overlay's upper directory: names of the lower directory that are deleted (whiteouts), or
-  // all of them are (opaque).
+  // In an overlay's upper directory: the names of deleted entries of the lower directory
+  // (whiteouts). `opaque`: all of them are deleted.
   std::vector<std::string> whiteouts;
   bool opaque = false;
   int followed = -1;  // the outermost link in Scan::report that it was reached through; -1: none

@@ -43,8 +43,8 @@ class BlobCollection {
       : BlobCollection(store, {lease, lease, lease}, since_opened) {}
   // How long each kind of lease lasts. Shorter ones are used when space is short.
   struct Leases {
-    Duration lasting, brief;             // see Lease; a tree's lease (BlobStore::lease) is brief
-    Duration opened;                     // of blobs that were there when the store was opened
+    Duration lasting, brief;  // see Lease; a tree's lease (BlobStore::lease) is brief
+    Duration opened;          // the lease of blobs that were there when the store was opened
     Duration released = kReleasedLease;  // see release()
   };
   BlobCollection(BlobStore& store, Leases leases, SinceOpened since_opened = SinceOpened::yes)
@@ -90,7 +90,8 @@ class BlobCollection {
   const SinceOpened since_opened_;
   std::unordered_set<Digest> live_;
   std::vector<Released> released_;
-  std::unordered_map<Digest, Released> released_blobs_;  // those that are not live: their last tree
+  // Blobs that are not live, with the last tree that had them.
+  std::unordered_map<Digest, Released> released_blobs_;
   bool more_soon_ = false;
   std::atomic<bool> stopped_ = false;
 };

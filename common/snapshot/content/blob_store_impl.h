@@ -38,7 +38,8 @@ struct Touched {
   std::optional<SteadyTime> lasting, brief;  // the last touch with each kind of lease
   bool has_come = false;                     // it arrived after the store was opened
   Asker asker = 0;                           // the first one; 0: none
-  std::optional<SteadyTime> by_asker;        // its last touch; those of others are in `lasting`
+  // The last touch of `asker`; those of others are in `lasting`.
+  std::optional<SteadyTime> by_asker;
 };
 
 struct LeasedTree {

@@ -11,8 +11,8 @@
 
 namespace lockstep::snapshot {
 
-// Counts what one walk has seen against its bounds. A tree that exceeds one is an invalid_argument,
-// so that nobody takes it for a full disk and tries again.
+// Counts what one walk has seen against its bounds. Exceeding a bound is an invalid_argument, so
+// that it is not mistaken for a full disk and tried again.
 class WalkMeter {
  public:
   explicit WalkMeter(const Walk& walk) : walk_(walk) {}

@@ -27,7 +27,7 @@ struct Repository {
   // The weakest first. Their bases are relative to the repository's root, their names for people to
   // the folder ("../.gitignore").
   std::vector<IgnoreFile> files;
-  std::vector<std::string> notes;  // of files that are not used, with the reason
+  std::vector<std::string> notes;  // files that are not used, with the reason
   TrackedFiles tracked;            // below the folder
 
   struct Match {

@@ -21,7 +21,8 @@ struct FileVersion {
   FileIdentity identity;
   std::uint32_t mode = 0;
   std::vector<Piece> pieces;
-  Digest head, tail;  // of the first and last kCheckedEnd bytes, if it is larger than kReadAgain
+  // Digests of the first and last kCheckedEnd bytes, if it is larger than kReadAgain.
+  Digest head, tail;
 };
 using Version = std::shared_ptr<const FileVersion>;
 

@@ -20,21 +20,23 @@
 
 namespace lockstep::snapshot {
 
-inline constexpr Duration kGrowingEvery = seconds(10);     // between captures of a growing file;
-                                                           // the first comes after kFileAtRest
-inline constexpr Bytes kReadAtOnce = mebibytes(256);       // by one capture, and at least one file
+inline constexpr Duration kGrowingEvery = seconds(10);  // between captures of a growing file;
+                                                        // the first comes after kFileAtRest
+// the limit for one capture, which reads at least one file
+inline constexpr Bytes kReadAtOnce = mebibytes(256);
 inline constexpr std::uint64_t kAlwaysRead = 1u << 20;     // files with less to read never wait
 inline constexpr Bytes kMostAhead = gibibytes(1);          // read before the rate below counts
 inline constexpr std::uint64_t kBytesASecond = 32u << 20;  // read on average after that
-inline constexpr std::uint64_t kHeldBytes = 32u << 20;     // of files that are being written
+// The limit for files that are being written.
+inline constexpr std::uint64_t kHeldBytes = 32u << 20;
 
 struct LiveClock {
   Duration steady{0};
-  std::int64_t wall_ns = 0;  // of the files' times
+  std::int64_t wall_ns = 0;  // the clock of the files' times
 };
 
 struct LiveTree {
-  Snapshot tree;  // to be pushed: with the objects and blobs of `pieces` too
+  Snapshot tree;  // the tree to push, including the objects and blobs of `pieces`
   std::optional<Digest> pieces;
   std::uint64_t files = 0, partial = 0;
   Bytes size;
@@ -61,7 +63,7 @@ class LiveCapture {
     FileIdentity seen;
     Duration since{0};                      // first seen as it is
     bool has_changed = false;               // or came, since an earlier look
-    std::optional<Duration> differs_since;  // from what was sent
+    std::optional<Duration> differs_since;  // how long it has differed from what was sent
     Duration left_out_until{0};
   };
   struct Kept {
@@ -90,7 +92,7 @@ class LiveCapture {
 
   std::map<std::string, Watched> watched_;
   Files kept_;      // as the receiver has them
-  Files captured_;  // as it will have them when the last capture has arrived
+  Files captured_;  // as the receiver will have them when the last capture has arrived
   Digest shape_, captured_shape_;
   std::vector<std::string> read_, not_held_;  // files of the last capture
   std::map<std::pair<std::uint64_t, std::uint64_t>, Version> by_inode_;  // during a look

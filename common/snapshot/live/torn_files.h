@@ -15,7 +15,7 @@ namespace lockstep::snapshot {
 
 struct TornFile {
   std::string path;  // relative to the tree
-  Version whole;     // its last complete version, which the receiver has; null: there is none
+  Version whole;     // its last complete version, which the receiver has; null: none
 };
 
 // True if a file whose status changed last at `ctime_ns` (wall clock) may have been in the middle

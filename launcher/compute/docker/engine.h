@@ -30,7 +30,7 @@ struct Container {
   std::string id;
   State state = State::other;
   std::string reason;  // why it does not run: "Exited (137)"; "" while it runs
-  std::string target, machine, bundle, cpus;  // of its labels
+  std::string target, machine, bundle, cpus;  // the values of its labels
 };
 
 // Reads the output of `ps` in the format of Engine::list.
@@ -46,7 +46,7 @@ class Engine {
   const std::string& program() const { return program_; }  // absolute
   const std::string& name() const { return name_; }        // docker, podman
 
-  // All containers with this launcher's label, also those that have ended.
+  // All containers with this launcher's label, ended ones included.
   Attempt<std::vector<Container>> list(const std::string& launcher) const;
   // An error if the program could not be run, or printed nothing for too long.
   Attempt<io::ProgramOutput> run(const std::string& step, std::vector<std::string> words,

@@ -11,13 +11,13 @@
 
 namespace lockstep::compute::docker {
 
-// What is the same for all machines of a call.
+// The values that are equal for all machines of a call.
 struct Call {
   const Request& request;
   const Settings& settings;
   const Host& host;
   const Engine& engine;
-  std::string bundle_digest;   // of `create` only
+  std::string bundle_digest;   // only for `create`
   std::mutex* pull = nullptr;  // held while the image is fetched: once for all machines
 };
 

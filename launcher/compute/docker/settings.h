@@ -18,7 +18,7 @@ struct Settings {
   std::uint64_t shm_size = 0;           // bytes of /dev/shm
   std::string gpus;                     // "": none
   std::string network = "host";
-  std::vector<std::string> args;  // of `docker run`
+  std::vector<std::string> args;  // arguments of `docker run`
   // Which resources of the target's size this machine does not have, as text for people.
   std::vector<std::string> beyond_host;
 };

@@ -16,7 +16,8 @@ class Kubectl {
   // Finds it on our PATH. unreachable: it is not there.
   static Attempt<Kubectl> open(const Settings& settings);
 
-  // Its standard output. `objects`: how many the call is about; it has more time for many.
+  // Runs kubectl and returns its standard output. `objects`: how many objects the call is about; a
+  // call about many gets more time.
   Attempt<std::string> run(const std::string& step, const std::vector<std::string>& words,
                            std::string_view input = "", std::size_t objects = 1) const;
   // The same, whatever its exit code.

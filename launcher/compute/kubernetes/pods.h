@@ -23,7 +23,7 @@ struct Pod {
   std::string name, uid, node;
   State state = State::waiting;
   std::string reason;      // why it waits, ended or leaves, for people
-  std::string last_words;  // of its agent, if that ended
+  std::string last_words;  // the last output of its agent, if the agent ended
   int exit_code = 0;
   // For a pod that ends by itself: how long it lives, and when it began by the cluster's clock.
   std::optional<Duration> lifetime;
@@ -34,7 +34,7 @@ struct Pod {
 
 using Pods = std::map<std::string, Pod>;  // by machine
 
-// All of this target that are ours: by their labels and their names.
+// All pods of this target that we made, by their labels and their names.
 Attempt<Pods> list_pods(const Kubectl& kubectl, const Request& request, const Settings& settings,
                         const std::string& step);
 // Reads the API server's answer, a PodList. failed: the text is something else.

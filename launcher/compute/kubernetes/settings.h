@@ -38,7 +38,7 @@ struct Settings {
   bool host_network = false;
   std::vector<std::string> capabilities;
   std::string service_account, priority_class, scheduler, runtime_class;
-  std::string queue;  // of Kueue
+  std::string queue;  // the queue of Kueue
   Pairs node_selector, labels, annotations;
   std::vector<Toleration> tolerations;
 };

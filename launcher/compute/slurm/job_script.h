@@ -6,7 +6,7 @@
 namespace lockstep::compute::slurm {
 
 struct NodeJob {
-  std::string name;    // of the node
+  std::string name;    // the node's name
   std::string scope;   // "LAUNCHER-TARGET"; with name and job the name of a folder on the node
   std::string bundle;  // the unpacked one
   std::string token;   // a file

@@ -21,8 +21,8 @@ struct Job {
   State state = State::ended;
   std::string word;    // Slurm's for the state: "PREEMPTED"
   std::string reason;  // why it waits, or how it ended: "Resources", "TIMEOUT"
-  std::string node;    // where it runs
-  // Its time limit, and what is left of it; nullopt: Slurm ends it at no known time.
+  std::string node;    // the node on which it runs
+  // Its time limit, and how much of it is left; nullopt: Slurm ends it at no known time.
   std::optional<Duration> limit = {}, left = {};
   friend bool operator==(const Job&, const Job&) = default;
 };

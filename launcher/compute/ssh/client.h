@@ -20,8 +20,8 @@ namespace lockstep::compute::ssh {
 
 // These files live as long as the provider's process; `known_hosts` stays.
 struct ClientFiles {
-  std::string known_hosts;  // of the target: host keys that were seen at the first attach
-  std::string socket;       // of this host's connection; at most 90 bytes
+  std::string known_hosts;  // the target's file of host keys that were seen at the first attach
+  std::string socket;       // the control socket of this host's connection; at most 90 bytes
   std::string program;      // ours: ssh starts it to ask for a password (askpass)
 };
 
@@ -45,7 +45,7 @@ class Client {
   void disconnect();
   // Waits until the connection has ended, and says why; nullopt: `stop` became readable.
   std::optional<Failed> wait_until_ended(const std::string& step, int stop);
-  // From any thread: the connection ends, and with it what runs over it.
+  // From any thread: ends the connection, and with it everything that uses it.
   void interrupt();
 
   // Runs `script` by the host's `sh`. An error when the script could not be started. What its exit

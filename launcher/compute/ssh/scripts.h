@@ -13,7 +13,7 @@
 
 namespace lockstep::compute::ssh {
 
-// What the scripts need to know.
+// The values in the scripts.
 struct Install {
   std::string tag;        // "LAUNCHER TARGET MACHINE": whose the directory is
   std::string directory;  // absolute; "": ~/.lockstep/node-…, for root /var/lib/lockstep/node-…
@@ -21,7 +21,7 @@ struct Install {
   std::string name;       // the node's
   std::string bundle;     // 16 hexadecimal digits: which archive is to be installed
   std::string unit;       // the systemd unit's, where systemd keeps the agent running
-  std::string share = {};  // of the machine, as the agent's --share; "": all
+  std::string share = {};  // the agent's --share of the machine; "": all
 };
 
 // Reports the state of the host and changes nothing there. `dial`: the launcher's addresses, if the

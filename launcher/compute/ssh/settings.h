@@ -25,12 +25,13 @@ struct Host {
   std::string key = {};       // path of a private key; "": the agent's and the default ones
   std::string password = {};  // "": none; never printed
   Jump jump = {};
-  std::string directory = {};  // where all of Lockstep goes; "": ~/.lockstep/node-LAUNCHER-TARGET
+  // The folder of all files of Lockstep; "": ~/.lockstep/node-LAUNCHER-TARGET.
+  std::string directory = {};
 };
 
 // Whether the agent dials the launcher through a reverse tunnel, which `hold` keeps up.
 enum class TunnelUse {
-  automatic,  // where the host cannot dial the launcher
+  automatic,  // if the host cannot dial the launcher
   always,
   never,
 };

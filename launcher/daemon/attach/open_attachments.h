@@ -36,11 +36,11 @@ class Attachments {
     std::function<void(const std::string& peer, const AttachFrame&)> send;
     std::function<void(NodeId, AttachWanted)> tell_node;  // over its control connection
     std::function<void(AuditEntry)> record;
-    std::function<void(RanksSignaledInput)> signaled;  // for the job's events
+    std::function<void(RanksSignaledInput)> signaled;  // reports a signal, for the job's events
     std::function<std::string()> why_not_recorded;     // "": the audit log takes entries
     std::function<void(const std::string&)> warn;      // a line of the launcher's log
   };
-  // Whose message it is, as its connection proves.
+  // The sender of a message, as its connection proves it.
   struct Sender {
     std::string peer;
     PublicKey key;
@@ -66,13 +66,13 @@ class Attachments {
     std::string user;
     PublicKey key;
     std::string address;
-    std::string client;  // its connection
+    std::string client;  // the client's connection
     std::string agent;   // its node's connection; "": not known yet
     AttachTarget target;
     std::string verb, where, words;  // for the audit log: "shell job", "rank 3 on n1", "a shell"
     Instant opened, heard;           // `heard`: from the client
     std::size_t unanswered = 0;      // bytes sent to the node since it last said something
-    bool has_begun = false;          // its node has opened it: it starts nothing any more
+    bool has_begun = false;          // its node has opened it, so a repeated opening starts nothing
     bool has_ended = false;          // the end was passed on, and the client has not closed yet
   };
   using Table = std::map<AttachId, Open>;

@@ -14,7 +14,7 @@ struct AttachTarget {
   AttemptId attempt;
   NodeId node;
   int node_rank = 0;
-  int first_rank = 0, ranks = 0;  // of the node
+  int first_rank = 0, ranks = 0;  // the ranks on the node
   friend bool operator==(const AttachTarget&, const AttachTarget&) = default;
 };
 struct NoAttachTarget {

@@ -35,7 +35,7 @@
 
 namespace lockstep::launcher {
 
-// Whose blobs they are that are sent for a running attempt.
+// The asker for blobs that are sent for a running attempt.
 snapshot::Asker asker_of(const AttemptId& attempt);
 
 class BlobService {
@@ -58,7 +58,8 @@ class BlobService {
     std::string user = {};  // owner_of() the sender; "": a node
     // The running attempt that the node sends for; absent: none, or another reason.
     std::optional<AttemptId> attempt = {};
-    std::optional<AttemptId> ended = {};  // the same for final outputs
+    // The same for an attempt that has ended and sends its final outputs.
+    std::optional<AttemptId> ended = {};
   };
   // Replies with the digests of the blobs to send: those that are not stored, and those that are
   // stored but are not the sender's (only sending a blob proves to have it).
@@ -109,7 +110,7 @@ class BlobService {
     std::unique_ptr<transfer::BlobReader> reader;
     std::vector<Digest> suspects = {};  // see asked_again()
     bool is_refusable = false;          // counted in refusable_streams_
-    std::size_t bytes = 0;              // of the request
+    std::size_t bytes = 0;              // the size of the request
     Digest root;
     JobId job;
     std::vector<Digest> unchecked;  // requested digests not yet known to be below the root
@@ -164,7 +165,7 @@ class BlobService {
   Send send_;
   std::function<bool(const PublicKey&)> is_let_in_;
   BlobRights rights_;
-  std::unordered_map<Digest, Bytes> sizes_;       // of trees that were measured
+  std::unordered_map<Digest, Bytes> sizes_;       // the sizes of trees that were measured
   std::map<std::string, std::size_t> in_flight_;  // requests of each connection
   std::size_t refusable_streams_ = 0;             // streams to peers that have other sources
   using Check = std::tuple<std::string, Digest, std::vector<Digest>>;  // owner's name, root, trees
@@ -183,13 +184,15 @@ class BlobService {
 };
 
 inline constexpr std::size_t kMaxBlobRequestsPerConnection = 256;
-inline constexpr std::size_t kMaxBlobRequestsOfOne = 1024;  // of one user or node
+inline constexpr std::size_t kMaxBlobRequestsOfOne = 1024;  // the limit for one user or node
 inline constexpr std::size_t kMaxRefusableStreams = 32;
 // Bytes of requests that are not answered yet: pieces that are sent, digests that are asked for.
-inline constexpr std::size_t kMaxQueuedBytes = 256u << 20;  // of all users; and again of all nodes
+// the limit for all users together, and for all nodes together
+inline constexpr std::size_t kMaxQueuedBytes = 256u << 20;
 inline constexpr std::size_t kMaxQueuedBytesOfUser = 64u << 20;
 inline constexpr std::size_t kMaxQueuedBytesOfNode = 128u << 20;
-inline constexpr std::size_t kMaxTreeWorks = 10'000;  // that wait for the walkers, of all users
+// Works of all users that wait for the walkers.
+inline constexpr std::size_t kMaxTreeWorks = 10'000;
 inline constexpr std::size_t kMaxTreeWorksOfUser = 1'000;
 
 }  // namespace lockstep::launcher

@@ -14,7 +14,7 @@ namespace lockstep::launcher {
 
 struct MergedTrees {
   std::vector<MergedOutput> outputs;
-  OutputSizes sizes;  // of those to register that have files
+  OutputSizes sizes;  // the sizes of outputs that are registered and have files
 };
 
 // Returns one tree for each output of the question. If an output cannot be read, or exceeds the

@@ -53,7 +53,7 @@ class BlobRights {
   // Why a tree is not the owner's.
   struct NotOwned {
     std::optional<Digest> absent;                // a blob that the store did not have
-    std::optional<snapshot::DigestKey> foreign;  // one that the owner had not sent, and
+    std::optional<snapshot::DigestKey> foreign;  // a blob that the owner had not sent
     std::vector<Digest> trees;   // the owner's trees in which the blob was not found
     std::optional<Error> error;  // or the tree could not be walked
     Clock::time_point until = Clock::time_point::max();

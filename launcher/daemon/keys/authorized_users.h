@@ -27,7 +27,7 @@ class AuthorizedUsers {
   bool lists(const PublicKey& key);
 
  private:
-  struct Version {  // of the file
+  struct Version {  // The identity of the file's content.
     std::uint64_t inode = 0;
     std::int64_t size = -1, mtime_ns = 0;
     std::uint32_t mode = 0;

@@ -49,7 +49,7 @@ class UsageStore {
     UsageReport newest;
     Instant at;
     std::vector<Sample> ring;  // at most kUseSamples
-    std::size_t next = 0;      // where the next one goes
+    std::size_t next = 0;      // the position of the next sample
   };
   static bool is_stale(Instant now, const Node& node);
   static std::vector<UseSample> history_of(Instant now, const Node& node);

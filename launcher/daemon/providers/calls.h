@@ -31,7 +31,7 @@ class ProviderCalls {
     Duration grace = seconds(5);  // between SIGTERM and SIGKILL
     Duration token_life = minutes(60);
     std::size_t at_once = 32;
-    std::size_t lines = 10'000;  // of one call's standard output
+    std::size_t lines = 10'000;  // the most lines of one call's standard output
     ProviderHolds::Pauses hold = {};
     ProviderChecks::Limits check = {};
   };

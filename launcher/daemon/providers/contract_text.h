@@ -17,7 +17,7 @@
 namespace lockstep::launcher {
 
 inline constexpr std::size_t kMaxPasswordBytes = 1'024;
-inline constexpr std::size_t kMaxEventTextBytes = 2'048;  // of a message or a finding
+inline constexpr std::size_t kMaxEventTextBytes = 2'048;  // the limit for a message or a finding
 
 // The values that are equal in all requests of this launcher.
 struct ProviderIdentity {
@@ -25,7 +25,7 @@ struct ProviderIdentity {
     std::string control, bulk, join;  // tcp://HOST:PORT
   };
   std::string tag;             // tag_of()
-  Endpoints endpoints, local;  // as nodes dial us, and as this machine does
+  Endpoints endpoints, local;  // the addresses that nodes dial, and those that this machine dials
 };
 // The tag of everything that a launcher with this key has made: 12 characters of a-z and 0-9.
 std::string tag_of(const PublicKey& launcher);
@@ -40,8 +40,8 @@ struct ProviderRequest {
   std::string state;   // the target's directory
   std::string bundle;  // "": there is no bundle
   std::vector<Machine> machines;
-  const Size* size = nullptr;           // of the target; null: it has none
-  std::set<std::string> accounts = {};  // of users who may submit jobs
+  const Size* size = nullptr;           // the target's size; null: it has none
+  std::set<std::string> accounts = {};  // the accounts of users who may submit jobs
 };
 // One JSON object without a newline.
 std::string to_json(const ProviderIdentity& identity, const ProviderRequest& request);

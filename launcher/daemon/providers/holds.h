@@ -24,7 +24,9 @@ class ProviderHolds {
     Duration first = seconds(1), longest = seconds(60);  // it doubles from one to the other
     Duration long_up = minutes(1);  // after a run of this length, the pause is the first one again
     Duration grace = seconds(5);
-    Duration look = seconds(10);  // at what it would be started with now
+    // How often the arguments that `hold` would get now are compared with those of the running
+    // process.
+    Duration look = seconds(10);
   };
   // All of them outlive this object.
   struct Parts {
@@ -45,7 +47,8 @@ class ProviderHolds {
   struct Hold {
     std::vector<std::string> machines;  // none: it ends
     std::unique_ptr<ProviderProcess> process;
-    Digest request;  // of the process: of what it holds passwords, only the digest is kept
+    // The digest of the running process's request: the request itself may hold passwords.
+    Digest request;
     Redactor redactor;
     Instant started, not_before, next_look;
     Duration pause{0};

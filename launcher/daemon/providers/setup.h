@@ -20,7 +20,7 @@
 
 namespace lockstep::launcher {
 
-// What all runs have in common.
+// The values that are equal in all runs.
 struct ProviderSetup {
   const LauncherHome& home;
   ProviderIdentity identity;
@@ -36,7 +36,8 @@ struct ProviderSetup {
       secrets;
   // Null: the catalogue has no such size.
   std::function<const Size*(const std::string& name)> size = nullptr;
-  std::function<std::set<std::string>()> accounts = nullptr;  // of those who may submit jobs
+  // The accounts of users who may submit jobs.
+  std::function<std::set<std::string>()> accounts = nullptr;
 };
 
 // Takes the secrets of one run out of texts that others read.
@@ -52,7 +53,7 @@ class Redactor {
 };
 
 struct PreparedRun {
-  std::vector<std::string> words;      // of the provider, without the verb
+  std::vector<std::string> words;      // the provider's command, without the verb
   std::string request;                 // JSON, "" if no machine is left
   Why why_none;                        // why there is no request; none: there is one
   std::vector<ProviderEvent> refused;  // an error for each machine that is not in the request

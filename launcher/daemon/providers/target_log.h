@@ -16,7 +16,7 @@ namespace lockstep::launcher {
 class ProviderLog {
  public:
   static constexpr std::size_t kMaxFileBytes = 4u << 20;
-  static constexpr std::size_t kMaxLineBytes = 4u << 10;  // of its text
+  static constexpr std::size_t kMaxLineBytes = 4u << 10;  // of the text of a line
 
   explicit ProviderLog(const LauncherHome& home) : home_(home) {}
 

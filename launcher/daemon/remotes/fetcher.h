@@ -49,7 +49,7 @@ class RemoteFetcher {
     RemoteFiles files;
     std::vector<Tell> tells;
     std::vector<Then> thens;
-    std::set<std::string> principals;  // in whose turns it waits
+    std::set<std::string> principals;  // the principals in whose turns it waits
     int number = 0;
     std::atomic<bool> has_begun = false;
     std::mutex mutex;

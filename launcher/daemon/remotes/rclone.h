@@ -20,7 +20,7 @@ struct RcloneContext {
   std::string home;  // an empty folder
   Duration silence;  // rclone is killed if it makes no progress for this long
   const std::atomic<bool>* stop = nullptr;  // set: end at once
-  std::string path = {};                    // where rclone is looked for; "": our PATH
+  std::string path = {};                    // where rclone is searched; "": our PATH
 };
 
 struct RemoteFile {

@@ -137,7 +137,7 @@ class BulkServer {
   std::optional<Handling> handling_;  // the message being handled, and its sender
   AuditTrail& audit_;
   TurnQueue<io::ServerSocket::Incoming> of_users_;
-  TurnQueue<io::ServerSocket::Incoming> frames_of_users_;  // of attachments
+  TurnQueue<io::ServerSocket::Incoming> frames_of_users_;  // frames of attachments from users
   std::shared_ptr<Shares> waiting_;  // questions about jobs that wait for the journal
   int waiting_for_keys_ = 0;
   NodeSender& nodes_;

@@ -135,7 +135,7 @@ class LauncherServer final : public Replies {
   };
   void serve(WaitingRequest one);
   void note_disk_waiter(const std::string& peer);
-  static std::string peer_of(const Asker& asker);  // of this adapter
+  static std::string peer_of(const Asker& asker);  // the connection of an asker of this adapter
   void refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code, std::string message);
   // nullopt: the reply is not for a join, or its client has gone.
   std::optional<Joining> take_joining(const ReplyTo& to);
@@ -161,7 +161,7 @@ class LauncherServer final : public Replies {
   Settings settings_;
   ReportCheck reports_;
   OperatorFabric operator_fabric_;
-  TurnQueue<io::ServerSocket::Incoming> messages_;  // of users, not decoded yet
+  TurnQueue<io::ServerSocket::Incoming> messages_;  // messages of users that are not decoded yet
   TurnQueue<WaitingRequest> waiting_;               // until the core takes requests
   std::shared_ptr<Shares> unanswered_;              // users' requests, wherever they wait
   std::set<std::string> disk_waiters_;              // peers whose client knows WaitsForDisk

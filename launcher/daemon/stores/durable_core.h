@@ -84,7 +84,7 @@ class DurableCore final : public RunningCore {
   std::uint64_t rows_ = 0, kept_ = 0;
   std::optional<Error> broken_;   // the journal cannot be used any more
   Instant began_;                 // the present write
-  bool told_ = false;             // that it takes long
+  bool told_ = false;             // a long write was reported
   DiskWrites slow_;               // the last one that did
   std::optional<Worker> writer_;  // last member, so that it is destroyed first
 };

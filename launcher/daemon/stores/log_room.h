@@ -32,16 +32,16 @@ class LogRoom {
   struct Sizes {
     std::map<std::pair<int, LogStream>, std::uint64_t> ends;
     std::uint64_t bytes = 0;
-    std::uint64_t told = 0;  // of `bytes`, to the core
+    std::uint64_t told = 0;  // how many of `bytes` the core was told
   };
   void tell(const PartKey& part, Sizes& sizes);
 
   DurableCore& durable_;
   LogIntake& intake_;
-  std::map<PartKey, Sizes> sizes_;  // of jobs that are not final
+  std::map<PartKey, Sizes> sizes_;  // the parts of jobs that are not final
   Instant told_;
   bool is_full_ = false;            // the last logs that came found no space
-  std::uint64_t full_episode_ = 0;  // of that state
+  std::uint64_t full_episode_ = 0;  // the number of the present time without space
   // The same for each part whose owner has reached a quota.
   std::map<PartKey, std::uint64_t> over_quota_;
   std::uint64_t episodes_ = 0;  // how often such a state began

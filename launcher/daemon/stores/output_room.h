@@ -19,8 +19,9 @@ class OutputRoom {
   using PartKey = std::pair<AttemptId, NodeId>;
   struct Room {
     std::optional<std::uint64_t>
-        free;                    // bytes of the owner's quota that nothing takes; absent: any
-    std::uint64_t replaces = 0;  // what the part has so far, which its final outputs replace
+        free;  // bytes of the owner's quota that nothing takes; absent: any
+    // The bytes that the part has sent so far, which its final outputs replace.
+    std::uint64_t replaces = 0;
   };
 
   // True if the node may send `bytes` more. After a refusal, the node starts from the beginning, so
@@ -32,7 +33,7 @@ class OutputRoom {
  private:
   struct Sent {
     std::string owner;
-    std::uint64_t bytes = 0;  // in this try
+    std::uint64_t bytes = 0;  // the bytes sent in this try
     std::uint64_t stuck = 0;  // how many bytes were refused the last time; 0: none
   };
   std::map<PartKey, Sent> sent_;

@@ -17,7 +17,7 @@ namespace lockstep::launcher {
 
 struct ShareBounds {
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
-  std::string what;  // in the refusal, in the plural: "requests"
+  std::string what;  // the thing's name in a refusal, in the plural: "requests"
   std::uint64_t of_one = kNone, of_all = kNone;
   std::uint64_t bytes_of_one = kNone, bytes_of_all = kNone;
 };

@@ -104,7 +104,7 @@ class TurnQueue {
 
   Shares shares_;
   Lines lines_;  // none is empty
-  Ring turns_;   // of all lines; the next turn is the first's
+  Ring turns_;   // the waiting lines; the next turn belongs to the first
 };
 
 }  // namespace lockstep::launcher

@@ -31,7 +31,7 @@ Error with_place(const Error& error, const AssetFile& file);
 struct AssetOptions {
   std::vector<std::pair<std::string, std::string>> values;  // key -> text as written
   std::map<std::string, std::string> tags;                  // added to the file's
-  std::vector<std::string> overrides;                       // of --set, applied after these
+  std::vector<std::string> overrides;  // the assignments of --set, applied after these
 };
 
 // `path`: the file; "": all comes from the options. A relative path of files is relative to the

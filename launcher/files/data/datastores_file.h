@@ -22,7 +22,7 @@ namespace lockstep::spec {
 
 struct Datastore {
   DatastoreView view;  // everything but `config`
-  std::string config;  // of rclone: absolute; never shown to users
+  std::string config;  // rclone's configuration file: absolute; never shown to users
   bool is_default = false;
   friend bool operator==(const Datastore&, const Datastore&) = default;
 };

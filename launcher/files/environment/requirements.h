@@ -12,8 +12,8 @@
 
 namespace lockstep::spec {
 
-inline constexpr std::size_t kMaxRequirementsDepth = 16;        // of nested -r and -c
-inline constexpr std::size_t kMaxRequirementsBytes = 64 << 20;  // of all files together
+inline constexpr std::size_t kMaxRequirementsDepth = 16;        // the depth of nested -r and -c
+inline constexpr std::size_t kMaxRequirementsBytes = 64 << 20;  // the size of all files together
 
 // The same `read_text`, as UTF-8 without a byte order mark; text that is not UTF-8 is an error with
 // its place.

@@ -54,7 +54,8 @@ class JobReader {
   void fill_queue(ReadJob& job) const;
   void fill_environment(ReadJob& job) const;
   void warn_of_ignored(ReadJob& job) const;
-  void warn_of_unreplaced(ReadJob& job) const;  // by a shell, which is not there
+  // Warns of variables that no shell replaces, because there is no shell.
+  void warn_of_unreplaced(ReadJob& job) const;
   void validate_whole(const JobSpec& spec) const;
   void note_places(ReadJob& job) const;
   Place place_of(std::string_view path) const;
@@ -79,7 +80,7 @@ class JobReader {
   const ReadText& read_text_;
   Faults& faults_;
   std::optional<StepPorts> step_;
-  ReadEnvironments* environments_ = nullptr;  // of a step
+  ReadEnvironments* environments_ = nullptr;  // only for a step
 };
 
 }  // namespace lockstep::spec

@@ -30,7 +30,7 @@ struct FabricRule {
   // The conditions. An empty one fits every node.
   std::vector<std::string> targets;
   std::vector<std::string> sizes;  // by size_key()
-  NodeLabels labels;               // that the node must have
+  NodeLabels labels;               // the labels that the node must have
   // The settings. The texts `rule` in them are "fabric.yml:12".
   std::optional<OperatorInterface> interface;
   std::optional<OperatorRdma> rdma;

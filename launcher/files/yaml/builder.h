@@ -63,15 +63,15 @@ class TreeBuilder final : public YAML::EventHandler {
       return *this;
     }
   };
-  // What happens to the value that follows a key. is_dropped: the key is a duplicate.
+  // What happens to the value that follows a key.
   enum class Next { is_kept, is_dropped, is_merged };  // is_dropped: the key is a duplicate
   struct Frame {
     YamlNode node;
     YAML::anchor_t anchor = 0;
     std::optional<YamlEntry> open_key;
     Next next = Next::is_kept;
-    std::map<std::string, int> lines;  // of its keys, where each was first given
-    std::vector<YamlNode> merged;      // of its merge keys; a later one wins
+    std::map<std::string, int> lines;  // its keys, with the line where each was first given
+    std::vector<YamlNode> merged;      // the values of its merge keys; a later one takes precedence
   };
 
   static Weight weight_of(const YamlNode& node);

@@ -63,13 +63,13 @@ struct KnownWord {
   std::string_view path;
   std::string_view word;
   bool supported;
-  std::string_view instead = {};  // of one that is not supported: what to write
+  std::string_view instead = {};  // what to write instead of a key that is not supported
 };
 std::span<const KnownWord> known_words();
 
 // The full path of the known key inside `section` ("" = top level) that is nearest to `key` by edit
 // distance; otherwise that of the same key in another section. "": there is neither.
 std::string nearest_key(const KeyTable& table, std::string_view section, std::string_view key);
-std::string nearest_key(std::string_view section, std::string_view key);  // in job_keys()
+std::string nearest_key(std::string_view section, std::string_view key);  // the same in job_keys()
 
 }  // namespace lockstep::spec

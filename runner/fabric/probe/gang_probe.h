@@ -26,9 +26,9 @@ struct GangProbeFacts {
   int node_rank = 0;
   SharedGang gang;
   Distribution::Kind kind = Distribution::Kind::none;
-  std::vector<std::uint16_t> leased_ports = {};     // of this node's ranks
+  std::vector<std::uint16_t> leased_ports = {};     // the ports of this node's ranks
   std::optional<OperatorInterface> interface = {};  // the operator's choice
-  std::string cache_folder = {};                    // of the node's agent; "": none
+  std::string cache_folder = {};                    // the folder of the node's agent; "": none
   bool is_off = false;                              // node rank 0 ends it at once, with no result
 };
 
@@ -36,7 +36,7 @@ class GangProbe {
  public:
   struct Events {
     std::function<void(int node_rank, GangMessage)> send;  // also to ourselves, not within the call
-    std::function<void(GangMessage)> broadcast;            // to all others
+    std::function<void(GangMessage)> broadcast;            // sends to all other nodes
     // Once. All sockets are closed by then. It must not destroy the probe.
     std::function<void(ProbeOutcome)> done;
   };

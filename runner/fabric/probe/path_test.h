@@ -41,7 +41,7 @@ class PathTest {
 
   void connected(Instant now);
   void failed(int error);  // errno of the connection
-  void closed();           // by the other side
+  void closed();           // the other side closed the connection
   void received(Instant now, std::string_view bytes);
   void expire(Instant now);
   // "": nothing now.

@@ -69,7 +69,8 @@ class Prober {
   Instant begun_ = Instant::never(), finish_at_ = Instant::never();
   bool has_waited_for_stragglers_ = false;  // finish_at_ is the time of the stragglers
   int peers_ = 0, searches_ = 0;
-  std::size_t known_ = 0, judged_ = 0;  // paths; at the last look whether all are reached
+  // The number of known paths, now and at the last check whether all nodes are reached.
+  std::size_t known_ = 0, judged_ = 0;
   std::vector<std::unique_ptr<Path>> paths_;
   SocketSet sockets_;
   std::vector<std::unique_ptr<Dialled>> dialled_;  // by the id of its socket

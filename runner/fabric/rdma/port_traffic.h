@@ -28,7 +28,7 @@ std::vector<PortTraffic> read_port_traffic(const std::string& sys = "/sys");
 
 struct TrafficSince {
   bool counts = false;     // at least one port has a counter that is not zero
-  std::int64_t bytes = 0;  // of all ports that both have
+  std::int64_t bytes = 0;  // the sum over all ports that both readings have
 };
 TrafficSince traffic_since(const std::vector<PortTraffic>& before,
                            const std::vector<PortTraffic>& now);

@@ -64,7 +64,7 @@ class Comparison {
   // All ranks of a node, `count` from `first` on, have exited with 0; its runner leaves.
   void drained(Instant now, int node_rank, int first, int count);
 
-  // All that holds now. To be called every kCompareEvery.
+  // All present findings. To be called every kCompareEvery.
   FoundList look(Instant now);
   // The question to all nodes that is due now; nullopt: none. Call it after look().
   std::optional<GangLook> question(Instant now);

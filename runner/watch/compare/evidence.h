@@ -31,10 +31,10 @@ namespace lockstep::runner {
 // The properties of the gang that do not change.
 struct GangShape {
   int ranks = 1;
-  std::map<std::string, int, std::less<>> nodes;  // by address; -1: of several
+  std::map<std::string, int, std::less<>> nodes;  // nodes by address; -1: several have the address
   // The place where ranks first wait for each other: "MPI_Init", "the rendezvous".
   std::string meeting;
-  FoundAbout meets = FoundAbout::named;  // what `meeting` is
+  FoundAbout meets = FoundAbout::named;  // the kind of `meeting`
   // MASTER_PORT; 0: none. A rank that waits at the store waits for a value that any rank may set.
   std::uint16_t store_port = 0;
 
@@ -42,12 +42,13 @@ struct GangShape {
 };
 
 struct Evidence {
-  Found found;                // its verdict is what holds without confirmation
+  Found found;                // with the verdict that holds without confirmation
   bool may_hang = false;      // it is a hang if two fresh looks at `look_at` find the same
   bool is_hidden = false;     // it is not reported before that
-  bool needs_stacks = false;  // what the named ranks do is worth asking for
+  bool needs_stacks = false;  // the stacks of the named ranks would explain it
   std::vector<int> look_at;   // empty: all live ranks
-  Instant counted;  // of collectives: the oldest count that it rests on; a later look needs newer
+  // For collectives: the time of the oldest count that it uses; a later look needs newer counts.
+  Instant counted;
 };
 using EvidenceList = std::vector<Evidence>;
 

@@ -18,17 +18,18 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kPublishEvery = seconds(5);  // at most
+inline constexpr Duration kPublishEvery = seconds(5);  // the shortest interval
 
 class GangWatch {
  public:
   struct Callbacks {
-    std::function<void(const GangMessage&)> send_up;                 // to the parent
-    std::function<void(const GangMessage&)> broadcast;               // to every other node
-    std::function<void(const std::vector<int>& ranks)> take_stacks;  // of ranks here, now
-    std::function<void()> keep_stacks;        // whole stacks of the ranks here, into the job's logs
-    std::function<void()> ask_counts;         // -> take_counts(); of node rank 0
-    std::function<void()> published;          // found() has changed
+    std::function<void(const GangMessage&)> send_up;    // sends to the parent
+    std::function<void(const GangMessage&)> broadcast;  // sends to every other node
+    // Takes the present stacks of these ranks of this node.
+    std::function<void(const std::vector<int>& ranks)> take_stacks;
+    std::function<void()> keep_stacks;  // whole stacks of the ranks here, into the job's logs
+    std::function<void()> ask_counts;   // the answer comes with take_counts(); only on node rank 0
+    std::function<void()> published;    // found() has changed
     std::function<void(const Found&)> hangs;  // once; lockstep.on_hang is the caller's
   };
 
@@ -36,10 +37,10 @@ class GangWatch {
   GangWatch(const Assignment& assignment, const GangTable& gang, Callbacks callbacks,
             int radix = kGangTreeRadix);
 
-  // That the probe of the gang chose: nodes are known by these, too.
+  // Addresses that the gang's probe chose. Nodes are recognised by them too.
   void add_addresses(const std::vector<ChosenPath>& chosen);
 
-  // All ranks of this node, with each sample.
+  // The standings of all ranks of this node, called for each sample.
   void sampled(Instant now, const RankStandings& standings);
   void take(Instant now, const GangStandings& told);
   void take(Instant now, const GangLook& look);

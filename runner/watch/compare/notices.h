@@ -13,7 +13,7 @@ inline constexpr Duration kSayNotStartedAfter = seconds(30);
 
 // When ranks were first reported, and when the first of them had connected to the others.
 struct FirstTimes {
-  std::vector<Instant> heard;  // by rank; never(): not yet
+  std::vector<Instant> heard;  // by rank; never(): not reported yet
   Instant met = Instant::never();
 };
 

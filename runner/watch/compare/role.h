@@ -19,7 +19,7 @@ enum class Role {
   on_gpu,     // it waits for its own GPU, which may compute or wait for a peer
   locked,     // all its threads wait for locks of its own process
   stopped,
-  device,  // in the kernel's hands, which may give it back
+  device,  // blocked in the kernel, which may let it continue
   ended,
 };
 
@@ -48,7 +48,7 @@ struct RankNow {
   const RankStanding* standing = nullptr;  // nullptr: none has come
   Role role = Role::unknown;
   Duration still{0};
-  bool is_lost = false;  // its node is not heard of any more
+  bool is_lost = false;  // its node is LOST
 };
 using GangNow = std::vector<RankNow>;  // by rank
 

@@ -22,7 +22,8 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kGatherFor = milliseconds(500);    // with children; a leaf sends at once
+// For a node with children; a leaf sends at once.
+inline constexpr Duration kGatherFor = milliseconds(500);
 inline constexpr std::size_t kMaxOpenLooks = 4;              // older ones are not answered any more
 inline constexpr Duration kStackWithin = seconds(14);        // after a look, it is answered without
 inline constexpr Duration kLongestSample = 3 * kWatchEvery;  // beyond, the machine stood still
@@ -31,9 +32,9 @@ class Telling {
  public:
   explicit Telling(bool has_children) : has_children_(has_children) {}
 
-  // All ranks of this node, with each sample of them.
+  // The standings of all ranks of this node, called for each sample.
   void sampled(Instant now, const RankStandings& standings);
-  // From a child.
+  // Takes a message from a child.
   void take(Instant now, const GangStandings& below);
   void take(Instant now, const GangSeen& below);
   void look(Instant now, const GangLook& look);
@@ -44,7 +45,7 @@ class Telling {
 
   // The messages that are due now.
   std::vector<GangMessage> due(Instant now);
-  Instant next() const { return flush_at_; }  // of due(); never(): nothing waits
+  Instant next() const { return flush_at_; }  // when due() has messages; never(): none wait
 
  private:
   struct Open {
@@ -55,7 +56,7 @@ class Telling {
   struct Own {
     std::string told;      // the class that was told last
     Instant raw_since;     // as it was sampled
-    Duration forgiven{0};  // of the time since then, so much the machine stood still
+    Duration forgiven{0};  // how long the machine stood still since then
   };
 
   void note(Instant now);

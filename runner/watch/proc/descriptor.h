@@ -12,7 +12,7 @@ enum class DescriptorKind { unknown, file, pipe, socket, epoll, event, timer, gp
 
 struct Descriptor {
   DescriptorKind kind = DescriptorKind::unknown;
-  std::uint64_t inode = 0;  // of a pipe or a socket
+  std::uint64_t inode = 0;  // the inode of a pipe or a socket
   std::string text;         // for people: "/data/a.bin", "a pipe", "a socket"
   friend bool operator==(const Descriptor&, const Descriptor&) = default;
 };

@@ -23,7 +23,7 @@ struct ThreadStat {
   std::uint64_t cpu_ticks = 0;  // without its children
   int threads = 0;
   std::uint64_t start_ticks = 0;      // since the boot: with the pid, the process's identity
-  int cpu = -1;                       // on which it ran last
+  int cpu = -1;                       // the cpu on which it ran last
   std::uint64_t disk_wait_ticks = 0;  // 0 where the kernel does not count them
   friend bool operator==(const ThreadStat&, const ThreadStat&) = default;
 };

@@ -14,11 +14,11 @@ enum class CallKind {
   socket,  // connect, send, recv
   accepts,
   polls,    // poll, select, epoll_wait: on several descriptors
-  sleeps,   // on a timer alone
-  futex,    // on a lock or a condition
-  child,    // for a process to end
+  sleeps,   // waits only for a timer
+  futex,    // waits for a lock or a condition
+  child,    // waits for a process to end
   control,  // ioctl
-  signal,   // for a signal
+  signal,   // waits for a signal
   file,     // opens, closes, syncs or changes files
   other,
 };
@@ -30,7 +30,7 @@ Machine this_machine();
 // How a call is told to end by itself.
 enum class TimeoutForm {
   none,          // it cannot be told
-  pointer,       // to a time; 0: it waits for ever
+  pointer,       // a pointer to a time; 0: it waits for ever
   milliseconds,  // an int; negative: it waits for ever
   always,        // it always ends
 };

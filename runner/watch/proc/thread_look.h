@@ -36,7 +36,7 @@ struct ThreadLook {
   WaitsOn on = WaitsOn::unknown;
   std::string call;         // "" if it is in none, or the kernel does not say
   std::string far, near;    // see RankStanding::on and own_end
-  std::uint64_t inode = 0;  // of the pipe or socket
+  std::uint64_t inode = 0;  // the inode of the pipe or socket
   bool has_timeout = false;
   bool is_shared = false;  // a lock that other processes may release
   friend bool operator==(const ThreadLook&, const ThreadLook&) = default;

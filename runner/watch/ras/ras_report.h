@@ -18,18 +18,18 @@ namespace lockstep::runner {
 
 inline constexpr std::size_t kMaxRasBytes = 32u << 20;
 inline constexpr std::size_t kMaxRasCommunicators = 4'096;
-inline constexpr std::size_t kMaxRasRanks = 200'000;  // of all communicators together
+inline constexpr std::size_t kMaxRasRanks = 200'000;  // ranks of all communicators together
 inline constexpr std::size_t kMaxRasCounts = 16;      // kinds of collectives
-inline constexpr std::size_t kMaxRasTextBytes = 64;   // of a name, a host, a hash
+inline constexpr std::size_t kMaxRasTextBytes = 64;   // the limit for a name, a host, a hash
 inline constexpr std::int64_t kMaxRasCount = std::int64_t{1} << 53;
 
 // Counts by the name of the collective; "" where all kinds are counted together.
 using RasCounts = std::map<std::string, std::int64_t>;
 
 struct RasRank {
-  int rank = -1;     // in its communicator, which need not be the job's
+  int rank = -1;     // the rank in its communicator, which may differ from the job's
   std::string host;  // an address
-  int pid = 0;       // as the process itself has it
+  int pid = 0;       // the pid that the process itself sees
   RasCounts counts;
   bool finalizes = false, aborts = false;
   int async_error = 0;
@@ -66,8 +66,8 @@ Result<RasReport> parse_ras_text(std::string_view text);
 // A process of the job, by which a RAS rank becomes a rank of the job.
 struct RasProcess {
   int rank = 0;
-  int pid = 0;                         // as the ranks of its node see it
-  std::vector<std::string> addresses;  // of its node; empty: unknown
+  int pid = 0;                         // the pid that the ranks of its node see
+  std::vector<std::string> addresses;  // the node's addresses; empty: unknown
 };
 // By rank of the job: how many collectives it has launched in each communicator, of the kinds that
 // any of its ranks has launched. If several nodes have the same pid, the host tells them apart.

@@ -17,9 +17,9 @@
 namespace lockstep::runner {
 
 struct PeerFacts {
-  std::vector<std::string> addresses;  // of the gang's nodes, numeric; others are passed over
+  std::vector<std::string> addresses;  // numeric addresses of the gang's nodes; others are ignored
   std::uint16_t store_port = 0;        // MASTER_PORT; 0: none
-  std::uint16_t ras_port = 0;          // of NCCL's RAS, which we ask ourselves; 0: none
+  std::uint16_t ras_port = 0;          // the port of NCCL's RAS, which we ask ourselves; 0: none
 };
 
 // The sockets of one reading.

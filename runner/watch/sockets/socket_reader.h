@@ -16,7 +16,8 @@
 
 namespace lockstep::runner {
 
-inline constexpr std::size_t kMaxSocketsRead = 65'536;  // of one namespace; others are left out
+// Sockets of one namespace; others are left out.
+inline constexpr std::size_t kMaxSocketsRead = 65'536;
 inline constexpr std::size_t kMaxNamespaces = 4;
 
 class SocketReader {
@@ -33,7 +34,7 @@ class SocketReader {
 
   const std::string root_;
   std::map<std::uint64_t, io::Fd> by_namespace_;  // inode of the namespace -> netlink socket
-  int failures_ = 0;                              // of sock_diag, in a row
+  int failures_ = 0;                              // consecutive failures of sock_diag
 };
 
 }  // namespace lockstep::runner

@@ -41,7 +41,7 @@ struct TcpSocket {
   TcpState state = TcpState::established;
   std::uint32_t inode = 0;  // 0: no process has it any more
   std::uint32_t uid = 0;
-  std::uint32_t unread = 0;  // bytes; of a listening one: connections that are not accepted
+  std::uint32_t unread = 0;  // bytes; for a listening socket: connections that are not accepted yet
   std::uint32_t unsent = 0;  // bytes that were written and not acknowledged
   // From TCP_INFO, which /proc does not have.
   bool has_info = false;
