@@ -288,7 +288,7 @@ Status Swarm::check_launcher(Instant now) {
 }
 
 void Swarm::tell() {
-  progress_.peers = plan_->givers();
+  progress_.peers = plan_->senders();
   if (on_progress_) on_progress_(progress_);
 }
 

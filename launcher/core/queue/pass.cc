@@ -92,7 +92,7 @@ void Pass::take_turn(std::uint64_t order) {
   const JobClass kind = lane_.jobs_.class_of(order);
   if (is_over_quota(job)) return hold(job, std::nullopt);
   if (const auto full = lane_.full_.find(kind.shape); full != lane_.full_.end())
-    return lead(job, full->second);
+    return make_head(job, full->second);
   try_to_place(job, kind);
 }
 
@@ -112,7 +112,7 @@ void Pass::hold(const Job& job, std::optional<Demand> measured) {
 
 // Makes the job the head, because it is the first that has to wait. Its turn to keep nodes begins
 // when it waits for jobs of other users.
-void Pass::lead(const Job& job, const Why& why) {
+void Pass::make_head(const Job& job, const Why& why) {
   const auto before = before_.find(job.order);
   const Job::Waiting& waiting = job.waiting();
   Lane::Head head{
@@ -143,7 +143,7 @@ void Pass::try_to_place(const Job& job, const JobClass& kind) {
     return place_behind(heads, job, kind, std::move(*placed));
   const Why& why = std::get<Blocked>(placement).why;
   lane_.full_.emplace(kind.shape, why);
-  if (heads.empty()) return lead(job, why);
+  if (heads.empty()) return make_head(job, why);
   count_test(*heads.front(), job);
 }
 
@@ -211,13 +211,13 @@ void Pass::place_behind(const std::vector<Lane::Head*>& heads, const Job& job, c
                       ends_before ? GoesFirst::ends_before : GoesFirst::fits_beside,
                       {}});
   }
-  say_passed(job, kind, placed);
+  record_passed(job, kind, placed);
   for (Lane::Head* head : in_need) head->reservation.take(placed);
   place_now(job, std::move(placed));
 }
 
 // Records the heads of other users, standing aside, whose nodes the job takes.
-void Pass::say_passed(const Job& job, const JobClass& kind, Placed& placed) {
+void Pass::record_passed(const Job& job, const JobClass& kind, Placed& placed) {
   for (auto& [user, head] : lane_.aside_) {
     const KeptNodes& kept = head.reservation.kept;
     const auto takes = [&](const PartPlacement& part) {

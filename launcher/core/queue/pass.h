@@ -46,7 +46,7 @@ class Pass {
   void take_turn(std::uint64_t order);
   bool is_over_quota(const Job& job);
   void hold(const Job& job, std::optional<Demand> measured);
-  void lead(const Job& job, const Why& why);
+  void make_head(const Job& job, const Why& why);
   void try_to_place(const Job& job, const JobClass& kind);
   // The heads that the job may not delay: the head of all, and that of its own user.
   std::vector<Lane::Head*> heads_before(const Job& job);
@@ -55,7 +55,7 @@ class Pass {
   std::optional<Placed> place_beside(const std::vector<Lane::Head*>& heads, const Job& job,
                                      const JobClass& kind);
   void close(Lane::Head& head, const Job& job, const JobClass& kind);
-  void say_passed(const Job& job, const JobClass& kind, Placed& placed);
+  void record_passed(const Job& job, const JobClass& kind, Placed& placed);
   void place_now(const Job& job, Placed placed);
   void count_test(Lane::Head& head, const Job& job);
   Reservation& fresh(Lane::Head& head);

@@ -15,8 +15,8 @@
 #include "common/io/event_loop.h"
 #include "runner/fabric/probe/answerer.h"
 #include "runner/fabric/probe/candidates.h"
+#include "runner/fabric/probe/coordinator.h"
 #include "runner/fabric/probe/earlier_probes.h"
-#include "runner/fabric/probe/moderator.h"
 #include "runner/fabric/probe/prober.h"
 
 namespace lockstep::runner {
@@ -61,7 +61,7 @@ class GangProbe {
   template <typename Other>
   void take(int, const Other&) {}
   void offer();
-  void perform(Moderator::Step step);
+  void perform(Coordinator::Step step);
   void make_plans();
   void finish(ProbeOutcome outcome);
   bool is_root() const { return facts_.node_rank == 0; }
@@ -78,7 +78,7 @@ class GangProbe {
   std::string key_;  // once it is known
   std::unique_ptr<Answerer> answerer_;
   std::unique_ptr<Prober> prober_;
-  std::optional<Moderator> moderator_;
+  std::optional<Coordinator> coordinator_;
   ProbeCache cache_;
   std::optional<ProbeCacheKey> cache_key_;
   std::string cache_entry_;

@@ -16,7 +16,7 @@ namespace lockstep::runner {
 inline constexpr Duration kOffersWithin = seconds(3);
 inline constexpr Duration kFindingsWithin = seconds(8);  // more than kPathsWithin
 
-class Moderator {
+class Coordinator {
  public:
   struct Step {
     bool has_offers = false;                       // call begin()
@@ -24,7 +24,7 @@ class Moderator {
     std::optional<ProbeOutcome> outcome;           // the end
   };
 
-  Moderator(std::vector<ProbedNode> nodes, std::uint64_t seed, Instant now);
+  Coordinator(std::vector<ProbedNode> nodes, std::uint64_t seed, Instant now);
 
   // Another node's offer, or the same again, changes nothing.
   Step take(Instant now, const ProbeOffer& offer);
