@@ -107,8 +107,9 @@ struct Attempt {
   Instant placed;
   std::vector<Why> why;                        // why it was placed there
   std::optional<CheckpointSource> checkpoint;  // the checkpoint from which its ranks start
-  std::vector<std::string> virtual_packages;   // of its nodes, for a conda definition
-  std::vector<Part> parts;                     // index = node rank
+  // virtual packages of its nodes, for a conda definition
+  std::vector<std::string> virtual_packages;
+  std::vector<Part> parts;  // index = node rank
   Tally tally;
   SharedGang gang;
   std::optional<Digest> rows;  // the digest in GangFormed

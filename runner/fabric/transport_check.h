@@ -43,7 +43,7 @@ inline constexpr std::size_t kMaxTransportTextBytes = 256;  // the limit for eac
 // Counters of this node since its ranks started.
 struct TransportCounts {
   bool device_open = false;     // a process of the ranks holds an RDMA device
-  bool device_known = false;    // some could be looked at, with all their files
+  bool device_known = false;    // true: the descriptors of some process could all be read
   bool ports_count = false;     // the node's RDMA ports have counters that count
   std::int64_t rdma_bytes = 0;  // through these ports, both ways, whoever sent them
   std::int64_t tcp_bytes = 0;   // through the ranks' sockets to peers, both ways

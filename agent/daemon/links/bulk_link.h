@@ -81,7 +81,8 @@ class BulkLink {
   Duration spread_{0};
   Instant close_at_ = Instant::never();
   bool is_up_ = false;
-  std::optional<Instant> alone_since_;  // without a connection, while the launcher is there
+  // since when it has had no connection although the launcher is reachable
+  std::optional<Instant> alone_since_;
   std::string trouble_;
   Instant redial_at_ = Instant::never();  // after a refused key or a failure to open a socket
 };

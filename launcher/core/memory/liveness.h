@@ -103,7 +103,7 @@ struct NodeWatch {
   // Why the launcher refused logs of these parts the last time, and when that was.
   struct LogsWait {
     std::string why;
-    Instant at;    // of the last refusal
+    Instant at;    // the time of the last refusal
     Instant told;  // when an event last reported it
   };
   std::map<AttemptId, LogsWait> logs_wait;

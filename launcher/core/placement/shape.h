@@ -25,7 +25,7 @@ struct Shape {
   bool in_container = false;
   bool isolated = false;  // the whole node, and no other job on its machine
   Rdma rdma = Rdma::off;
-  NodeLabels labels = {};               // that each node must have
+  NodeLabels labels = {};               // labels that each node must have
   std::vector<std::string> names = {};  // the only nodes that may run it; empty: any
   std::optional<Duration> lasts = {};   // the longest time that it may run; nullopt: unknown
   std::set<NodeId> not_on = {};         // nodes that lack something that the job names

@@ -49,7 +49,7 @@ class Lane {
     Why why;  // why it waits: too few nodes are free
     Reservation reservation;
     Instant since;  // the same as Job::head_since
-    int tests = 0;  // of jobs behind it that could not start, and of nodes for them
+    int tests = 0;  // tests of jobs behind it that could not start, and of nodes for them
     std::size_t nodes_tested = 0;
     bool is_spent() const {
       return tests >= kMaxBackfillTests || nodes_tested >= kMaxBackfillNodes;

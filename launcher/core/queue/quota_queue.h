@@ -51,7 +51,7 @@ class QuotaQueue {
   std::optional<std::uint64_t> take_first(const State& state, Lines::iterator& line);
 
   Lines lines_;
-  std::map<std::uint64_t, Key> keys_;  // of each job
+  std::map<std::uint64_t, Key> keys_;  // the line of each job, by order
 };
 
 }  // namespace lockstep::launcher

@@ -31,7 +31,7 @@ class Steps {
     JobId job = {};  // its job, or the one whose outputs it reuses
     bool reused = false;
     Why why = {};                            // why it was skipped
-    std::vector<MergedOutput> outputs = {};  // of a completed step
+    std::vector<MergedOutput> outputs = {};  // the outputs of a completed step
     std::size_t missing = 0;                 // the number of steps that must complete before it
     // The index of the step because of which it can never run: one that failed, or was skipped for
     // a reason of its own; nullopt: there is none so far.
@@ -52,7 +52,7 @@ class Steps {
   const Step& of(const std::string& name) const { return steps_[index_.at(name)]; }
   std::size_t index_of(const std::string& name) const { return index_.at(name); }
 
-  std::vector<JobId> jobs() const;  // of the steps that have a job of their own
+  std::vector<JobId> jobs() const;  // the jobs of the steps that have one of their own
   const std::set<std::size_t>& waiting() const { return waiting_; }
   // Steps that wait for no other step. The step of on_finalize is ready when all others are over.
   const std::set<std::size_t>& ready() const { return ready_; }

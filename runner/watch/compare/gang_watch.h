@@ -30,7 +30,8 @@ class GangWatch {
     std::function<void()> keep_stacks;  // whole stacks of the ranks here, into the job's logs
     std::function<void()> ask_counts;   // the answer comes with take_counts(); only on node rank 0
     std::function<void()> published;    // found() has changed
-    std::function<void(const Found&)> hangs;  // once; lockstep.on_hang is the caller's
+    // called once; the caller does what lockstep.on_hang says
+    std::function<void(const Found&)> hangs;
   };
 
   // `radix`: of the gang's tree.
