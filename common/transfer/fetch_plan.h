@@ -78,9 +78,7 @@ class FetchPlan {
   const std::map<NodeId, Peer>& peers() const { return peers_; }
   std::uint64_t from_launcher_bytes() const { return from_launcher_; }
   bool has_sources() const;  // some peer has units, or will have them
-  Instant last_progress() const {
-    return last_progress_;
-  }                     // last progress of this node or one of its peers
+  Instant last_progress() const { return last_progress_; }  // of this node or one of its peers
   int senders() const;  // number of peers that sent data and are not dropped
 
  private:
