@@ -318,7 +318,7 @@ Status run(const Options& options) {
   TRY_ASSIGN(const std::string environment_program, io::find_program("lockstep-env"));
   TRY(prepare_home(home));
   TRY_ASSIGN(const io::FileLock lock, lock_home(home));
-  io::SleeplessClock clock;
+  io::BootTimeClock clock;
   io::EventLoop loop;
   Agent* agent = nullptr;
   TRY(watch_signals(loop, notice, agent));

@@ -44,8 +44,8 @@ struct NodeSetup {
   std::string directory;                        // the ranks' working directory, as they see it
   std::optional<io::WorkingPlace> place;        // it is that one
   std::string attempt_directory;                // the attempt's, by the path that ranks are told
-  std::vector<io::Fd> placed;                   // what of datastores is mounted in the container
-  std::unique_ptr<pmix::Client> pmix;           // of an MPI job: it starts beside the others
+  std::vector<io::Fd> placed;  // open folders of datastores that are mounted in the container
+  std::unique_ptr<pmix::Client> pmix;  // only for an MPI job: it starts at the same time
   std::optional<SetupError> error;
 };
 

@@ -44,12 +44,12 @@ struct NodeBounds {
   Bytes log_spool = kDefaultLogSpool;  // see LogCapture
   LimitCaps caps;
   std::string nursery = {};  // the nursery of this process: common/io/cgroups/nursery.h; "": none
-  Duration sample_every = kSampleEvery;  // what the ranks use; zero: never
+  Duration sample_every = kSampleEvery;  // how often the use of the ranks is sampled; zero: never
   std::string probe_cache = {};          // folder: see fabric/probe/earlier_probes.h; "": none
   bool probes = true;                    // the networks of gangs of which this is the first node
 };
 
-// Without a memory limit, ranks join their cgroups so long after the first start.
+// Without a memory limit, ranks join their cgroups this long after the first start.
 inline constexpr Duration kJoinAfter = milliseconds(10);
 
 class Runner {
@@ -162,7 +162,7 @@ class Runner {
   void fail_start(int rank, const Why& why);
 
   // runner_attach.cc: attachments to ranks
-  class AttachDoor;
+  class RunnerAttachPlace;
   AttachFacts attach_facts() const;
   void open_to_attachments();
   void take_attach_frame(const AttachFrame& frame);
@@ -253,7 +253,7 @@ class Runner {
   std::optional<LeasePorts> leasing_;  // ordered and not all leased yet
   std::optional<io::PortLease> master_port_;
   std::vector<io::PortLease> rank_ports_;
-  std::optional<io::PortLease> ras_port_;  // of NCCL's RAS
+  std::optional<io::PortLease> ras_port_;  // for NCCL's RAS
   std::string why_no_port_;                // "": it waits for no port
   Instant lease_again_at_ = Instant::never(), wait_for_ports_until_;
   std::unique_ptr<GangLink> link_;
@@ -261,11 +261,12 @@ class Runner {
   const bool probes_;
   std::unique_ptr<ParentCheck> parent_check_;  // until the gang is connected
   std::unique_ptr<GangProbe> probe_;           // from the first message of a probe on
-  std::string probe_entry_;                    // in probe_cache_, of the network in use
+  std::string probe_entry_;                    // the entry of the network in use in probe_cache_
   std::unique_ptr<GangContext> gang_;          // set once, before the bootstrap
-  SettingOverrides other_settings_;            // of `gang_`: where ranks differ from the first
+  // Settings in which ranks differ from the first rank of `gang_`.
+  SettingOverrides other_settings_;
   std::unique_ptr<Bootstrap> bootstrap_;
-  int pmix_pid_ = -1;               // of lockstep-pmix
+  int pmix_pid_ = -1;               // the pid of lockstep-pmix
   std::vector<GangMessage> early_;  // messages for the bootstrap that arrived before it was ready
   LaunchContext launch_;
   Spawner spawner_ = Spawner::serves;
@@ -285,21 +286,22 @@ class Runner {
   std::map<int, int> joining_;  // rank -> pid, of live ranks that are not in their cgroup yet
   // A rank and the pid of a program that was attached to it before the ranks joined their cgroups.
   std::vector<std::pair<int, int>> joining_beside_;
-  std::map<int, RankHere> ranks_here_;  // those that were started
-  RankStandings standings_;             // of these, as they were seen last, by whoever watches them
-  std::map<int, long long> killed_beside_;  // for memory, of what was attached to a rank
+  std::map<int, RankHere> ranks_here_;  // the ranks that were started
+  RankStandings standings_;             // their last standings, as the watch saw them
+  // Processes attached to a rank that the kernel killed for memory.
+  std::map<int, long long> killed_beside_;
   std::unique_ptr<MainStreams> main_;  // of rank 0, if the job has a terminal; see drain_main()
-  std::optional<TransportWatch> transport_;  // of a gang that wants RDMA
+  std::optional<TransportWatch> transport_;  // only for a gang that wants RDMA
   std::vector<Why> transport_notes_;
-  bool cannot_use_rdma_ = false;  // of these notes: nobody need look at the ranks
-  std::int64_t peer_bytes_ = 0;   // by TCP, of the newest sample of the ranks
-  bool all_in_mpi_ = false;       // by the same
-  std::unique_ptr<AttachPlace> attach_door_;
+  bool cannot_use_rdma_ = false;  // the notes say so, and the ranks need not be watched for it
+  std::int64_t peer_bytes_ = 0;   // TCP bytes in the newest sample of the ranks
+  bool all_in_mpi_ = false;       // from the same sample
+  std::unique_ptr<AttachPlace> attach_place_;
   std::unique_ptr<Attachments> attachments_;  // from the start of the first rank on
-  std::unique_ptr<CoreFiles> cores_;          // the same; null: the job asks for none
-  bool kill_after_cores_ = false;             // what is left is killed when they are read
-  std::unique_ptr<GangWatch> gang_watch_;     // from the gang's connection on
-  std::unique_ptr<NodeWatch> node_watch_;     // from the start of the first rank on, as the next
+  std::unique_ptr<CoreFiles> cores_;  // set at the same time; null: the job asks for no core files
+  bool kill_after_cores_ = false;     // the remaining processes are killed when the cores are read
+  std::unique_ptr<GangWatch> gang_watch_;  // from the gang's connection on
+  std::unique_ptr<NodeWatch> node_watch_;  // from the start of the first rank on, as the next
   std::unique_ptr<KeptStacks> kept_stacks_;
   bool is_watch_over_ = false;  // the gang is being ended: nothing is found any more
   std::set<int> others_over_;   // node ranks whose ranks have all exited with 0

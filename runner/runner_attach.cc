@@ -24,9 +24,9 @@ std::string folder_of_tools(bool in_container) {
 
 }  // namespace
 
-class Runner::AttachDoor final : public AttachPlace {
+class Runner::RunnerAttachPlace final : public AttachPlace {
  public:
-  explicit AttachDoor(Runner& runner) : runner_(runner) {}
+  explicit RunnerAttachPlace(Runner& runner) : runner_(runner) {}
 
   void send(const AttachFrame& frame) override { runner_.control_->tell(frame); }
   const RankHere* rank(int rank) const override {
@@ -69,9 +69,9 @@ AttachFacts Runner::attach_facts() const {
 
 void Runner::open_to_attachments() {
   AttachFacts facts = attach_facts();
-  attach_door_ = std::make_unique<AttachDoor>(*this);
+  attach_place_ = std::make_unique<RunnerAttachPlace>(*this);
   open_to_cores(facts.tools);
-  attachments_ = std::make_unique<Attachments>(loop_, clock_, *attach_door_, std::move(facts));
+  attachments_ = std::make_unique<Attachments>(loop_, clock_, *attach_place_, std::move(facts));
 }
 
 void Runner::take_attach_frame(const AttachFrame& frame) {

@@ -20,24 +20,25 @@ constexpr char kCoreUsesPid[] = "/proc/sys/kernel/core_uses_pid";
 void Runner::open_to_cores(const std::string& tools) {
   const CoreFile wanted = orders_.assignment.spec.core;
   if (wanted == CoreFile::off) return;
-  CoreFiles::Doors doors;
-  doors.start = [this](int id, const spawn::RankProcess& process, const Stdio& stdio) -> Status {
+  CoreFiles::Callbacks callbacks;
+  callbacks.start = [this](int id, const spawn::RankProcess& process,
+                           const Stdio& stdio) -> Status {
     spawn::Client* const spawn = spawner_is_lost() ? nullptr : setup_.isolation.spawn.get();
     if (spawn == nullptr) return make_error(ErrorCode::unavailable, "lockstep-spawn is gone");
     return spawn->start(id, process, stdio.theirs[0].get(), stdio.theirs[1].get(),
                         stdio.theirs[2].get(), -1, spawn::kKept);
   };
-  doors.kill = [this](int id) {
+  callbacks.kill = [this](int id) {
     if (setup_.isolation.spawn && !spawner_is_lost()) setup_.isolation.spawn->end(id);
   };
-  doors.rank = [this](int rank) -> const spawn::RankProcess* {
+  callbacks.rank = [this](int rank) -> const spawn::RankProcess* {
     const auto found = ranks_here_.find(rank);
     return found == ranks_here_.end() ? nullptr : &found->second.process;
   };
   CorePlace place =
       core_place(io::read_file(kCorePattern).value_or(""),
                  io::read_file(kCoreUsesPid).value_or("0"), orders_.container() != nullptr);
-  cores_ = std::make_unique<CoreFiles>(loop_, std::move(doors), std::move(place),
+  cores_ = std::make_unique<CoreFiles>(loop_, std::move(callbacks), std::move(place),
                                        wanted == CoreFile::keep, tools,
                                        io::wall_clock().ns / 1'000'000'000);
 }

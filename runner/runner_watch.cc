@@ -33,23 +33,23 @@ std::string kinds_of(const FoundList& list) {
 // ---- its begin and its end ----------------------------------------------------------------------
 
 void Runner::make_gang_watch(const GangTable& gang) {
-  GangWatch::Doors doors;
-  doors.send_up = [this](const GangMessage& message) {
+  GangWatch::Callbacks callbacks;
+  callbacks.send_up = [this](const GangMessage& message) {
     if (link_) link_->send_up(message);
   };
-  doors.broadcast = [this](const GangMessage& message) {
+  callbacks.broadcast = [this](const GangMessage& message) {
     if (link_) link_->broadcast(message);
   };
-  doors.take_stacks = [this](const std::vector<int>& ranks) {
+  callbacks.take_stacks = [this](const std::vector<int>& ranks) {
     if (node_watch_) node_watch_->take_stacks(ranks);
   };
-  doors.keep_stacks = [this] {
+  callbacks.keep_stacks = [this] {
     if (kept_stacks_) kept_stacks_->begin();
   };
-  doors.ask_counts = [this] { ask_ras(); };
-  doors.published = [this] { tell_found(); };
-  doors.hangs = [this](const Found& found) { gang_hangs(found); };
-  gang_watch_ = std::make_unique<GangWatch>(orders_.assignment, gang, std::move(doors),
+  callbacks.ask_counts = [this] { ask_ras(); };
+  callbacks.published = [this] { tell_found(); };
+  callbacks.hangs = [this](const Found& found) { gang_hangs(found); };
+  gang_watch_ = std::make_unique<GangWatch>(orders_.assignment, gang, std::move(callbacks),
                                             link_ ? link_->radix() : kGangTreeRadix);
 }
 
@@ -101,25 +101,25 @@ NodeWatch::Settings Runner::watch_settings() const {
 void Runner::begin_watch() {
   const bool is_solo = orders_.assignment.nodes() == 1;
   const bool is_wanted = is_watched() || orders_.assignment.spec.resources.rdma != Rdma::off;
-  if (node_watch_ || is_watch_over_ || !is_wanted || !attach_door_) return;
+  if (node_watch_ || is_watch_over_ || !is_wanted || !attach_place_) return;
   if (is_solo && is_watched() && !gang_watch_) make_gang_watch(gang_->gang());
-  NodeWatch::Doors doors;
+  NodeWatch::Callbacks callbacks;
   if (setup_.isolation.cgroups && !setup_.container)
-    doors.cgroup = [this](int rank) {
+    callbacks.cgroup = [this](int rank) {
       const auto& cgroups = setup_.isolation.cgroups;
       return cgroups ? cgroups->memory_directory(rank - orders_.assignment.first_rank()) : "";
     };
-  doors.logged = [this](int rank) {
+  callbacks.logged = [this](int rank) {
     const LogCapture::Written written = logs_.written(rank);
     return std::pair(written.bytes, written.lines);
   };
-  doors.told = [this](const RankStandings& standings) {
+  callbacks.told = [this](const RankStandings& standings) {
     note_standings(standings);
     if (gang_watch_ && !is_watch_over_) gang_watch_->sampled(clock_.now(), standings);
   };
-  node_watch_ = std::make_unique<NodeWatch>(loop_, clock_, *attach_door_, attach_facts(),
-                                            watch_settings(), std::move(doors));
-  kept_stacks_ = std::make_unique<KeptStacks>(loop_, clock_, *attach_door_, attach_facts());
+  node_watch_ = std::make_unique<NodeWatch>(loop_, clock_, *attach_place_, attach_facts(),
+                                            watch_settings(), std::move(callbacks));
+  kept_stacks_ = std::make_unique<KeptStacks>(loop_, clock_, *attach_place_, attach_facts());
 }
 
 // The ranks here are being ended, or have ended. Node rank 0 may still watch those of other nodes.

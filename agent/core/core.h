@@ -76,14 +76,15 @@ struct RunnerGone {
   AttemptId attempt;
   std::vector<LogSize> logs = {};
   std::string last_words = {};
-  Instant started = {};                // start of its first rank; ns = 0: unknown
-  Bytes log_times = {};                // what the times of `logs` take
-  std::string removed_directory = {};  // the attempt's, if somebody removed it
+  Instant started = {};  // start of its first rank; ns = 0: unknown
+  Bytes log_times = {};  // the size of the times of `logs`
+  // The directory of an attempt from which it was removed by somebody else.
+  std::string removed_directory = {};
 };
 struct OutputsProgress {  // there are outputs to collect; `text` says how far collecting is
   AttemptId attempt;
   std::string text;
-  // It cannot go on until somebody frees space at the launcher, or mends what fails on the node.
+  // It cannot continue until the launcher has space again, or until a person repairs the node.
   bool is_stuck = false;
 };
 struct OutputsCollected {  // everything that can be kept is in the launcher's blob store
@@ -134,8 +135,8 @@ struct SendObserved {
 struct StageWorkspace {
   Assignment assignment;
 };  // -> WorkspaceStaged
-// Prepares the part's environment as far as the plan in its assignment allows. Repeated when the
-// launcher extends the plan. -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed
+// Prepares the part's environment with what the plan in its assignment has so far. Repeated when
+// the launcher extends the plan. -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed
 struct PrepareEnvironment {
   Assignment assignment;
 };
@@ -167,8 +168,7 @@ struct CollectOutputs {
 struct SettleOutputs {
   AttemptId attempt;
 };
-// While the part runs: send what it has written so far to the launcher, as far as it changed ->
-// FolderCaptured.
+// While the part runs: send the launcher what changed in its output folders. -> FolderCaptured.
 struct CaptureFolders {
   Assignment assignment;
 };

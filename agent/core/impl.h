@@ -50,8 +50,9 @@ struct Core::Impl {
   Duration reconnect_within{0};  // as the launcher told; see SessionAccepted
   bool begins_session = false;   // while the answer to our session is applied
   int unanswered = 0;            // connections in a row over which the launcher said nothing
-  int openings = 0;              // sent since the launcher's last word
-  Instant next_beat = Instant::never();  // of the heartbeat if open, of SessionOpen if opening
+  int openings = 0;              // sent since the launcher's last answer
+  // When to send a heartbeat (open) or a SessionOpen (opening) next.
+  Instant next_beat = Instant::never();
   Instant observe_at = Instant::never();
   std::map<AttemptId, Part> parts;
   Unacknowledged unacked;

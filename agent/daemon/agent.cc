@@ -92,7 +92,7 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
                   {config_.runner_program, config_.log_spool, config_.caps, config_.sample_every,
                    config_.home.probes()},
                   [this](Input input) { emit(std::move(input)); }),
-      attach_relay_(attach_doors()),
+      attach_relay_(attach_callbacks()),
       network_watch_(loop, workers_,
                      config_.inventory.fabric ? config_.look_at_network_every : Duration::zero(),
                      with_network_now, [this](const Inventory& now) { network_changed(now); }),

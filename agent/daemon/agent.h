@@ -41,11 +41,11 @@ using StageWorkspaceFunction = std::function<Result<WorkspacePlan>(
 
 struct AgentConfig {
   AgentHome home{""};
-  Identity identity;       // its endpoints are those to dial first: see as_dialled
-  std::string advertise;   // of --advertise: the node's address; "": that of the route
-  std::string token_file;  // of --token-file: moved_file.h; "": none
+  Identity identity;       // its endpoints are dialled first: see as_dialled
+  std::string advertise;   // the value of --advertise: the node's address; "": that of the route
+  std::string token_file;  // the value of --token-file: moved_file.h; "": none
   // A launcher that starts again at its old address is not left too soon.
-  Duration try_address_for = seconds(3);  // where there are several
+  Duration try_address_for = seconds(3);  // how long one of several addresses is tried
   io::KeyPair keys;
   Inventory inventory;
   MachinePart machine = {};
@@ -53,7 +53,8 @@ struct AgentConfig {
   Bytes log_spool = gibibytes(1);  // per attempt on this node: see runner/logs/log_capture.h
   Bytes low_space = {};            // with less free, take no new part; 0: io::default_low_space
   LimitCaps caps = {};
-  Duration sample_every = kSampleEvery;  // what the node and its ranks use; zero: never
+  // How often the use of the node and its ranks is sampled; zero: never.
+  Duration sample_every = kSampleEvery;
   // Whether its network has changed, if `inventory` has a fabric; zero: never.
   Duration look_at_network_every = seconds(15);
   StageWorkspaceFunction stage;
@@ -134,7 +135,7 @@ class Agent {
   void perform(ExitAgent& action);
   void perform(LeaveMachine&);
   void look_for_notice();
-  AttachRelay::Doors attach_doors();
+  AttachRelay::Callbacks attach_callbacks();
   void connect_attach_relay();
 
   io::EventLoop& loop_;
@@ -148,12 +149,13 @@ class Agent {
   Instant look_where_at_;
   std::string measured_at_;  // the endpoint whose route gave the node's address
   bool is_linked_ = false;   // the link file says so
-  GrowingPauses unanswered_{seconds(10), minutes(10)};  // that no launcher answers
+  // Pauses between messages that no launcher answers.
+  GrowingPauses unanswered_{seconds(10), minutes(10)};
   Instant unanswered_since_;
   std::set<AttemptId> staging_;
-  std::string told_trouble_;  // of the bulk link, to those
+  std::string told_trouble_;  // the last trouble of the bulk link that was reported
   Identity saved_;            // as in the file
-  Duration try_for_;          // one address of several
+  Duration try_for_;          // how long one of several addresses is tried
   LauncherLink control_;
   BulkLink bulk_;
   Collections collections_;  // outlives the workers, which use it
@@ -169,7 +171,7 @@ class Agent {
   GpuSampler gpu_sampler_;
   std::optional<Notice> notice_;  // the file's, as the core was told
   Instant acked_, acked_at_;      // see Heartbeat
-  bool in_session_ = false;       // the launcher has accepted our session, as far as we know
+  bool in_session_ = false;       // the launcher accepted our session, and did not end it since
   Instant report_usage_at_ = Instant::never();
   std::set<AttemptId> recovered_;  // parts of an earlier agent, whose logs may be partly sent
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late worker results

@@ -5,22 +5,22 @@
 
 namespace lockstep::agent {
 
-AttachRelay::Doors Agent::attach_doors() {
-  AttachRelay::Doors doors;
-  doors.standing = [this](const AttemptId& attempt) {
+AttachRelay::Callbacks Agent::attach_callbacks() {
+  AttachRelay::Callbacks callbacks;
+  callbacks.standing = [this](const AttemptId& attempt) {
     if (supervisor_.takes_frames(attempt)) return AttachRelay::Standing::running;
     const io::AttemptDir directory = config_.home.attempt(attempt);
     const bool is_ahead =
         io::exists(directory.assignment()) && !io::exists(directory.final_report());
     return is_ahead ? AttachRelay::Standing::starting : AttachRelay::Standing::absent;
   };
-  doors.is_link_up = [this] { return bulk_.is_up(); };
-  doors.to_runner = [this](const AttemptId& attempt, const AttachFrame& frame) {
+  callbacks.is_link_up = [this] { return bulk_.is_up(); };
+  callbacks.to_runner = [this](const AttemptId& attempt, const AttachFrame& frame) {
     supervisor_.attach(attempt, frame);
   };
-  doors.to_launcher = [this](const AttachFrame& frame) { bulk_.attach(frame); };
-  doors.hold_link = [this](bool wanted) { bulk_.hold(wanted); };
-  return doors;
+  callbacks.to_launcher = [this](const AttachFrame& frame) { bulk_.attach(frame); };
+  callbacks.hold_link = [this](bool wanted) { bulk_.hold(wanted); };
+  return callbacks;
 }
 
 void Agent::connect_attach_relay() {

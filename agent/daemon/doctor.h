@@ -13,7 +13,7 @@ Findings examine_machine(const std::string& home);  // the agent's home, which n
 // Parts of it, for tests: `root` is "" or the root directory of a fake machine.
 Findings examine_rdma(const std::string& root, bool memory_locking_unlimited);
 Findings examine_gpus(const std::string& root, const std::string& nvml_library);
-// What ends the processes of jobs here, and which limits of jobs cannot be enforced.
+// How processes of jobs are ended on this node, and which limits of jobs cannot be enforced.
 Finding examine_isolation(const IsolationProbe& probe);
 // Which environments can be built with the tools on this PATH.
 Finding examine_environments(const std::string& path);

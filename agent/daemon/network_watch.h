@@ -1,7 +1,8 @@
 #pragma once
-// Looks now and then whether the node's interfaces or RDMA ports have changed, on a worker. What is
-// found twice in a row counts, so that a link that comes up is told once, with its addresses. After
-// each change it looks less often for a while: a link that flaps must not fill the journal.
+// Checks at intervals, on a worker, whether the node's interfaces or RDMA ports have changed. A
+// change counts when it is found twice in a row, so that a link that comes up is reported once,
+// with its addresses. After each change the interval is longer for a while: a link that goes up and
+// down repeatedly must not fill the journal.
 
 #include <functional>
 #include <memory>
@@ -16,7 +17,7 @@ namespace lockstep::agent {
 
 class NetworkWatch {
  public:
-  // Runs on a worker: the inventory with its network as it is now.
+  // Runs on a worker: returns the inventory with its present network.
   using Look = std::function<Inventory(Inventory)>;
   using Changed = std::function<void(const Inventory&)>;
 
@@ -42,8 +43,8 @@ class NetworkWatch {
   Duration pause_;
   Instant look_at_ = Instant::never();
   bool began_ = false, looking_ = false;
-  std::optional<Inventory> known_;                              // while it looks
-  std::optional<Inventory> seen_;                               // that differed, at the last look
+  std::optional<Inventory> known_;  // while it looks
+  std::optional<Inventory> seen_;   // the changed inventory that the last look found
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late results
 };
 

@@ -20,8 +20,8 @@ struct Notice {
 };
 
 Status write_notice(const std::string& path, const Notice& notice);
-// nullopt: there is none that counts in this boot at this time. A damaged file says that the
-// machine is taken away in a minute: somebody meant to say so.
+// nullopt: there is no notice that is valid in this boot and at this time. A damaged file counts as
+// a notice that the machine is taken away in a minute, because some notice was intended.
 std::optional<Notice> read_notice(const std::string& path, const BootId& boot, Duration since_boot);
 
 }  // namespace lockstep::agent

@@ -21,7 +21,7 @@ class BuildCgroup {
   BuildCgroup(const BuildCgroup&) = delete;
   BuildCgroup& operator=(const BuildCgroup&) = delete;
 
-  // The files that a joining process writes its pid into; empty if there is no cgroup.
+  // The files to which a process writes its pid to join the cgroup; empty if there is no cgroup.
   std::vector<std::string> procs_files() const;
   // The error to report for a tool that failed in the cgroup: names the limit that was reached, as
   // tools seldom know it; `error` unchanged if no limit was.

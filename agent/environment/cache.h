@@ -50,7 +50,7 @@
 namespace lockstep::agent {
 
 // Holds the lock of an entry while this object exists. It is a flock(2): every process that
-// inherited the descriptor holds it too, so processes that a build left running keep others out.
+// inherited the descriptor holds it too, so a build's remaining processes keep the entry locked.
 class EntryLock {
  public:
   enum class Kind { exclusive, shared };
@@ -127,8 +127,8 @@ class EnvironmentCache {
 
   // Makes the user's folders, which hold the lock files.
   Status open_for(const io::User& user) const;
-  // Makes the entry anew and empty, with the folders that the user's tools work in. The caller
-  // holds its lock.
+  // Makes the entry new and empty, with the folders that the user's tools work in. The caller must
+  // hold its lock.
   Status begin(const CacheEntry& entry, const io::User& user) const;
   static Status keep(const CacheEntry& entry, const BuiltEnvironment& built);
   // Records the entry's size if it is unknown. Until then, list() measures it on each call.

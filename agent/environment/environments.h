@@ -23,7 +23,7 @@ namespace lockstep::agent {
 struct EnvironmentConfig {
   std::string program;          // lockstep-env; "" = the agent refuses environments
   std::string spawn = {};       // lockstep-spawn, used to look into images
-  Bytes limit = gibibytes(20);  // for all environments and packages kept; 0 = none
+  Bytes limit = gibibytes(20);  // the limit for all environments and packages together; 0 = none
   LockFunctions locks;
   std::string packages = {};  // folder of fetched packages; "" = in the agent's home
 };

@@ -30,10 +30,10 @@ struct EnvironmentTarget {
   What what = What::wait;
   EnvironmentDefinition definition;
   std::uint64_t generation = 0;
-  std::string platform;        // of the lock; without one, includes the interpreter's full version.
-                               // For conda: "linux-64 __cuda=12.4 __glibc=2.36"
+  // The platform of the lock; without a lock, it includes the interpreter's full version.
+  std::string platform;
   std::optional<Digest> lock;  // the tree of the lock to build
-  Digest key;                  // of the environment, or of the solve; another for each account
+  Digest key;                  // the key of the environment, or of the solve; it differs by account
   bool share = false;          // nodes on other hosts need files that this one fetches or makes
   io::User user;               // the owner
   // The memory limit of builds: the job's own if it asked for one, at least kLeastBuildMemory.

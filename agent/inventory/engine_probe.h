@@ -4,9 +4,9 @@
 
 namespace lockstep::agent {
 
-// The container engine's program: the one that LOCKSTEP_CONTAINER_ENGINE names, else docker, else
-// podman, whichever is on our PATH. "": none. It does not check that the engine answers; each
-// environment's solve or build does.
+// The program of the container engine: the one that LOCKSTEP_CONTAINER_ENGINE names; otherwise
+// docker or podman, whichever is found first on our PATH. "": none. Whether the engine answers is
+// checked only when an environment is solved or built.
 std::string probe_container_engine();
 
 }  // namespace lockstep::agent

@@ -17,10 +17,10 @@ struct FabricPlaces {
   std::string root = {};  // before the paths of libraries
 };
 
-// All but GPUs and the limit of locked memory. `links`: as read_links() found them.
+// Everything except GPUs and the limit of locked memory. `links`: as read_links() found them.
 NodeFabric read_fabric(const FabricPlaces& places, const std::vector<NetworkLink>& links);
 
-// Of this machine. `gpus`: those that the node offers.
+// The network devices of this machine. `gpus`: the GPUs that the node offers.
 NodeFabric probe_fabric(const std::vector<GpuDevice>& gpus);
 
 // The same with interfaces and RDMA ports as they are now: what changes while a machine runs.

@@ -10,7 +10,7 @@
 
 namespace lockstep::agent {
 
-// Of `gpus`, as probe_gpus found them, at most kMaxFabricGpus. `library`: as for probe_gpus.
+// Probes `gpus`, which probe_gpus found, at most kMaxFabricGpus. `library`: as for probe_gpus.
 std::vector<FabricGpu> probe_fabric_gpus(const std::vector<GpuDevice>& gpus,
                                          const std::string& library = "",
                                          const std::string& sys = "/sys");

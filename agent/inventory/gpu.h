@@ -16,8 +16,8 @@ struct GpuProbe {
   std::string limitation;       // "", or why GPUs that seem to exist cannot be offered
 };
 
-// `library`: "" = $LOCKSTEP_NVML_LIBRARY, else libnvidia-ml.so.1. If it cannot be loaded, there are
-// no GPUs; `limitation` reports that only if the variable names the library.
+// `library`: "" = $LOCKSTEP_NVML_LIBRARY, or libnvidia-ml.so.1 if that is not set. If it cannot be
+// loaded, there are no GPUs; `limitation` reports that only if the variable names the library.
 GpuProbe probe_gpus(const std::string& library = "", const std::string& sys = "/sys");
 
 }  // namespace lockstep::agent

@@ -1,8 +1,8 @@
 #pragma once
 // Finds the best way that this node has to end every process of an attempt: cgroup v2 if the memory
-// controller is delegated, else cgroup v1, else a PID namespace, else the subreaper's sweep. The
-// probe leaves no files or processes. Its result goes into the inventory only; the runner decides
-// again for each attempt.
+// controller is delegated; otherwise cgroup v1, a PID namespace, or the subreaper's sweep, in this
+// order. The probe leaves no files or processes. Its result is only for the inventory; the runner
+// decides again for each attempt.
 
 #include <map>
 #include <string>

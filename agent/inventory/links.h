@@ -16,7 +16,7 @@ struct NetworkLink {
   std::string name;
   std::string kind;  // "veth", "bridge", "vlan", …; "": the kernel names none, as for hardware
   int mtu = 0;
-  int below = 0;   // index of the link that it stands on (a vlan's), in this namespace; 0: none
+  int below = 0;   // the index of the link below a vlan's, in this namespace; 0: none
   int master = 0;  // index of the bridge or bond whose port it is; 0: none
   bool up = false, loopback = false, default_route = false;
   std::vector<FabricAddress> addresses = {};

@@ -24,7 +24,7 @@ struct NvmlUtilization {  // nvmlUtilization_t, in percent of the time
   unsigned gpu, memory;
 };
 
-// nvmlEnableState_t, nvmlGpuP2PCapsIndex_t and nvmlGpuP2PStatus_t, as far as we ask.
+// The values that we use of nvmlEnableState_t, nvmlGpuP2PCapsIndex_t and nvmlGpuP2PStatus_t.
 inline constexpr unsigned kNvmlFeatureEnabled = 1;
 inline constexpr int kNvmlP2pRead = 0, kNvmlP2pNvlink = 2;
 inline constexpr int kNvmlP2pOk = 0;
@@ -89,7 +89,7 @@ class Nvml {
   std::string why_absent_, missing_;
 };
 
-// $LOCKSTEP_NVML_LIBRARY, else libnvidia-ml.so.1.
+// $LOCKSTEP_NVML_LIBRARY; if it is not set, libnvidia-ml.so.1.
 std::string nvml_library();
 
 }  // namespace lockstep::agent

@@ -6,7 +6,7 @@
 namespace lockstep::agent {
 
 struct OsProbe {
-  std::string name;          // PRETTY_NAME of os-release(5), else the kernel's name
+  std::string name;          // PRETTY_NAME of os-release(5), or the kernel's name if there is none
   std::string kernel;        // release
   std::string architecture;  // x86_64
 };

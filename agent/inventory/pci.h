@@ -24,7 +24,7 @@ std::vector<FabricNuma> numa_distances(const std::string& sys);
 
 // Without blanks at its ends, at most 128 bytes; "": it cannot be read.
 std::string line_of(const std::string& path);
-// Its number, of any base; `otherwise` if it has none.
+// The number in the file, of any base; `otherwise` if it has none.
 long long number_of(const std::string& path, long long otherwise);
 // Names in a folder that are numbers, sorted.
 std::vector<int> numbers_in(const std::string& directory);

@@ -1,7 +1,7 @@
 #pragma once
 // How a working directory can be built on the file system of the attempts: as an overlay over the
-// immutable tree, else from reflinks of its files, else from copies. Tries each in a scratch
-// directory.
+// immutable tree; otherwise from reflinks of its files; otherwise from copies. Each way is tried in
+// a scratch directory.
 
 #include <string>
 #include <vector>

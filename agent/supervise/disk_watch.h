@@ -27,7 +27,7 @@ struct AttemptDisk {
   AttemptId attempt;
   Bytes used;
   Bytes limit;         // 0 = none
-  Bytes removed = {};  // of `used`: in files that have no name any more, but are open
+  Bytes removed = {};  // the part of `used` in files without a name that are still open
 };
 
 struct MustEnd {

@@ -21,8 +21,8 @@ struct RecoveredPart {
 // The parts below <home>/attempts. `same_boot` false: the node has rebooted, so no runner is alive.
 std::vector<RecoveredPart> find_parts(const AgentHome& home, bool same_boot);
 
-// The runners below <home>/attempts that are not in `known`, because somebody removed their attempt
-// directory. The caller must end them, which may take some seconds: see io::end_runner.
+// The runners below <home>/attempts that are not in `known`, because their attempt directory was
+// removed. The caller must end them, which may take some seconds: see io::end_runner.
 std::vector<io::Runner> unknown_runners(const AgentHome& home,
                                         const std::vector<RecoveredPart>& known);
 
@@ -32,7 +32,7 @@ std::optional<io::ProcessIdentity> find_runner(const io::AttemptDir& directory);
 
 // The sizes of the ranks' log files, by rank. Call it when no process writes to them any more.
 std::vector<LogSize> log_sizes(const io::AttemptDir& directory);
-// What the files with the times of these logs take, all together.
+// The size of all files with the times of these logs together.
 Bytes size_of_times(const io::AttemptDir& directory);
 
 // The end of the runner's own log on one line, for messages; "" if the log is empty.

@@ -24,7 +24,7 @@ struct RunnerProgram {
   std::string path;
   Bytes log_spool = gibibytes(1);
   LimitCaps caps = {};
-  Duration sample_every = kSampleEvery;  // what the ranks use; zero: never
+  Duration sample_every = kSampleEvery;  // how often the use of the ranks is sampled; zero: never
   std::string probe_cache = {};          // folder for results of probes; "": none are kept
 };
 

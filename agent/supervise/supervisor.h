@@ -36,7 +36,7 @@ class Supervisor {
   // Scans the attempts and attaches to live runners. `same_boot`: see find_parts. Runners that
   // belong to no attempt are ended on a worker; until they are gone, no runner is started.
   Recovered recover(bool same_boot);
-  // What runners that start from now on are told of the node's fabric: fabric.pb of attempt_dir.h.
+  // The node's fabric, for runners that start from now on (fabric.pb in attempt_dir.h).
   void use_fabric(const NodeFabric& fabric);
   void start(const Assignment& assignment);  // -> RunnerStarted, RunnerReported…, RunnerGone
   void update(const Assignment& assignment);
@@ -50,7 +50,7 @@ class Supervisor {
     std::function<void(const AttemptId&)> gone;
   };
   void on_attach(AttachEvents events) { attach_ = std::move(events); }
-  bool takes_frames(const AttemptId& attempt) const;  // its runner is connected
+  bool takes_frames(const AttemptId& attempt) const;  // true: its runner is connected
   void attach(const AttemptId& attempt, const AttachFrame& frame);
   // The newest sample of each live runner: what its ranks used. Old samples are left out.
   std::vector<PartUse> uses();
@@ -97,7 +97,7 @@ class Supervisor {
   std::map<AttemptId, Part> parts_;
   // The starts that wait while runners of no attempt are being ended.
   std::optional<std::vector<Assignment>> held_starts_;
-  Instant empty_quarantine_at_;       // at the start, then every hour
+  Instant empty_quarantine_at_;       // due at the start, then every hour
   io::Fd inotify_;                    // tells when a control socket appears
   std::map<int, AttemptId> watched_;  // inotify watch -> attempt
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late worker results

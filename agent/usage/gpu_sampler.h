@@ -1,7 +1,7 @@
 #pragma once
-// Samples the GPUs' utilisation and memory through NVML, on a thread of its own: a driver that
-// hangs holds up this thread and nothing else, and its values age away. Starts no thread where the
-// node offers no GPU.
+// Samples the GPUs' utilisation and memory through NVML, on a thread of its own: if the driver
+// hangs, only this thread waits, and its values become too old to be used. It starts no thread if
+// the node offers no GPU.
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// What a node uses, from the texts of /proc and of a cgroup's files. Pure; formats: proc(5),
-// cgroups(7).
+// Computes what a node uses from the texts of /proc and of a cgroup's files. Pure; formats:
+// proc(5), cgroups(7).
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,8 @@
 
 namespace lockstep::agent {
 
-// Time in which these cpus did not idle, in ticks, from /proc/stat; nullopt: it names none of them.
+// The time for which these cpus were not idle, in ticks, from /proc/stat; nullopt: it has none of
+// these cpus.
 std::optional<std::uint64_t> busy_ticks(std::string_view stat, const std::set<int>& cpus);
 
 // MemTotal - MemAvailable of /proc/meminfo.

@@ -1,5 +1,5 @@
 #pragma once
-// What this node can do for a workspace.
+// The ways in which this node can set up a workspace.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace lockstep::agent {
 
-// In a child: an unshared namespace cannot be left again.
+// Tested in a child process, because an unshared namespace cannot be left again.
 bool can_unshare_mounts();
 
 // Whether ranks can see their working directory below jobs_folder().

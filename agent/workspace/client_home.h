@@ -13,16 +13,17 @@ namespace lockstep::agent {
 
 struct ClientAccess {
   std::string endpoint;    // the text of endpoint.json
-  std::string secret_key;  // of the attempt, z85
+  std::string secret_key;  // the key of the attempt, z85
   AttemptId attempt;
 };
 
-// Makes it anew, and gives it to `owner` when it is whole: until then it is closed to all others.
+// Makes the folder new, and gives it to `owner` when it is complete: until then it is closed to all
+// others.
 Status make_client_home(const io::AttemptDir& directory, const ClientAccess& access,
                         const snapshot::Owner& owner);
 
-// The launcher is elsewhere now: another endpoint.json, of the same owner. Does nothing where there
-// is no such folder.
+// Replaces endpoint.json, because the launcher has another address now. The owner stays the same.
+// Does nothing if the folder does not exist.
 Status renew_endpoint(const io::AttemptDir& directory, const std::string& endpoint);
 
 }  // namespace lockstep::agent

@@ -12,12 +12,13 @@ constexpr Duration kSilenceOfLauncher = seconds(20);
 }  // namespace
 
 LauncherBlobs::LauncherBlobs(io::Transport& transport, std::string endpoint, PublicKey launcher_key,
-                             io::KeyPair keys, std::shared_ptr<transfer::FetchBoard> board)
+                             io::KeyPair keys,
+                             std::shared_ptr<transfer::FetchProgress> fetch_progress)
     : transport_(transport),
       endpoint_(std::move(endpoint)),
       launcher_key_(std::move(launcher_key)),
       keys_(std::move(keys)),
-      board_(std::move(board)) {}
+      fetch_progress_(std::move(fetch_progress)) {}
 
 void LauncherBlobs::dial_at(const std::string& endpoint) {
   const std::lock_guard lock(mutex_);
@@ -33,7 +34,7 @@ Status LauncherBlobs::fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                                  const transfer::OnProgress& progress,
                                  const transfer::Admit& admit) {
   TRY_ASSIGN(io::ClientSocket socket, connect());
-  const transfer::SwarmSite site{transport_, keys_, *board_, port_.load()};
+  const transfer::SwarmSite site{transport_, keys_, *fetch_progress_, port_.load()};
   transfer::TransferOptions options;
   options.admit = admit;
   return transfer::fetch_tree(std::move(socket), root, cache, site, progress, options);
@@ -49,7 +50,7 @@ Status LauncherBlobs::fetch_files(const Digest& root, const Digest& lock,
                                   const std::set<Digest>& wanted, snapshot::BlobStore& cache,
                                   transfer::Origin& origin, const transfer::OnProgress& progress) {
   TRY_ASSIGN(io::ClientSocket socket, connect());
-  const transfer::SwarmSite site{transport_, keys_, *board_, port_.load()};
+  const transfer::SwarmSite site{transport_, keys_, *fetch_progress_, port_.load()};
   return transfer::fetch_files(std::move(socket), root, lock, wanted, cache, site, origin,
                                progress);
 }

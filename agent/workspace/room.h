@@ -27,14 +27,16 @@ struct Room {
 // while its disk is low; they are refused on a full disk alone (resource_exhausted).
 Status check_room(const Room& needed, const io::DiskSpace& disk, Bytes kept);
 
-// Asks for the room on the disk of a cache, for attempts beside it. Trees of the cache that no job
-// uses now make way for one that a job needs. Errors as of check_room(). For worker threads.
+// Checks that the disk of a cache has room, also for attempts on the same disk. Trees of the cache
+// that no job uses now are removed for one that a job needs. Errors are those of check_room(). For
+// worker threads.
 class RoomCheck {
  public:
   // `low`: AgentConfig::low_space; 0 = io::default_low_space.
   RoomCheck(std::string cache, snapshot::BlobStore& blobs, BlobCacheLimit& limit, Bytes low);
 
-  // To fetch the `missing` bytes of a tree, whose directories are in the cache, and write it out.
+  // For fetching the `missing` bytes of a tree, whose directories are in the cache, and for writing
+  // the tree out.
   Status for_tree(const Digest& root, const snapshot::MaterializeOptions& options,
                   Bytes missing) const;
   Status for_tree(const Digest& root, const snapshot::MaterializeOptions& options) const;

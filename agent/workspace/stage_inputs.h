@@ -20,7 +20,7 @@ struct InputParts {
   const std::vector<DataInput>& inputs;
   const io::AttemptDir& directory;
   const std::string& working;  // the working directory, or the upper directory of its overlay
-  const io::User& user;        // who reads the inputs
+  const io::User& user;        // the user who reads the inputs
   bool can_mount;              // the runner, or a container's engine, can mount trees
   bool in_container;           // the ranks do not see the node's paths
   // The path of a tree on this node, fetched and written out if need be.
@@ -31,7 +31,7 @@ struct InputParts {
   std::function<Status(Bytes size)> admit;
 };
 
-// What is to be mounted.
+// The inputs that the runner has to mount.
 struct MountedInputs {
   std::vector<StagedInput> trees;
   std::vector<PlacedInput> placed;

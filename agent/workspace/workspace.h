@@ -19,23 +19,23 @@
 #include "common/domain/messages/workspace_plan.h"
 #include "common/io/attempt/attempt_dir.h"
 #include "common/io/net/transport.h"
-#include "common/transfer/fetch_board.h"
+#include "common/transfer/fetch_progress.h"
 #include "common/transfer/swarm.h"
 #include "common/transfer/transfer.h"
 
 namespace lockstep::agent {
 
-// Blobs from the launcher's bulk socket, dialled anew for each tree, and from the peers that the
-// launcher names.
+// Fetches blobs from the launcher's bulk socket, with a new connection for each tree, and from the
+// peers that the launcher names.
 class LauncherBlobs final : public BlobSource, public OutputSink {
  public:
-  // `transport` must outlive this. `board`: tells peers which blobs arrived while a tree is
-  // fetched.
+  // `transport` must outlive this. `fetch_progress`: tells peers which blobs arrived while a tree
+  // is fetched.
   LauncherBlobs(io::Transport& transport, std::string endpoint, PublicKey launcher_key,
-                io::KeyPair keys, std::shared_ptr<transfer::FetchBoard> board);
+                io::KeyPair keys, std::shared_ptr<transfer::FetchProgress> fetch_progress);
   // Peers may fetch from this node at this port. From any thread.
   void serves_at(std::uint16_t port) { port_ = port; }
-  // From now on, dials the launcher here. From any thread.
+  // Dials the launcher at this endpoint from now on. From any thread.
   void dial_at(const std::string& endpoint);
   Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                     const transfer::OnProgress& progress,
@@ -43,8 +43,8 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
                snapshot::BlobStore& cache, const transfer::OnProgress& progress) override;
   Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override;
-  // The same, and says for which attempt. `is_final`: its ranks have ended; else it is what the
-  // attempt has so far, and the launcher may keep less of it.
+  // The same, for an attempt. `is_final`: its ranks have ended. Otherwise these are its outputs so
+  // far, of which the launcher may keep less.
   Status push_for(const AttemptId& attempt, bool is_final, const snapshot::Snapshot& tree,
                   const transfer::OnProgress& progress);
   // Fetches the files of `wanted` that `cache` does not have, from peers and `origin`: see
@@ -63,7 +63,7 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   std::string endpoint_;  // under the mutex
   const PublicKey launcher_key_;
   const io::KeyPair keys_;
-  const std::shared_ptr<transfer::FetchBoard> board_;
+  const std::shared_ptr<transfer::FetchProgress> fetch_progress_;
   std::atomic<std::uint16_t> port_ = 0;
 };
 
@@ -87,7 +87,7 @@ struct WorkspaceConfig {
   std::string cache;         // on the file system of the attempts; made if it does not exist
   std::string workdir_mode;  // from the Inventory: overlay | overlay-userns | reflink | copy
   CacheLimit limit = {};
-  Bytes low_space = {};  // what staging leaves free; 0 = io::default_low_space
+  Bytes low_space = {};  // the space that staging leaves free; 0 = io::default_low_space
 };
 
 class Workspace {

@@ -14,8 +14,8 @@
 
 namespace lockstep::io {
 
-// How a path is kept below its base: by the kernel (openat2), or name by name where the kernel
-// cannot (before Linux 5.6, or under a filter that refuses the call).
+// How a path is kept below its base: by the kernel (openat2), or component by component if the
+// kernel cannot do it (before Linux 5.6, or under a filter that refuses the call).
 enum class Resolve { by_kernel, by_name };
 Resolve resolve_here();  // asked once in a process
 

@@ -21,10 +21,10 @@ SystemClock::SystemClock(Instant not_before) {
 
 Instant SystemClock::now() { return {offset_ns_ + read_clock_ns(CLOCK_MONOTONIC)}; }
 
-SleeplessClock::SleeplessClock()
+BootTimeClock::BootTimeClock()
     : offset_ns_(read_clock_ns(CLOCK_REALTIME) - read_clock_ns(CLOCK_BOOTTIME)) {}
 
-Instant SleeplessClock::now() { return {offset_ns_ + read_clock_ns(CLOCK_BOOTTIME)}; }
+Instant BootTimeClock::now() { return {offset_ns_ + read_clock_ns(CLOCK_BOOTTIME)}; }
 
 Instant wall_clock() { return {read_clock_ns(CLOCK_REALTIME)}; }
 

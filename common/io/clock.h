@@ -24,9 +24,9 @@ class SystemClock final : public Clock {
 
 // The same, but it also counts the time while the machine sleeps. For leases, because the other
 // side does not sleep.
-class SleeplessClock final : public Clock {
+class BootTimeClock final : public Clock {
  public:
-  SleeplessClock();
+  BootTimeClock();
   Instant now() override;
 
  private:

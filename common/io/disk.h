@@ -23,8 +23,8 @@ ssize_t write(int fd, const void* data, std::size_t size);
 ssize_t pwrite(int fd, const void* data, std::size_t size, off_t offset);
 int fsync(int fd);
 int fdatasync(int fd);
-// Begins to write these bytes to the disk, so that a later sync has less to wait for. It proves
-// nothing.
+// Begins to write these bytes to the disk, so that a later sync has less to wait for. It does not
+// prove that they are written.
 void begin_sync(int fd, off_t offset, off_t size);
 int syncfs(int fd);
 int ftruncate(int fd, off_t size);
@@ -55,7 +55,7 @@ enum class Call { create, write, sync, resize, folder, rename, link, remove, ope
 
 struct Fault {
   int error = 0;                     // errno of the call
-  std::optional<std::size_t> first;  // a write: it writes only so many bytes and returns that
+  std::optional<std::size_t> first;  // for a write: it writes only this many bytes and returns that
 };
 
 class Faults {

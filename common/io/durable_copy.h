@@ -17,15 +17,15 @@ Status sync_directory(const std::string& path);
 // where the file system supports that (reflink).
 Status copy_file(const std::string& from, const std::string& to, std::uint64_t limit = UINT64_MAX);
 
-// Hard-links a file that nobody ever changes; copies it where linking fails.
+// Hard-links a file that is never changed; copies it if linking fails.
 Status link_or_copy(const std::string& from, const std::string& to);
 
 // A shared advisory lock (flock) on the file of a FileLock. Several processes can hold it at once,
 // but not while the FileLock is held.
 class SharedLock {
  public:
-  // Blocks. not_found: there is no such file. It is not made, because the owner might not be able
-  // to open it then.
+  // Blocks. not_found: the file does not exist. It is not made here, because the owner might not be
+  // able to open it then.
   static Result<SharedLock> acquire(const std::string& path);
 
  private:

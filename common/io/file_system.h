@@ -40,7 +40,7 @@ class Fd {
 };
 
 Result<std::string> read_file(const std::string& path, Bytes limit = mebibytes(256));
-// All that comes until its end. Errors call it "standard input".
+// Reads standard input to its end. Errors call it "standard input".
 Result<std::string> read_standard_input(Bytes limit = mebibytes(256));
 // The same as read_file, but it never blocks: a pipe, a device or a folder is refused
 // (unsupported).

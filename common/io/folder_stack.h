@@ -46,7 +46,7 @@ class FolderStack {
 
   bool empty() const { return levels_.empty(); }
   std::size_t depth() const { return levels_.size(); }  // the top is 1
-  int fd() const;                                       // of the deepest folder
+  int fd() const;                                       // the descriptor of the deepest folder
   // The path of `name` in the deepest folder, for messages; "": of the folder itself.
   std::string shown(const std::string& name = "") const;
 
@@ -57,7 +57,7 @@ class FolderStack {
   struct Level {
     dev_t device = 0;
     ino_t inode = 0;
-    long position = 0;  // of its listing, while the folder is closed
+    long position = 0;  // the position in its listing, while the folder is closed
   };
   struct Open {
     std::unique_ptr<DIR, Closer> stream;

@@ -27,7 +27,7 @@ bool is_ending(const ProcessIdentity& who);
 std::string to_text(const ProcessIdentity& who);  // "pid ticks\n"
 std::optional<ProcessIdentity> process_identity_from(const std::string& text);
 // A pidfd. It becomes readable when the process has ended, even while it is a zombie. not_found:
-// there is no such process any more.
+// the process does not exist any more.
 Result<Fd> open_process(const ProcessIdentity& who);
 // Never signals another process that got the pid later. A process that has ended is success.
 Status signal_process(const ProcessIdentity& who, int signal);
@@ -60,8 +60,8 @@ std::string host_name();
 // Directory of the running executable.
 std::string program_directory();
 // The path of another program of this installation: in the directory of the running one, as in a
-// build or a bundle, else in ../libexec/lockstep, where `cmake --install` puts programs that nobody
-// calls by hand.
+// build or a bundle; otherwise in ../libexec/lockstep, where `cmake --install` puts programs that
+// people do not call themselves.
 Result<std::string> find_program(const std::string& name);
 // The top directory of the bundle that this program is in (scripts/bundle); nullopt: in no bundle.
 std::optional<std::string> bundle_directory();

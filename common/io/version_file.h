@@ -7,7 +7,7 @@
 
 namespace lockstep::io {
 
-// The version in the file; 1 when there is no file, because the first trees had none.
+// The version in the file; 1 if the file does not exist, because the first trees had none.
 Result<int> read_version(const std::string& path);
 Status write_version(const std::string& path, int version);
 

@@ -11,7 +11,7 @@
 
 namespace lockstep::snapshot {
 
-// After so many entries of folders that differ, the count ends, with FileChanges::more.
+// After this many entries of folders that differ, the count ends, with FileChanges::more.
 inline constexpr std::uint64_t kMaxComparedEntries = 1'000'000;
 
 // A file or symlink that only `is` has was added; one that differs in content, target or mode was

@@ -17,7 +17,7 @@ namespace lockstep::snapshot {
 
 struct Beside {  // an entry that was renamed to NAME.node<rank>
   int node_rank = 0;
-  std::string path;  // from the root of the tree
+  std::string path;  // the path from the root of the tree
   std::string kept_as;
   friend bool operator==(const Beside&, const Beside&) = default;
 };

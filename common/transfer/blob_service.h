@@ -43,7 +43,7 @@ PutAnswer put(snapshot::BlobStore& store, const PutBlobs& request, std::string_v
 // Syncs the store. Answers whose blobs could not be made durable become refusals.
 void make_durable(snapshot::BlobStore& store, const std::vector<PutAnswer*>& answers);
 
-// With one more whole piece and all digests, a message still stays below its limit.
+// A message of this size still fits one more whole piece and all digests.
 inline constexpr std::size_t kEnoughForOneMessage = 5u << 19;
 
 // The replies to one GetBlobs, one message at a time, so that the sender can wait for its queue.

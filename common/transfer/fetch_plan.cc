@@ -24,7 +24,7 @@ bool has(const FetchPlan::Peer& peer, std::size_t unit) {
 }  // namespace
 
 FetchPlan::FetchPlan(std::vector<bool> here, Instant now, Limits limits)
-    : limits_(limits), got_on_(now), progress_(now) {
+    : limits_(limits), last_progress_(now), progress_(now) {
   for (const bool is_here : here) {
     units_.push_back(is_here ? Unit::here : Unit::lacking);
     lacking_ += is_here ? 0 : 1;
@@ -111,11 +111,11 @@ void FetchPlan::lacking(NodeId id, std::size_t unit, Instant now) {
     drop(id, "it announced parts that it does not have", false);
 }
 
-void FetchPlan::drop(NodeId id, std::string fault, bool lied) {
+void FetchPlan::drop(NodeId id, std::string fault, bool gave_wrong_data) {
   const auto found = peers_.find(id);
   if (found == peers_.end() || !found->second.fault.empty()) return;
   found->second.fault = std::move(fault);
-  found->second.lied = lied;
+  found->second.gave_wrong_data = gave_wrong_data;
   found->second.have.clear();
   Source& from = source(id);
   while (!from.open.empty()) give_back(from, *from.open.begin());
@@ -133,7 +133,7 @@ void FetchPlan::woke(Instant now) {
   progressed(now);
 }
 
-int FetchPlan::givers() const {
+int FetchPlan::senders() const {
   return static_cast<int>(std::count_if(peers_.begin(), peers_.end(), [](const auto& peer) {
     return peer.second.given_bytes > 0 && peer.second.fault.empty();
   }));
@@ -184,7 +184,7 @@ NodeId FetchPlan::peer_with(std::size_t unit, Instant now) const {
   return best;
 }
 
-bool FetchPlan::is_hope() const {
+bool FetchPlan::has_sources() const {
   return std::any_of(peers_.begin(), peers_.end(), [](const auto& at) {
     const Peer& peer = at.second;
     return peer.fault.empty() && (peer.whole || peer.fetching || peer.have.empty());
@@ -203,8 +203,8 @@ NodeId FetchPlan::home_of(std::size_t unit) const {
   return home;
 }
 
-bool FetchPlan::is_for_launcher(std::size_t unit, bool any_hope) const {
-  if (!any_hope) return true;
+bool FetchPlan::is_for_launcher(std::size_t unit, bool any_sources) const {
+  if (!any_sources) return true;
   // A peer that is said to have the whole tree is waited for; it answers soon, or is dropped.
   const bool is_held = std::any_of(peers_.begin(), peers_.end(), [unit](const auto& at) {
     const Peer& peer = at.second;
@@ -230,7 +230,7 @@ std::vector<FetchPlan::Ask> FetchPlan::next(Instant now) {
     spare_ = std::min(spare_ + 1, limits_.open_at_launcher);
     progress_ = now;
   }
-  const bool any_hope = is_hope();
+  const bool any_sources = has_sources();
   const std::size_t at_launcher = source(kLauncher).open.size();
   std::size_t spare = spare_ > at_launcher ? spare_ - at_launcher : 0;
   // Each node begins with another unit, so that it soon has what others lack.
@@ -241,7 +241,7 @@ std::vector<FetchPlan::Ask> FetchPlan::next(Instant now) {
     NodeId from = peer_with(unit, now);
     if (from == kLauncher) {
       if (!is_ready(kLauncher, limits_.open_at_launcher, now)) continue;
-      const bool is_ours = is_for_launcher(unit, any_hope);
+      const bool is_ours = is_for_launcher(unit, any_sources);
       if (!is_ours && spare == 0) continue;
       if (!is_ours) --spare;
     }

@@ -44,7 +44,7 @@ class FetchPlan {
     std::uint64_t done_bytes = 0;  // its own progress, as it reports it
     std::uint64_t given_bytes = 0;
     std::string fault;  // why it was dropped; "": it was not
-    bool lied = false;
+    bool gave_wrong_data = false;
     int strikes = 0;
     bool is_asked = false;  // it was asked for its units and has not answered yet
     Instant ask_at;
@@ -60,10 +60,10 @@ class FetchPlan {
   void busy(NodeId from, std::size_t unit, Instant now);
   void lacking(NodeId from, std::size_t unit, Instant now);
   // Stops using the peer; its open units are requested elsewhere. Idempotent.
-  void drop(NodeId peer, std::string fault, bool lied);
+  void drop(NodeId peer, std::string fault, bool gave_wrong_data);
   // Nothing more is requested from the launcher.
   void close_launcher(Instant now);
-  // This node was suspended and could hear nobody, so that time does not count as silence.
+  // This node was suspended and could hear no peer, so that time does not count as silence.
   void woke(Instant now);
 
   // ---- actions
@@ -77,9 +77,9 @@ class FetchPlan {
   bool done() const { return lacking_ == 0; }
   const std::map<NodeId, Peer>& peers() const { return peers_; }
   std::uint64_t from_launcher_bytes() const { return from_launcher_; }
-  bool is_hope() const;                       // some peer has units, or will have them
-  Instant got_on() const { return got_on_; }  // last progress of this node or one of its peers
-  int givers() const;                         // number of peers that sent data and are not dropped
+  bool has_sources() const;  // some peer has units, or will have them
+  Instant last_progress() const { return last_progress_; }  // of this node or one of its peers
+  int senders() const;  // number of peers that sent data and are not dropped
 
  private:
   enum class Unit : std::uint8_t { lacking, open, here };
@@ -92,10 +92,10 @@ class FetchPlan {
   void give_back(Source& from, std::size_t unit);
   bool is_ready(NodeId id, std::size_t most, Instant now) const;
   NodeId peer_with(std::size_t unit, Instant now) const;  // kLauncher: none is ready
-  bool is_for_launcher(std::size_t unit, bool any_hope) const;
+  bool is_for_launcher(std::size_t unit, bool any_sources) const;
   NodeId home_of(std::size_t unit) const;
   void open(NodeId from, std::size_t unit, Instant now);
-  void progressed(Instant now) { progress_ = got_on_ = now; }
+  void progressed(Instant now) { progress_ = last_progress_ = now; }
 
   Limits limits_;
   std::vector<Unit> units_;
@@ -106,7 +106,7 @@ class FetchPlan {
   std::map<NodeId, Peer> peers_;
   std::map<NodeId, Source> sources_;
   std::uint64_t from_launcher_ = 0;
-  Instant got_on_;         // last progress of this node or one of its peers
+  Instant last_progress_;  // last progress of this node or one of its peers
   Instant progress_;       // the same, or when spare_ was increased for lack of progress
   std::size_t spare_ = 0;  // how many units may be open at the launcher although others should
                            // bring them; one more after each timeout without progress

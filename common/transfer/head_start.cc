@@ -44,7 +44,7 @@ class HeadStart {
   HeadStart(io::ClientSocket& socket, ContentQueue& queue, const OnProgress& on_progress,
             const TransferOptions& options)
       : window_(socket, with_short_limits(options)),
-        sender_(window_, [this](std::uint64_t raw) { landed(raw); }),
+        sender_(window_, [this](std::uint64_t raw) { became_durable(raw); }),
         queue_(queue),
         // Less than the room for which readers wait, so that their wait ends.
         bytes_per_question_(std::min(kBytesPerQuestion, options.held_bytes / 4)),
@@ -54,7 +54,7 @@ class HeadStart {
   // Returns when the capture has ended and all its contents have arrived, or earlier with the error
   // that stopped it.
   Status run();
-  std::uint64_t landed_bytes() const { return progress_.done_bytes; }
+  std::uint64_t durable_bytes() const { return progress_.done_bytes; }
 
  private:
   void take_in();
@@ -66,7 +66,7 @@ class HeadStart {
   void drop(const Digest& digest);
   void drop_unasked();
   Status send();
-  void landed(std::uint64_t raw);
+  void became_durable(std::uint64_t raw);
   void tell() const {
     if (on_progress_) on_progress_(progress_);
   }
@@ -201,7 +201,7 @@ Status HeadStart::send() {
   return {};
 }
 
-void HeadStart::landed(std::uint64_t raw) {
+void HeadStart::became_durable(std::uint64_t raw) {
   progress_.done_bytes += raw;
   tell();
 }
@@ -241,7 +241,7 @@ Result<std::uint64_t> send_what_comes(const Dial& dial, ContentQueue& queue, Wak
   waker.pass_to(&head_start);
   static_cast<void>(head_start.run());
   waker.pass_to(nullptr);
-  return head_start.landed_bytes();
+  return head_start.durable_bytes();
 }
 
 }  // namespace
@@ -264,12 +264,12 @@ Result<Captured> capture_and_send(const Dial& dial, const std::string& directory
     captured = snapshot::capture(directory, capture);
     queue.end(captured->has_value());
   });
-  const auto landed = send_what_comes(dial, queue, waker, progress, options);
+  const auto durable = send_what_comes(dial, queue, waker, progress, options);
   queue.close();
   reader.join();
   if (!*captured) return captured->error();
-  if (!landed) return landed.error();
-  return Captured{**std::move(captured), *landed};
+  if (!durable) return durable.error();
+  return Captured{**std::move(captured), *durable};
 }
 
 }  // namespace lockstep::transfer

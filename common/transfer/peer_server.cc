@@ -37,8 +37,8 @@ Instant steady_now() {
 }  // namespace
 
 struct PeerServer::Impl {
-  Impl(snapshot::BlobStore& blobs, const FetchBoard& fetches, PeerServerLimits most)
-      : store(blobs), board(fetches), limits(most), trees(blobs, kMaxReachableBytes) {}
+  Impl(snapshot::BlobStore& blobs, const FetchProgress& fetches, PeerServerLimits most)
+      : store(blobs), fetch_progress(fetches), limits(most), trees(blobs, kMaxReachableBytes) {}
 
   struct Stream {
     std::string asker;
@@ -74,7 +74,7 @@ struct PeerServer::Impl {
   bool pump(Stream& stream, Instant now, bool* moved);
 
   snapshot::BlobStore& store;  // the store's walk remembers complete trees
-  const FetchBoard& board;
+  const FetchProgress& fetch_progress;
   const PeerServerLimits limits;
   std::string endpoint;
   std::mutex mutex;
@@ -104,9 +104,9 @@ PeerServer::PeerServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Result<std::unique_ptr<PeerServer>> PeerServer::start(const std::string& endpoint,
                                                       const io::KeyPair& keys,
                                                       snapshot::BlobStore& store,
-                                                      const FetchBoard& board,
+                                                      const FetchProgress& fetch_progress,
                                                       PeerServerLimits limits) {
-  auto impl = std::make_unique<Impl>(store, board, limits);
+  auto impl = std::make_unique<Impl>(store, fetch_progress, limits);
   std::promise<Status> bound;
   auto is_bound = bound.get_future();
   impl->thread =
@@ -246,7 +246,7 @@ void PeerServer::Impl::on_message(io::ServerSocket::Incoming incoming) {
 }
 
 UnitsReply PeerServer::Impl::units(const Digest& root) {
-  if (auto fetching = board.find(root)) return *std::move(fetching);
+  if (auto fetching = fetch_progress.find(root)) return *std::move(fetching);
   const Instant now = steady_now();
   if (looks.size() >= kMaxLooks) looks.clear();
   Look& look = looks[root];

@@ -15,7 +15,7 @@
 #include "common/domain/messages/agent_protocol.h"
 #include "common/io/net/transport.h"
 #include "common/snapshot/content/blob_store.h"
-#include "common/transfer/fetch_board.h"
+#include "common/transfer/fetch_progress.h"
 
 namespace lockstep::transfer {
 
@@ -23,17 +23,17 @@ struct PeerServerLimits {
   std::size_t askers = 4;                  // nodes served at once
   std::size_t requests = 4;                // open requests of each
   std::uint64_t turn_bytes = 16u << 20;    // after that a node makes room, if another was refused
-  Duration stuck_after = seconds(5);       // a node that takes no data for so long is stuck
+  Duration stuck_after = seconds(5);       // a node that takes no data for this long is stuck
   Duration allowed_for = kPeerAllowedFor;  // since the key was last named
 };
 
 class PeerServer {
  public:
-  // `store` and `board` must outlive it. An endpoint with port * gets a free port.
+  // `store` and `fetch_progress` must outlive it. An endpoint with port * gets a free port.
   static Result<std::unique_ptr<PeerServer>> start(const std::string& endpoint,
                                                    const io::KeyPair& keys,
                                                    snapshot::BlobStore& store,
-                                                   const FetchBoard& board,
+                                                   const FetchProgress& fetch_progress,
                                                    PeerServerLimits limits = {});
   ~PeerServer();
   PeerServer(const PeerServer&) = delete;

@@ -6,7 +6,7 @@
 
 namespace lockstep::transfer {
 
-// unavailable or resource_exhausted (its disk): the same request may succeed later; else conflict.
+// unavailable or resource_exhausted (its disk): it may succeed later. Otherwise conflict.
 Error error_of(const BulkRefused& refused);
 
 }  // namespace lockstep::transfer

@@ -44,7 +44,7 @@ class RequestWindow {
     std::string bytes;  // the encoded request, to send it again
     std::uint64_t weight = 0;
     OnAnswer on_answer;
-    int refusals = 0;                        // for now, in a row
+    int refusals = 0;                        // consecutive refusals for now
     std::optional<std::int64_t> send_at_ns;  // it was refused for now
   };
   Status turn();
@@ -63,8 +63,8 @@ class RequestWindow {
   io::EventLoop loop_;
   std::uint64_t next_sequence_ = 0;
   std::uint64_t window_bytes_;   // at most the options'; less after refusals
-  std::uint64_t weight_ = 0;     // of all open requests
-  std::uint64_t in_flight_ = 0;  // of those that do not wait to be sent again
+  std::uint64_t weight_ = 0;     // the weight of all open requests
+  std::uint64_t in_flight_ = 0;  // the weight of requests that do not wait to be sent again
   std::map<std::uint64_t, Open> open_;
   bool was_answered_ = false;
   std::optional<BulkRefused> refused_;  // the last answer was this refusal for now

@@ -51,7 +51,7 @@ Swarm::Swarm(io::ClientSocket launcher, const Digest& root, snapshot::BlobStore&
 }
 
 Swarm::~Swarm() {
-  site_.board.end(root_);
+  site_.fetch_progress.end(root_);
   for (auto& [id, source] : sources_) {
     loop_.unwatch_socket(source.socket->handle());
     if (id != kLauncher) into_.abandon(source.uploader);
@@ -196,7 +196,7 @@ Status Swarm::take_data(NodeId from, std::uint64_t sequence, BlobData& data) {
 
 void Swarm::came(NodeId from, std::uint64_t bytes, Instant now) {
   plan_->arrived(from, bytes, now);
-  site_.board.got(root_, bytes);
+  site_.fetch_progress.got(root_, bytes);
   progress_.done_bytes = std::min(progress_.done_bytes + bytes, progress_.total_bytes);
 }
 
@@ -207,7 +207,7 @@ bool Swarm::is_here(const TreeUnit& unit) const {
 
 void Swarm::finish(std::size_t unit) {
   plan_->finished(unit, steady_now());
-  site_.board.has(root_, unit);
+  site_.fetch_progress.has(root_, unit);
 }
 
 Status Swarm::put(NodeId from, const TreeUnit& unit, const BlobPiece& piece) {
@@ -272,8 +272,8 @@ Status Swarm::refused(NodeId from, std::uint64_t sequence, const BulkRefused& re
 
 // ---- the whole ---------------------------------------------------------------------------------
 
-void Swarm::drop(NodeId peer, const std::string& fault, bool lied) {
-  plan_->drop(peer, fault.substr(0, kMaxFaultText), lied);
+void Swarm::drop(NodeId peer, const std::string& fault, bool gave_wrong_data) {
+  plan_->drop(peer, fault.substr(0, kMaxFaultText), gave_wrong_data);
 }
 
 Status Swarm::check_launcher(Instant now) {
@@ -288,7 +288,7 @@ Status Swarm::check_launcher(Instant now) {
 }
 
 void Swarm::tell() {
-  progress_.peers = plan_->givers();
+  progress_.peers = plan_->senders();
   if (on_progress_) on_progress_(progress_);
 }
 
@@ -306,7 +306,7 @@ Status Swarm::run(std::vector<TreeUnit> units, const std::set<Digest>* wanted) {
     for (const auto& blob : unit.blobs)
       progress_.total_bytes += into_.has(blob.digest) ? 0 : blob.size;
   }
-  site_.board.begin(root_, here);
+  site_.fetch_progress.begin(root_, here);
   plan_ = std::make_unique<FetchPlan>(std::move(not_asked), steady_now(), site_.limits);
   launcher_heard_ = steady_now();
   TRY(sources_.at(kLauncher).socket->watch_link(loop_, [this](io::ClientSocket::Link link) {
@@ -372,8 +372,8 @@ void Swarm::report(bool whole) {
   FetchReport said{root_, whole, origin_ == nullptr ? plan_->from_launcher_bytes() : 0, {}, lock_};
   for (const auto& [id, peer] : plan_->peers()) {
     if (said.peers.size() >= kMaxBlobPeers) break;
-    if (peer.given_bytes > 0 || peer.lied)
-      said.peers.push_back({id, peer.given_bytes, peer.fault, peer.lied});
+    if (peer.given_bytes > 0 || peer.gave_wrong_data)
+      said.peers.push_back({id, peer.given_bytes, peer.fault, peer.gave_wrong_data});
   }
   requests_.clear();
   request(kLauncher, std::move(said));

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "common/io/net/transport.h"
-#include "common/transfer/fetch_board.h"
 #include "common/transfer/fetch_plan.h"
+#include "common/transfer/fetch_progress.h"
 #include "common/transfer/transfer.h"
 
 namespace lockstep::transfer {
@@ -19,9 +19,9 @@ inline constexpr std::uint64_t kWorthPeersBytes = 1u << 20;
 
 struct SwarmSite {
   io::Transport& transport;
-  const io::KeyPair& keys;  // of this node
-  FetchBoard& board;        // from which its own peer server answers others
-  std::uint16_t port = 0;   // of that server; 0 = there is none
+  const io::KeyPair& keys;        // the keys of this node
+  FetchProgress& fetch_progress;  // read by this node's peer server to answer others
+  std::uint16_t port = 0;         // the port of that server; 0 = it does not run
   FetchLimits limits = {};
 };
 

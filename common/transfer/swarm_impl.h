@@ -35,7 +35,7 @@ class Swarm {
     NodeId to;
     BulkMessage body;
     std::optional<std::size_t> unit;  // the unit whose blobs it requests
-    std::uint64_t offset = 0;         // of the requested part of a large blob
+    std::uint64_t offset = 0;         // the offset of the requested part of a large blob
     bool is_sent = false;
     Instant send_at;
   };
@@ -71,7 +71,7 @@ class Swarm {
   void finish(std::size_t unit);
   void drop_silent(Instant now);
   void forget_dropped();
-  void drop(NodeId peer, const std::string& fault, bool lied);
+  void drop(NodeId peer, const std::string& fault, bool gave_wrong_data);
   void report(bool whole);
   void tell();
 

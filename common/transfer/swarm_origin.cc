@@ -26,7 +26,7 @@ Status Swarm::hear_origin(Instant now) {
 // Peers that get nothing either do not count: they may be waiting for this node.
 bool Swarm::is_over(Instant now) const {
   return is_origin_gone_ &&
-         (!plan_->is_hope() || now - plan_->got_on() >= 2 * site_.limits.timeout);
+         (!plan_->has_sources() || now - plan_->last_progress() >= 2 * site_.limits.timeout);
 }
 
 }  // namespace lockstep::transfer

@@ -35,15 +35,15 @@ struct TransferOptions {
   Duration retry_after = seconds(5);       // silence after which open requests are sent again
   Duration give_up_after = seconds(60);    // silence after which the transfer fails
   Duration send_within = seconds(5);       // how long each send waits for a connection
-  // Without a connection for so long the transfer fails, though it could still go on in silence:
-  // shorter than give_up_after, longer than a launcher takes to start again.
+  // Without a connection for this long the transfer fails, though it could continue after a
+  // silence. It must be shorter than give_up_after, and longer than a launcher takes to restart.
   Duration down_after = Duration::max();
   // For capture_and_send: limit of raw bytes that were read and are not in a message yet.
   std::uint64_t held_bytes = 96u << 20;
   JobId of_job = {};                         // for downloads by users: the job that has the tree
   Admit admit = {};                          // for fetch_tree()
   std::optional<AttemptId> of_attempt = {};  // see BulkEnvelope
-  bool final_outputs = false;                // the same
+  bool final_outputs = false;                // see BulkEnvelope
 };
 
 struct UploadResult {
@@ -66,7 +66,7 @@ Result<UploadResult> upload_snapshot(io::ClientSocket& socket, const snapshot::S
 // found missing so far, so its total grows.
 struct Captured {
   snapshot::Snapshot snapshot;
-  std::uint64_t landed_bytes = 0;  // raw bytes that are durable on the other side
+  std::uint64_t durable_bytes = 0;  // raw bytes that are durable on the other side
 };
 Result<Captured> capture_and_send(io::ClientSocket& socket, const std::string& directory,
                                   snapshot::CaptureOptions capture, const OnProgress& progress = {},

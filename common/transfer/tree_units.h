@@ -20,7 +20,7 @@ struct TreeUnit {
 };
 
 // The units hold each file of the tree once, in the order of the directories (depth first). All
-// directories must be in `store`, else not_found.
+// directories must be in `store`; otherwise not_found.
 Result<std::vector<TreeUnit>> units_of(const snapshot::BlobStore& store, const Digest& root);
 
 }  // namespace lockstep::transfer

@@ -36,7 +36,7 @@ class Uploader {
   Uploader(io::ClientSocket& socket, const snapshot::Snapshot& snapshot,
            const OnProgress& on_progress, const TransferOptions& options)
       : window_(socket, options),
-        sender_(window_, [this](std::uint64_t raw) { landed(raw); }),
+        sender_(window_, [this](std::uint64_t raw) { became_durable(raw); }),
         snapshot_(snapshot),
         on_progress_(on_progress) {}
 
@@ -46,7 +46,7 @@ class Uploader {
   Result<std::vector<Digest>> ask(const std::vector<Digest>& digests);
   Status send(const Digest& digest, const Source& source);
   Status send_file(const Digest& digest, const snapshot::FileRecord& file);
-  void landed(std::uint64_t raw);
+  void became_durable(std::uint64_t raw);
   UploadResult result() const { return {blobs_sent_, sender_.bytes_sent(), sender_.wire_bytes()}; }
   Error changed(const snapshot::FileRecord& file) const;
 
@@ -114,7 +114,7 @@ Status Uploader::send(const Digest& digest, const Source& source) {
   return sender_.add_blob(digest, *source.bytes);
 }
 
-void Uploader::landed(std::uint64_t raw) {
+void Uploader::became_durable(std::uint64_t raw) {
   progress_.done_bytes += raw;
   if (on_progress_) on_progress_(progress_);
 }

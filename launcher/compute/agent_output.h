@@ -6,7 +6,8 @@
 
 namespace lockstep::compute {
 
-// Whether an agent that prints this line has its identity: it was accepted, now or earlier.
+// True if an agent that prints this line has its identity: the launcher accepted it, now or
+// earlier.
 bool says_joined(std::string_view line);
 
 // The last line that says something, cut to 500 bytes.

@@ -1,6 +1,6 @@
 #pragma once
-// What a provider is asked and what it says: one JSON object in, one on each line out.
-// docs/decisions/038-providers.md is the contract; a site's own programs keep it too.
+// The requests to a provider and its events: one JSON object in, one on each line out. The contract
+// is docs/decisions/038-providers.md; the programs of sites keep it too.
 
 #include <mutex>
 #include <optional>
@@ -20,7 +20,7 @@ namespace lockstep::compute {
 
 inline constexpr int kContractVersion = 1;
 inline constexpr std::size_t kMaxRequestBytes = 16u << 20;
-inline constexpr std::size_t kMaxMachines = 10'000;  // of one request
+inline constexpr std::size_t kMaxMachines = 10'000;  // machines of one request
 inline constexpr std::size_t kMaxAccounts = 100'000;
 
 enum class Verb { check, create, list, remove, hold };
@@ -28,21 +28,22 @@ std::optional<Verb> verb_from(std::string_view word);
 
 struct Machine {
   std::string name;   // check_machine_name
-  std::string token;  // what `lockstep node token` prints; of `create` only
+  std::string token;  // the output of `lockstep node token`; only for `create`
 };
 
 struct Request {
-  std::string launcher;  // with `target` the tag of all that is made
+  std::string launcher;  // together with `target`, the tag of everything that is made
   std::string target;
   std::string state;            // an absolute path: what is kept between the calls for this target
   std::string bundle;           // the archive of scripts/bundle; "" where the kind needs none
   std::string settings = "{}";  // JSON object; the kind reads it
-  std::optional<Endpoints> endpoints;  // where nodes dial the launcher
-  std::optional<Endpoints> local;      // where this machine dials it; there if `endpoints` is
+  std::optional<Endpoints> endpoints;  // the addresses at which nodes dial the launcher
+  // The addresses at which this machine dials it; set if `endpoints` is.
+  std::optional<Endpoints> local;
   std::vector<Machine> machines;
-  std::vector<std::string> accounts = {};  // that jobs of the launcher's users run as
+  std::vector<std::string> accounts = {};  // the accounts as which jobs of the launcher's users run
 };
-// invalid_argument names the key and what may stand there.
+// invalid_argument names the key and the values that are allowed.
 Result<Request> request_from(const std::string& json_text, Verb verb);
 
 // The message of a failure is for people.

@@ -1,7 +1,7 @@
 #pragma once
-// Where a launcher's three sockets are dialled. A request has the addresses twice: as nodes dial
-// them, and as this machine does. What stands in them becomes a part of commands, so it is checked
-// here against a small alphabet.
+// The addresses of a launcher's three sockets. A request has each address twice: as nodes dial it,
+// and as this machine does. The addresses become parts of commands, so only few characters are
+// allowed in them.
 
 #include <array>
 #include <string>
@@ -15,7 +15,8 @@ struct Address {
   int port = 0;
   friend bool operator==(const Address&, const Address&) = default;
 };
-// "tcp://HOST:PORT"; an IPv6 address stands in brackets there. invalid_argument: it is none.
+// "tcp://HOST:PORT", with brackets around an IPv6 address. invalid_argument: the text has another
+// form.
 Result<Address> address_from(const std::string& endpoint);
 std::string to_endpoint(const Address& address);
 

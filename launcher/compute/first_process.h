@@ -7,16 +7,17 @@
 
 namespace lockstep::compute {
 
-// Its words: the agent's home, the agent's program, accounts_for(), and what the agent gets.
-// It uses nothing but the shell, which is all that an image has to have. It adds the accounts,
-// reaps what jobs leave, and starts the agent again when that dies, so that jobs stay. The token is
-// read from standard input and goes on through a pipe: no argument and no file holds it.
+// The script's arguments: the agent's home, the agent's program, accounts_for(), and the agent's
+// arguments. The script uses only the shell, because an image need not have anything else. It adds
+// the accounts, reaps processes that jobs leave, and restarts the agent if that dies, so that jobs
+// continue. The token is read from standard input and passed on through a pipe: no argument and no
+// file holds it.
 std::string first_process();
 
-// "NAME:UID:GID" on each line: the accounts that jobs may run as. Those of the request, with the
-// ids that this machine's directory has, or with ids of their own, which the target's directory
-// keeps (STATE/accounts): a name keeps its id when others come. If the launcher is not root, its
-// own account, too. What would be too long for a word of a command is left out.
+// "NAME:UID:GID" on each line: the accounts that jobs may run as. These are the accounts of the
+// request, with the ids of this machine's user directory, or with new ids that are stored in the
+// target's directory (STATE/accounts), so that a name keeps its id. If the launcher is not root,
+// its own account is added. Accounts that do not fit into one argument of a command are left out.
 std::string accounts_for(const Request& request);
 
 // For a container that runs: adds the accounts ($0) that are not there. It prints how many it has

@@ -1,5 +1,5 @@
 #pragma once
-// What a machine may be called, and an address may be: both become parts of commands.
+// Which names and addresses of machines are allowed. Both become parts of commands.
 
 #include <string_view>
 
@@ -7,7 +7,8 @@
 
 namespace lockstep::compute {
 
-// Letters, digits, '.', '_', '-' and ':', at most 255, not '-' first: a host's name or address.
+// For a host's name or address: letters, digits, '.', '_', '-' and ':', at most 255, and not '-'
+// first.
 Status check_machine_name(std::string_view name);
 
 }  // namespace lockstep::compute

@@ -14,15 +14,15 @@ namespace lockstep::compute {
 
 class SettingsObject {
  public:
-  // invalid_argument: it is no object, or has a key that is not in `keys`. The object must outlive
-  // this reader.
+  // invalid_argument: `object` is not a JSON object, or has a key that is not in `keys`. The object
+  // must outlive this reader.
   static Result<SettingsObject> open(const nlohmann::json& object, std::string where,
                                      std::initializer_list<std::string_view> keys);
 
   // The error "WHERE.KEY WHY".
   Error bad(const std::string& key, const std::string& why) const;
 
-  Result<std::string> text(const char* key) const;  // "": there is no such key
+  Result<std::string> text(const char* key) const;  // "": the key is absent
   Result<std::optional<std::int64_t>> integer(const char* key, std::int64_t least,
                                               std::int64_t most) const;
   Result<std::optional<double>> number(const char* key) const;

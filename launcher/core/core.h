@@ -29,12 +29,12 @@ class Core {
   Core(Core&&) noexcept;
   Core& operator=(Core&&) noexcept;
 
-  // `more`: another input follows at once, before the state's facts are written; what waits is
-  // placed, and nodes are told, once for all of them.
+  // `more`: another input follows before the facts are written. Placing waiting jobs and telling
+  // nodes is then done once, after the last of these inputs.
   Step handle(Instant now, const Input& input, bool more = false);
-  // Notes that a node is alive, and changes nothing else: no fact, no timeout of another node, and
-  // no message but the acknowledgement. May be called between handle() and the time when its facts
-  // are durable.
+  // Notes that a node is alive and acknowledges its heartbeat. It makes no fact, checks no timeout
+  // of other nodes and sends no other message, so it may be called between handle() and the time
+  // when its facts are durable.
   Heard hear(Instant now, const HeartbeatInput& input);
 
   // Recovery: the stored facts in order, then `recovered` once, then resume().
@@ -50,40 +50,43 @@ class Core {
   const CoreConfig& config() const;
   // All trees that State (roots.h) or the nodes' reports on running jobs refer to.
   std::vector<Digest> trees() const;
-  // Of these, the trees of one job; and the trees of the parts assigned to a node, with those that
-  // the node reported (roots.h).
+  // Of these, the trees of one job; and the trees of the parts assigned to a node together with
+  // those that the node reported (roots.h).
   std::vector<Digest> trees_of(const JobId& job) const;
   std::vector<Digest> trees_of(NodeId node) const;
   std::optional<JobView> job_view(const JobId& job, ViewDetail detail = ViewDetail::whole) const;
   // Visits the jobs submitted before `after` (empty: all), newest first, until `take` returns
-  // false; in outline. `among`: only jobs of these orders (jobs/index.h); null: all.
+  // false. Views have ViewDetail::outline. `among`: only jobs with these orders (jobs/index.h);
+  // null: all.
   void each_job_view(const JobId& after, const std::set<std::uint64_t>* among,
                      const std::function<bool(const Job&)>& wanted,
                      const std::function<bool(JobView)>& take) const;
   std::vector<JobView> job_views() const;    // newest first
   std::vector<NodeView> node_views() const;  // by name
-  // "": all targets, sorted by name, "local" first; else only the target with this name, if any.
+  // "": all targets, sorted by name with "local" first; otherwise only the target with this name,
+  // if it exists.
   std::vector<ComputeView> compute_views(const std::string& name, bool history = false) const;
-  // Without names: all, sorted by name. Of an unknown name there is no view.
+  // Without names: all sizes, sorted by name. Unknown names are left out.
   std::vector<SizeView> size_views(const std::vector<std::string>& names) const;
   std::optional<NodeView> node_view(const std::string& name_or_id, bool history = false) const;
   Liveness liveness(NodeId node) const;
-  // How far the clock of the part's node is ahead of ours: as measured lately, else as it was when
-  // the node reported the part. 0: unknown.
+  // How far the clock of the part's node is ahead of ours: the newest measurement, otherwise that
+  // of the node's report on the part. 0: unknown.
   Duration clock_ahead(const Part& part) const;
   std::optional<ExplainView> explain(const JobId& job) const;
-  // nullopt: the job is not there.
+  // nullopt: the job does not exist.
   std::optional<SettingsView> settings_of(const JobId& job, int rank) const;
   // The job's events from `since` on, oldest first.
   std::optional<EventsReply> job_events(const JobId& job, Instant since) const;
   QuotaView quota_view(const QuotaHolder& holder) const;
-  // See why_no_more_files() in quotas.h; "" for a job that is not there.
+  // See why_no_more_files() in quotas.h; "" for a job that does not exist.
   std::string why_no_more_files(const JobId& job, std::uint64_t more = 0) const;
-  // See room_for_files() in quotas.h; nullopt also for a job that is not there.
+  // See room_for_files() in quotas.h; nullopt also for a job that does not exist.
   std::optional<std::uint64_t> room_for_files(const JobId& job) const;
-  // "bob 240.0 GiB, alice 3.0 GiB": the users whose jobs' files take most, for an admin; "": none.
+  // For an admin: the users whose jobs' files take most space, as "bob 240.0 GiB, alice 3.0 GiB";
+  // "": there are none.
   std::string whose_files() const;
-  // Every reason for which a submission of this job would be refused now; empty: it would be
+  // All reasons for which a submission of this job would be refused now; empty: it would be
   // accepted. Ignores the job's source.
   std::vector<Refusal> refusals(const JobSpec& spec, const Caller& caller,
                                 const Judging& how = {}) const;

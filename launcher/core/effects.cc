@@ -12,7 +12,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// One overload per fact and no other: who adds a fact says here what follows from it.
+// One overload for each fact and no generic one, so that whoever adds a fact must state its effects
+// here.
 struct Effects {
   Context& core;
 
@@ -92,8 +93,9 @@ struct Effects {
     core.scheduler.use_fell();
     quotas_changed();
   }
-  // One that goes on leaves it to the others to solve what it left to them before. Their new
-  // revisions reach them with their next heartbeats, instead of once for each part that goes on.
+  // When a part goes on, it may leave solving to the other parts, as it did before. Their nodes
+  // learn the new revisions with their next heartbeats, which saves one message for each part that
+  // goes on.
   void operator()(const PartChanged& fact) const {
     const Job& job = noted(fact.attempt.job);
     if (fact.report.state == PartState::finished) touch_solvers(job);
@@ -158,7 +160,7 @@ struct Effects {
   void operator()(const EnvironmentRegistered&) const {}
   void operator()(const EnvironmentWanted& fact) const { changed(fact.attempt.job); }
   void operator()(const EnvironmentNotSolved& fact) const { changed(fact.attempt.job); }
-  // Live facts name the account and the family.
+  // Live facts always name the account and the family; only old journals lack them.
   void operator()(const EnvironmentLocked& fact) const {
     if (fact.account) touch({fact.definition, *fact.account, fact.family.value_or(0)});
   }
@@ -241,7 +243,7 @@ struct Effects {
 
   void operator()(const ProjectCreated&) const {}
   void operator()(const ProjectRemoved&) const {}
-  void operator()(const UserAdded&) const {}  // may nothing before a role is granted
+  void operator()(const UserAdded&) const {}  // the user has no permission before a role is granted
   void operator()(const UserAccountSet&) const { accounts_changed(); }
   void operator()(const RoleGranted& fact) const {
     if (fact.grant.role == Role::admin || fact.grant.role == Role::submitter) accounts_changed();
@@ -261,7 +263,8 @@ struct Effects {
 
   // ---- compute targets
 
-  // Jobs of a target are submitted when it is there, and it goes when none is left.
+  // Nothing waits for a new target: jobs are submitted only to a target that exists, and a target
+  // with jobs is not deleted.
   void operator()(const ComputeCreated& fact) const { touch_target(fact.spec.name); }
   void operator()(const ComputeUpdated& fact) const {
     core.samples.forget(fact.spec.name);
@@ -297,19 +300,19 @@ struct Effects {
     machine_changed(fact.target);
   }
 
-  // Retention may delete a job when nothing of it waits to be written.
+  // Retention may delete the job once none of its outputs waits to be written.
   void write_settled(const JobId& job) const {
     changed(job);
     core.retention.is_due = true;
   }
-  // Jobs that a quota held back may need machines now.
+  // Jobs that were held back by a quota may need machines now.
   void quotas_changed() const {
     if (core.state.principals().quotas().empty()) return;
     for (const auto& [name, compute] : core.state.computes().all())
       if (is_elastic(compute.spec)) touch_target(name);
   }
   void touch_target(const std::string& target) const { core.pending.dirty_targets.insert(target); }
-  // Containers that are there get the accounts of users who are new.
+  // Running containers need the accounts of new users.
   void accounts_changed() const {
     for (const auto& [target, compute] : core.state.computes().all()) {
       const NodeSource source = compute.spec.source;
@@ -327,23 +330,24 @@ struct Effects {
     const std::string& account = core.state.job(fact.attempt.job)->spec.run_as;
     core.samples.lacks(node.pool, node.machine, account, why, core.now);
   }
-  // The reasons of the jobs that wait for the target name its machines.
+  // Updates the jobs that wait for this target, because their reasons name its machines.
   void machine_changed(const std::string& target) const {
     touch_target(target);
     core.scheduler.topology_changed(target);
   }
-  // What happened to the node may make a call of its provider due.
+  // A call of the node's provider may be due now.
   void touch_machine_of(NodeId id) const {
     const Node* node = core.state.node(id);
     if (node != nullptr && !node->machine.empty()) touch_target(node->pool);
   }
 
-  // To its new place in the queue, if it is in one.
+  // Moves the job to its new place in the queue, if it is queued.
   void move(const Job& job) const {
     if (core.scheduler.has(job)) core.scheduler.add(job);
   }
 
-  // The end of an isolated job frees the other nodes of its host too, whatever their pools are.
+  // Resources on the node are free. The end of an isolated job also frees the other nodes of its
+  // host, in every pool.
   void capacity_changed(const JobId& job, NodeId id) const {
     core.scheduler.capacity_changed(pool_of(id));
     if (!core.state.job(job)->spec.resources.isolated) return;
@@ -354,7 +358,7 @@ struct Effects {
 
   const std::string& pool_of(NodeId node) const { return core.state.node(node)->pool; }
 
-  // What follows from every fact about a job that is still there.
+  // Marks the job as changed, as every fact about an existing job does.
   const Job& changed(const JobId& id) const {
     const Job& job = noted(id);
     touch_solvers(job);
@@ -370,7 +374,7 @@ struct Effects {
   void touch_solvers(const Job& job) const {
     if (job.has_asked()) touch(*job.environment);
   }
-  // Whether they may go on without it, says advance().
+  // Marks the job's children; advance() then decides whether they continue without it.
   void look_at_children(const JobId& parent) const {
     for (const std::uint64_t order : core.state.children(parent))
       core.pending.dirty_jobs.insert(core.state.submitted().at(order));

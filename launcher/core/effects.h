@@ -7,7 +7,7 @@
 
 namespace lockstep::launcher {
 
-// Call it after the fact was applied to the state.
+// Must be called after the fact was applied to the state.
 void follow(Context& core, const Fact& fact);
 
 }  // namespace lockstep::launcher

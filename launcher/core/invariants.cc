@@ -41,7 +41,7 @@ class Checker {
     if (!holds) violations_.push_back(fmt::format("{}: {}", what, message));
   }
 
-  // Its machines may be taken away at any time, and each time costs nothing.
+  // The target's machines may be taken away at any time, and such a retry is never charged.
   bool is_of_low_priority(const Job& job) const {
     const Compute* compute = state_.computes().find(job.pool);
     return compute != nullptr && compute->spec.scale.tier == Tier::low_priority;
@@ -104,7 +104,7 @@ class Checker {
     expect(count(Event::Kind::ended) == over, what, "tells of each attempt's end");
   }
 
-  // But for what is told of its outputs afterwards.
+  // Only events about the job's outputs may follow this one.
   static bool is_last(const Job& job, Event::Kind kind) {
     const std::vector<Event>& events = job.events.events;
     const auto last = std::find_if(events.rbegin(), events.rend(), [](const Event& event) {
@@ -187,7 +187,7 @@ class Checker {
     }
   }
 
-  // Whoever waits for a lock waits for somebody.
+  // If a part waits for a lock, some part must be the solver.
   void check_environment(const EnvironmentId& id, const Environment& environment) {
     for (const std::uint64_t order : environment.live) {
       const Job& job = *state_.job(state_.submitted().at(order));

@@ -36,7 +36,7 @@ JobStatus final_status(const ExitReport& report) {
 
 bool any_node_unknown(const NodeWatches& watches, const Attempt& attempt) {
   return std::any_of(attempt.parts.begin(), attempt.parts.end(), [&watches](const Part& part) {
-    // What is known of a part that is gone or released does not change with its node any more.
+    // What is known of a part that is gone or released no longer depends on its node.
     return part.assigned() && watches.liveness(part.node) == Liveness::unknown;
   });
 }
@@ -45,7 +45,8 @@ bool is_canceled(const Endings& endings, const Job& job) {
   return job.cancel_by || endings.is_canceled(job.id);
 }
 
-// Through an agent or a runner that knows no rows nobody else would get them either.
+// Tells the nodes the gang's table, in rows if all agents and runners know rows: one of an older
+// version would not pass on the rows of others.
 void form_gang(Context& core, const Attempt& attempt) {
   GangTable gang;
   bool takes_rows = true;
@@ -71,7 +72,7 @@ void form_gang(Context& core, const Attempt& attempt) {
   core.emit(std::move(formed));
 }
 
-// Each part of an ended attempt stays assigned until its logs are durable here, or given up.
+// Each part of an ended attempt stays assigned until its logs are durable or given up.
 void collect_logs(Context& core, const Attempt& attempt) {
   for (const Part& part : attempt.parts) {
     if (!part.assigned()) continue;
@@ -121,39 +122,39 @@ bool asks_for_what_is_wrong(const Attempt& attempt) {
          });
 }
 
-// Where another try could succeed.
-enum class Hope { anywhere, elsewhere, nowhere };
+// Where another attempt could succeed.
+enum class RetryPlace { anywhere, elsewhere, nowhere };
 
-Hope hope_of(const Cluster& cluster, const Job& job) {
+RetryPlace retry_place_of(const Cluster& cluster, const Job& job) {
   const Attempt& last = job.attempts.back();
   const bool has_no_account =
       last.ended->cause == Cause::account_missing && lacks_account(cluster, job);
-  if (has_no_account || asks_for_what_is_wrong(last)) return Hope::nowhere;
-  return nodes_without(last).empty() ? Hope::anywhere : Hope::elsewhere;
+  if (has_no_account || asks_for_what_is_wrong(last)) return RetryPlace::nowhere;
+  return nodes_without(last).empty() ? RetryPlace::anywhere : RetryPlace::elsewhere;
 }
 
 std::optional<Retry> next_try(const Cluster& cluster, const Job& job, const ExitReport& report) {
-  switch (hope_of(cluster, job)) {
-    case Hope::anywhere: return retry_after(job, report, tier_of(cluster.state, job));
-    case Hope::elsewhere: return retry_elsewhere(cluster, job);
-    case Hope::nowhere: return std::nullopt;
+  switch (retry_place_of(cluster, job)) {
+    case RetryPlace::anywhere: return retry_after(job, report, tier_of(cluster.state, job));
+    case RetryPlace::elsewhere: return retry_elsewhere(cluster, job);
+    case RetryPlace::nowhere: return std::nullopt;
   }
   return std::nullopt;
 }
 
-// What the report of the last attempt does not say itself: why there is no other one.
+// Why the job is not retried, if the report of its last attempt does not say that.
 Why why_no_retry(const Cluster& cluster, const Job& job, const ExitReport& report) {
-  switch (hope_of(cluster, job)) {
-    case Hope::elsewhere: return nor_on(cluster.state, job);
-    case Hope::nowhere: return {};
-    case Hope::anywhere: break;
+  switch (retry_place_of(cluster, job)) {
+    case RetryPlace::elsewhere: return nor_on(cluster.state, job);
+    case RetryPlace::nowhere: return {};
+    case RetryPlace::anywhere: break;
   }
   if (Why given_up = why_given_up(job, report)) return given_up;
   if (!is_retried(job.spec, report) || job.attempts.size() == 1) return {};
   return GivenUpAfter{static_cast<int>(job.attempts.size())};
 }
 
-// What there is to say beside how it ended.
+// Adds notes to the report on how the job ended.
 void add_to_end(std::vector<Why> more, ExitReport& report) {
   if (!more.empty()) report.why = EndedWith{report.why, std::move(more)};
 }
@@ -178,14 +179,16 @@ void conclude(Context& core, const Job& job) {
   core.emit(JobFinished{job.id, final_status(report), report});
 }
 
-// What the job's phase asks for. The phase may change meanwhile, so none is looked into.
+// Applies the rule of the job's phase. The rule may change the phase, so none of its data is used
+// afterwards.
 struct Advance {
   Context& core;
   const Job& job;
 
   void operator()(const Job::Waiting&) const {
     if (!job.cancel_by) return advance_dependencies(core, job);
-    // Readers of a final job may count on its logs, those of earlier attempts too.
+    // Readers of a final job may rely on its logs being complete, those of earlier attempts
+    // included.
     if (!job.logs_settled()) return;
     ExitReport report = canceled_report(core.state, job, core.now);
     add_to_end(logs_not_kept(core.state, job), report);
@@ -224,14 +227,14 @@ namespace {
 
 constexpr Duration kSayRefusalEvery = minutes(10);
 
-// `told`: when an event last said it, of this part.
+// True if the refusal has to be told now. `told`: when an event of this part said it last.
 bool is_to_be_told(const Context& core, Instant& told) {
   if (told.ns != 0 && core.now - told < kSayRefusalEvery) return false;
   told = core.now;
   return true;
 }
 
-// Each refusal is told while it lasts; an event says it once.
+// The shell reports a refusal as long as it lasts; it becomes one event.
 void note_refused_logs(Context& core, const LogsRefusedInput& input) {
   NodeWatch::LogsWait& wait = core.watches.at(input.node).logs_wait[input.attempt];
   const bool is_new = wait.at.ns == 0 || core.now - wait.at > kLogsWaitKnown;
@@ -245,7 +248,7 @@ void note_refused_logs(Context& core, const LogsRefusedInput& input) {
 
 }  // namespace
 
-// A full disk is waited for as long as it takes, unless somebody said that the job is of no worth.
+// The logs of a job wait for space on a full disk without a limit, unless the job was canceled.
 void react(Context& core, const LogsRefusedInput& input) {
   if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;
   note_refused_logs(core, input);
@@ -274,7 +277,7 @@ void react(Context& core, const OutputsRefusedInput& input) {
   core.pending.job_changed(input.attempt.job);
 }
 
-// A note: the audit log has it for good.
+// The signal becomes a note of the job only, because the audit log records it permanently.
 void react(Context& core, const RanksSignaledInput& input) {
   if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;
   core.record(input.attempt.job, {core.now, Event::Kind::signaled, input.attempt.number, input.node,
@@ -284,7 +287,8 @@ void react(Context& core, const RanksSignaledInput& input) {
 void logs_timed_out(Context& core, const AttemptId& attempt, NodeId node) {
   const Part* part = core.state.assigned_part(attempt, node);
   if (part == nullptr || !core.state.attempt(attempt)->ended) return;
-  // A node that comes back gets its time anew; one that does not is lost before long.
+  // A node that comes back gets the full time again. A node that does not come back will soon be
+  // LOST.
   if (core.watches.liveness(node) == Liveness::alive) core.emit(PartReleased{attempt, node, true});
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The life of a job from placed to final: rules over the state, applied to every job that changed.
+// The rules that take a job from placed to final. They depend on the state alone, and run for every
+// job that changed.
 
 #include "launcher/core/base/context.h"
 

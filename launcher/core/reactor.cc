@@ -58,13 +58,14 @@ void schedule(Context& core) {
   moves.at_head = [&core](const Job& job) { core.emit(JobAtHead{job.id}); };
   moves.waits = [&core](const Job& job) {
     core.pending.job_changed(job.id);
-    demand_changed(core, job);  // a quota may have held it until now
+    demand_changed(core, job);  // a quota may have held it back until now
     record_wait(core, job);
   };
   core.scheduler.run(core.cluster(), moves);
 }
 
-// A pass over the queue costs as much for one job that ended as for many.
+// Runs the scheduler and sends messages, once for all changes: a pass over the queue costs as much
+// for one ended job as for many.
 void settle(Context& core, bool more) {
   while (!core.pending.dirty_jobs.empty() || !core.pending.dirty_targets.empty() ||
          (!more && core.scheduler.dirty())) {
@@ -82,7 +83,7 @@ void settle(Context& core, bool more) {
   }
 }
 
-// Whether a node solves may have changed for all jobs that have the definition.
+// Marks all jobs with the definition, because another node may be the solver now.
 void touch_environment(Pending& pending, const State& state, const EnvironmentId& id) {
   const Environment* environment = state.environment(id);
   if (environment == nullptr) return;
@@ -97,7 +98,7 @@ void send_messages(Context& core) {
     touch_environment(core.pending, core.state, id);
   for (NodeId id : std::exchange(core.pending.touched_nodes, {})) {
     const Node* node = core.state.node(id);
-    if (node == nullptr) continue;  // it was removed
+    if (node == nullptr) continue;  // the node was removed
     NodeWatch& watch = core.watches.at(id);
     if (!watch.live || watch.sent_revision == node->revision) continue;
     watch.sent_revision = node->revision;
@@ -122,8 +123,8 @@ void fire(Context& core, const TimerKey& timer) {
 // ---- after a start
 // --------------------------------------------------------------------------------
 
-// What was placed so shortly before the backup was taken that no node had said a word of it may
-// have run and ended since: it does not run again under the same name.
+// Fences parts that were placed shortly before the backup was taken and that no node had reported
+// by then. They may have run and ended since, so they must not run again under the same name.
 void fence_unknown_to_nodes(Context& core) {
   const auto restored = core.state.restored_at();
   if (!restored) return;
@@ -136,14 +137,15 @@ void fence_unknown_to_nodes(Context& core) {
   }
 }
 
-// The journal may end between two facts of one step. Most of what is missing follows from the rules
-// (every job is dirty now); that a lost node's parts are fenced is made good here.
+// The journal may end between two facts of one step. The rules supply most of the missing facts,
+// because every job is marked now. That a lost node's parts are fenced is not covered by a rule, so
+// it is done here.
 void finish_cut_step(Context& core) {
   for (const auto& [id, node] : core.state.nodes())
     if (node.lost) fence(core, id, *node.lost);
   fence_unknown_to_nodes(core);
   delete_left_steps(core);
-  // Before a request of this step can delete a job whose end was not looked at.
+  // This runs before a request of this step can delete a job whose end was not looked at.
   for (const JobId& id : std::set<JobId>(core.state.unfinished()))
     if (!core.state.job(id)->waiting().waits_for.empty()) advance(core, id);
 }
@@ -218,7 +220,7 @@ Instant next_deadline(const Context& core) {
   const Instant later =
       std::min({core.retries.next(), core.retention.at, core.scheduler.next_wake()});
   if (due == Instant::never()) return later;
-  // Clocks that run count only polled time: be called at least once an interval.
+  // These clocks count only polled time, so the core must be called at least once per interval.
   return std::min({core.clock.real(due), core.clock.next_poll(), later});
 }
 

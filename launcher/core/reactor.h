@@ -1,7 +1,7 @@
 #pragma once
 // One step of the core: the reaction to an input, then the due timers, then the rules until none
 // applies any more, then messages. The rules depend only on the state (progress.h), not on the
-// input that led to it. So a launcher that restarts from a journal cut between two facts continues
+// input that caused it. So a launcher that restarts from a journal cut between two facts continues
 // as if nothing had happened.
 
 #include <vector>
@@ -11,7 +11,7 @@
 namespace lockstep::launcher {
 
 Step handle(Context& core, Instant now, const Input& input, bool more);  // see Core
-// Called after the last fact of a journal was replayed. See Core.
+// Must be called after the last fact of a journal was replayed. See Core.
 void recovered(Context& core, Instant now);
 std::vector<Action> resume(const State& state);
 Instant next_deadline(const Context& core);

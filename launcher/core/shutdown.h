@@ -8,7 +8,7 @@ namespace lockstep::launcher {
 
 void react(Context& core, const ShutdownInput& input);
 
-// Grants the shutdown when no job is unfinished.
+// Grants the shutdown if no job is unfinished.
 void continue_shutdown(Context& core);
 void give_up_shutdown(Context& core);  // its timer fired
 

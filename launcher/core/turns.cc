@@ -10,7 +10,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// The key of the node that sent it; null: no node did, and the input must not be dropped.
+// The key of the node that sent the input; null: a node did not send it, and it must not be
+// dropped.
 const PublicKey* sender_of(const Input& input) {
   if (const auto* session = std::get_if<SessionInput>(&input)) return &session->key;
   if (const auto* beat = std::get_if<HeartbeatInput>(&input)) return &beat->key;
@@ -19,7 +20,7 @@ const PublicKey* sender_of(const Input& input) {
   return nullptr;
 }
 
-// Those that say only that a message arrived.
+// False for actions that only acknowledge a message.
 bool rests_on_facts(const Action& action) { return !std::holds_alternative<AckHeartbeat>(action); }
 
 }  // namespace
@@ -38,7 +39,7 @@ void Turns::feed(const Input& input) {
   if (heard.ack) urgent_.push_back(*heard.ack);
   if (heard.is_all) return;
   HeartbeatInput later = *beat;
-  later.beat.wall_clock = {};  // it will be old
+  later.beat.wall_clock = {};  // it would be out of date by then
   put_off(later);
 }
 
@@ -109,7 +110,7 @@ void Turns::stand_still() {
 }
 
 void Turns::performed() {
-  if (phase_ != Phase::performing) return;  // a write goes on
+  if (phase_ != Phase::performing) return;  // a write is in progress
   phase_ = Phase::open;
   while (is_durable() && !until_durable_.empty()) {
     const auto work = std::move(until_durable_.front());

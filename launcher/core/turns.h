@@ -1,12 +1,13 @@
 #pragma once
 // The order in which a launcher takes inputs, writes facts and performs actions. A turn's facts are
-// written first; its actions and answers follow when the facts are durable. While they are being
-// written the core stands still, because actions and answers read its state when they are made:
-// inputs wait in order, and become the next turn. Only heartbeats are noted and acknowledged.
+// written first; its actions and answers follow when the facts are durable. During the write the
+// core does not change, because actions and answers read its state when they are made: inputs wait
+// in order, and become the next turn. Only heartbeats are noted and acknowledged.
 // docs/decisions/044-journal-writer.md.
 //
-// It writes and performs nothing itself. The caller's loop is, again and again: feed() inputs, then
-// end(); write the facts and later call written(); perform the actions and call performed().
+// This class writes and performs nothing itself. The caller's loop is, again and again: feed()
+// inputs, then end(); write the facts and later call written(); perform the actions and call
+// performed().
 
 #include <deque>
 #include <functional>
@@ -26,36 +27,36 @@ class Turns {
     std::function<Step(Instant, const Input&, bool more)> handle;  // see Core::handle
     std::function<Heard(Instant, const HeartbeatInput&)> hear;
     std::function<Instant()> next_deadline;
-    // If set, takes facts of a turn that has not ended, so that they are encoded while the turn
-    // goes on. They come before those of end(), and are durable with them.
+    // If set, takes facts of a turn that has not ended, so that they are encoded in the meantime.
+    // They come before those of end(), and become durable with them.
     std::function<void(std::vector<StampedFact>)> write_ahead = nullptr;
   };
   explicit Turns(Core core);
-  // The first end() returns these: their facts are durable (Core::resume).
+  // The first end() returns these actions: their facts are durable (Core::resume).
   void resume(std::vector<Action> actions);
 
   void feed(const Input& input);
-  // Runs a request that reads the state and may feed inputs: now, or in its order among the inputs
-  // that wait. Its answer must be sent like an action of the turn.
+  // Runs a request that reads the state and may feed inputs: at once, or in its order among the
+  // waiting inputs. Its answer must be sent like an action of the turn.
   void ask(std::function<void()> request);
-  // Runs `work` when the whole state is durable, perhaps at once.
+  // Runs `work` when the whole state is durable, which may be at once.
   void when_durable(std::function<void()> work);
   // Feeds a tick when one is due.
   void tick();
-  // What steps had to tell since the last call (Step::news).
+  // The news of the steps since the last call (Step::news).
   std::vector<NodeNews> take_news() { return std::exchange(news_, {}); }
 
   struct Turn {
-    bool writes = false;  // write `facts`, and what went ahead; then call written()
+    bool writes = false;  // write `facts` after those of write_ahead, then call written()
     std::vector<StampedFact> facts;
     std::vector<Action> actions;  // perform them now, then call performed()
   };
-  // Ends a turn. With facts, its actions come from the end() after written(), except those that
-  // rest on no fact.
+  // Ends a turn. If it has facts, its actions come from the first end() after written(), except
+  // those that depend on no fact.
   Turn end();
   void written();
   void performed();
-  // Lets the core stand still until written(), without facts. Only from when_durable().
+  // Stops the core from changing until written(), without facts. Only from when_durable().
   void stand_still();
 
   // Whether an input would be handled at once.
@@ -80,23 +81,24 @@ class Turns {
 
   const Core core_;
   Phase phase_ = Phase::open;
-  bool running_ = false;     // a waiting input or request is being handled
-  bool owes_ = false;        // the last input was handled as if more would follow
-  bool went_ahead_ = false;  // facts of this turn, to write_ahead
+  bool running_ = false;  // a waiting input or request is being handled
+  bool owes_ = false;  // the last input was handled with more = true, so that rules are still due
+  bool went_ahead_ = false;  // facts of this turn were given to write_ahead
   std::vector<StampedFact> facts_;
-  std::vector<Action> actions_;  // of the facts that are not durable yet
+  std::vector<Action> actions_;  // actions whose facts are not durable yet
   std::vector<NodeNews> news_;
-  std::vector<Action> urgent_;  // acknowledged heartbeats: they rest on no fact
+  std::vector<Action> urgent_;  // acknowledgements of heartbeats, which depend on no fact
   std::deque<Waiting> waiting_;
   std::map<PublicKey, std::size_t> waiting_of_node_;
   std::deque<std::function<void()>> until_durable_;
 };
 
-// Of one node; further messages are dropped, because a node repeats what was not acknowledged.
+// For one node; further messages are dropped, because a node repeats what was not acknowledged.
 inline constexpr std::size_t kMaxWaitingOfNode = 8;
-// Of the inputs and requests that waited for a write; the others are the turn after the next.
+// For one turn, of the inputs and requests that waited for a write; the others follow in the next
+// turn.
 inline constexpr std::size_t kMaxInputsOfTurn = 2'000;
-// So many facts go ahead at once.
+// The number of facts that are passed to write_ahead together.
 inline constexpr std::size_t kFactsAhead = 64;
 
 }  // namespace lockstep::launcher

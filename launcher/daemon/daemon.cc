@@ -30,7 +30,7 @@
 #include "launcher/daemon/remotes/output_writer.h"
 #include "launcher/daemon/remotes/writer.h"
 #include "launcher/daemon/servers/bulk_sender.h"
-#include "launcher/daemon/servers/node_mail.h"
+#include "launcher/daemon/servers/node_sender.h"
 #include "launcher/daemon/stores/disk_monitor.h"
 #include "launcher/daemon/stores/durable_core.h"
 #include "launcher/daemon/stores/store_compactor.h"

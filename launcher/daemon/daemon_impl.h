@@ -1,5 +1,5 @@
 #pragma once
-// The parts of lockstepd: what one process holds, opened in order.
+// The parts of lockstepd: the objects of the process, opened in order.
 
 #include "common/io/event_loop.h"
 #include "common/io/net/transport.h"
@@ -26,7 +26,7 @@
 #include "launcher/daemon/servers/bulk_sender.h"
 #include "launcher/daemon/servers/bulk_server.h"
 #include "launcher/daemon/servers/control_server.h"
-#include "launcher/daemon/servers/node_mail.h"
+#include "launcher/daemon/servers/node_sender.h"
 #include "launcher/daemon/sockets.h"
 #include "launcher/daemon/stores/disk_monitor.h"
 #include "launcher/daemon/stores/durable_core.h"
@@ -36,7 +36,7 @@
 
 namespace lockstep::launcher {
 
-// What must stand before the first message: in this order, and torn down in reverse.
+// Everything that must exist before the first message, in this order; it is destroyed in reverse.
 struct Daemon {
   Daemon(const Options& o, const LauncherHome& h, io::EventLoop& l, DurableCore& d)
       : options(o),
@@ -87,15 +87,15 @@ struct Daemon {
   std::optional<Sockets> sockets;
   std::optional<MovingTo> moving;
   std::optional<Auditor> auditor;
-  // What the servers and the service share.
+  // Shared by the servers and the service.
   Outbox outbox;
-  std::optional<NodeMail> node_mail;
+  std::optional<NodeSender> node_sender;
   UsageStore usage;
   PeerDirectory peers;
   std::optional<BulkSender> bulk_sender;
   std::optional<BlobService> blob_service;
   std::optional<BulkServer> bulk;
-  // What the service uses, and the service.
+  // The parts that the service uses, and the service.
   std::optional<UserSecrets> secrets;
   std::optional<JobFileParser> job_files;
   std::optional<ProviderCalls> providers;

@@ -73,7 +73,7 @@ Status Daemon::open() {
 }
 
 void Daemon::open_bulk() {
-  node_mail.emplace(outbox, sockets->control);
+  node_sender.emplace(outbox, sockets->control);
   bulk_sender.emplace(sockets->bulk);
   blob_service.emplace(
       loop, *blobs, *ledger,
@@ -81,7 +81,7 @@ void Daemon::open_bulk() {
         return bulk_sender->send(peer, reply_to, body);
       });
   bulk.emplace(BulkServer::Parts{loop, durable, key_registry, *bulk_sender, *blobs, *blob_service,
-                                 peers, home.logs(), space, *node_mail, *auditor});
+                                 peers, home.logs(), space, *node_sender, *auditor});
 }
 
 Status Daemon::open_service() {
@@ -119,7 +119,7 @@ void Daemon::open_control() {
   settings.heartbeat_interval = options.core.heartbeat_interval;
   settings.fabric = home.fabric();
   control.emplace(LauncherServer::Parts{durable, key_registry, sockets->control, sockets->join,
-                                        *service, outbox, *node_mail, *caller_blobs, usage,
+                                        *service, outbox, *node_sender, *caller_blobs, usage,
                                         *secrets, *attempts, *auditor, space},
                   std::move(settings));
   replies.add(LauncherServer::kAdapter, *control);

@@ -24,12 +24,12 @@ class NodeAlarms {
   };
   explicit NodeAlarms(Ports ports) : ports_(std::move(ports)) {}
 
-  // Of the recovered nodes, those that are LOST are due to be told of.
+  // Takes the recovered nodes. LOST ones among them are to be reported.
   void begin(Instant now, const std::map<NodeId, Node>& nodes);
   void take(Instant now, const std::vector<NodeNews>& news);
   // Tells of nodes that are still LOST when that is due. `is_there`: the launcher knows the node.
   void remind(Instant now, const std::function<bool(NodeId)>& is_there);
-  Instant next_deadline() const;  // of remind(); Instant::never(): no node is LOST
+  Instant next_deadline() const;  // when remind() is due; Instant::never(): no node is LOST
 
  private:
   struct Lost {

@@ -20,31 +20,32 @@ enum class ExitCode {
   already_running = 3,  // another daemon has this home
   store_refused = 4,    // journal or blobs are damaged, newer, or unreadable
   cannot_listen = 5,
-  commit_failed = 6,  // the journal could not be appended to; nothing was sent since, jobs go on
-  logs_failed = 7,    // a log could not be made durable; it was not acknowledged, jobs go on
+  commit_failed = 6,  // the journal could not be written; nothing was sent since, and jobs continue
+  logs_failed = 7,    // a log could not be made durable; it was not acknowledged, and jobs continue
 };
 
 struct Listen {
   std::string host = "127.0.0.1";
-  int port = 0;  // of control; bulk and join use the next two. 0: any three free ports
+  int port = 0;  // the control port; bulk and join use the next two. 0: any three free ports
 };
 
 struct Options {
   std::string home;
   std::optional<Listen> listen;     // absent: loopback, the ports of last time if they are free
-  std::optional<Listen> moving_to;  // where this launcher will be: moving_to.h
+  std::optional<Listen> moving_to;  // the future address of this launcher: moving_to.h
   std::string advertise;            // host for tokens and endpoint.json; default: that of `listen`
   bool allow_root = false;
-  int user_messages_per_second = kUserMessagesPerSecond;  // of one key
+  int user_messages_per_second = kUserMessagesPerSecond;  // the limit for one key
   bool by_lockstep = false;                               // the command line started us
   std::vector<std::string> command;                       // our own argv
   std::string log_level = "info";
-  Duration blob_lease = minutes(60);     // how long unreferenced blobs are kept after the last use
-  Bytes low_space = {};                  // 0: io::default_low_space
-  Bytes reserve = {};                    // 0: DiskMonitor's default
-  Bytes keep_audit = kDefaultAudit;      // the audit log's total size
-  Duration silent_after = minutes(10);   // see Measurements
-  Duration remote_silence = minutes(2);  // of a remote datastore's server, before it is given up
+  Duration blob_lease = minutes(60);    // how long unreferenced blobs are kept after the last use
+  Bytes low_space = {};                 // 0: io::default_low_space
+  Bytes reserve = {};                   // 0: DiskMonitor's default
+  Bytes keep_audit = kDefaultAudit;     // the audit log's total size
+  Duration silent_after = minutes(10);  // see Measurements
+  // How long the server of a remote datastore may be silent before it is given up.
+  Duration remote_silence = minutes(2);
   std::string datastores;                // absolute; "": LauncherHome::datastores()
   std::string workspace_datastores;      // absolute; "": none
   std::string node_bundle;               // absolute; "": beside our program (find_node_bundle)
@@ -52,8 +53,7 @@ struct Options {
   CoreConfig core;
 };
 
-// What to print, and the code to exit with, when the daemon should not run (help, version, a bad
-// flag).
+// What to print and the exit code, if the daemon should not run: help, version, or a wrong flag.
 struct Leave {
   std::string text;
   ExitCode code = ExitCode::ok;

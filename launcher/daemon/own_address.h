@@ -1,12 +1,12 @@
 #pragma once
-// The address by which other machines reach this one, as far as it can be known from here.
+// The address by which other machines probably reach this one.
 
 #include <string>
 
 namespace lockstep::launcher {
 
-// IPv4. The source address of the default route; else this host's name, if it resolves and to no
-// loopback address; else the address of any interface that is up; else 127.0.0.1.
+// IPv4. The source address of the default route; otherwise the address of this host's name, unless
+// it is a loopback address; otherwise the address of any interface that is up; otherwise 127.0.0.1.
 std::string own_address();
 
 }  // namespace lockstep::launcher

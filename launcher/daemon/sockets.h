@@ -16,7 +16,8 @@ struct Sockets {
   io::ServerSocket control, bulk, join;
 
   // Without `listen`, binds loopback on the ports in an earlier process's `endpoint_file`, so that
-  // its agents find us again; if there is no such file, or the ports are taken, on any free ports.
+  // its agents find us again. If there is no such file, or the ports are taken, it uses any free
+  // ports.
   static Result<Sockets> bind(io::Transport& transport, const io::KeyPair& keys,
                               const std::optional<Listen>& listen, const std::string& endpoint_file,
                               Trusts trusts);

@@ -176,7 +176,7 @@ JobFileReading parse_job_in_part(const std::string& name, std::string_view text,
   if (!reading.faults) {
     file->job.array.reset();  // its tasks have the job's values
     for (const std::string_view key : kKeysOfTheLauncher)
-      if (faults.is_spoilt(key)) reading.unread.emplace(key);
+      if (faults.is_faulty(key)) reading.unread.emplace(key);
   }
   reading.file = job_file_of(source, *file);
   return reading;

@@ -22,7 +22,7 @@
 
 namespace lockstep::spec {
 
-// What a step of a pipeline needs beside its spec.
+// The data of a pipeline's step that are not in its spec.
 struct StepFiles {
   std::optional<std::string> code_dir;  // as in JobFile
   std::optional<EnvironmentReference> environment = {};
@@ -41,24 +41,24 @@ struct JobFile {
   std::optional<EnvironmentReference> environment = {};
   std::optional<BuildFolder> build = {};  // the folder that spec.environment's image is built from
   Notes notes = {};
-  std::vector<LocalData> data = {};   // of inputs of `spec`; load_job has found them
-  std::string compute_where = {};     // "FILE:LINE:COL" of `compute`; "": the file names no target
-  std::vector<StepFiles> steps = {};  // of spec.pipeline's steps, in their order
+  std::vector<LocalData> data = {};  // the local paths of inputs of `spec`; load_job has found them
+  std::string compute_where = {};    // "FILE:LINE:COL" of `compute`; "": the file names no target
+  std::vector<StepFiles> steps = {};       // in the order of spec.pipeline's steps
   std::vector<std::string> includes = {};  // as in StepFiles
   bool keep_links = false;                 // as in StepFiles
-  // Of keys for whose values the launcher may refuse the job ("inputs.NAME", "outputs.NAME",
-  // "environment_variables.NAME" of a secret, kKeysOfTheLauncher) -> "FILE:LINE:COL"; "": of a
-  // pipeline's step itself.
+  // "FILE:LINE:COL" of each key for whose value the launcher may refuse the job: "inputs.NAME",
+  // "outputs.NAME", "environment_variables.NAME" for a secret, and kKeysOfTheLauncher; "": the
+  // place of a pipeline's step itself.
   std::map<std::string, std::string> where = {};
 };
 
 // A file that may have faults.
 struct JobFileReading {
-  // Complete if there are no faults, else what could be read beside them: no value of it is checked
-  // any further. Absent: the text is no YAML.
+  // Complete if there are no faults. Otherwise it has what could be read, and no value of it is
+  // checked any further. Absent: the text is not YAML.
   std::optional<JobFile> file;
   Status faults;
-  std::set<std::string> unread = {};  // of kKeysOfTheLauncher, those with a fault
+  std::set<std::string> unread = {};  // the keys in kKeysOfTheLauncher that have a fault
 };
 
 // Reads the file; `overrides` are "k.l=v", applied in order before anything is checked. Component
@@ -68,7 +68,7 @@ Result<JobFile> load_job(const std::string& path, const std::vector<std::string>
                          const ReadText& read_text = read_text_file,
                          const FindComponent& find = {});
 
-// The same of a file that is read already.
+// The same for a file that was read before.
 Result<JobFile> load_job(const NamedText& file, const std::vector<std::string>& overrides,
                          const ReadText& read_text, const FindComponent& find);
 

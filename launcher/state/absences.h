@@ -1,5 +1,5 @@
 #pragma once
-// Which nodes did not have what a job names, as its attempts showed.
+// Nodes that lacked something that a job names, as its attempts showed.
 
 #include <cstddef>
 #include <set>
@@ -8,9 +8,10 @@
 
 namespace lockstep::launcher {
 
-// The nodes of the attempt that did not have what the job names; empty unless it ended for that.
+// The nodes of the attempt that lacked something that the job names; empty unless the attempt ended
+// because of that.
 std::set<NodeId> nodes_without(const Attempt& attempt);
-// The same of the job's first `attempts`.
+// The same for the job's first `attempts` attempts.
 std::set<NodeId> nodes_without(const Job& job, std::size_t attempts);
 
 }  // namespace lockstep::launcher

@@ -69,15 +69,15 @@ void Compaction::record(const Fact& fact) {
   if (sessions.current == started->session) return;
   sessions.current = started->session;
   sessions.began.push_back(seen_);
-  // As many as State remembers, and the one that replaced the last of them.
+  // Keeps as many sessions as State remembers, and the one that replaced the last of them.
   if (sessions.began.size() > kMaxPastSessions + 1) sessions.began.erase(sessions.began.begin());
 }
 
-// True: the fact stays, perhaps rewritten. One overload per fact, so that whoever adds a fact
-// decides what becomes of it; to keep it is never wrong.
+// Returns true to keep the fact, which may have been rewritten. There is one overload for each
+// fact, so that whoever adds a fact has to decide; keeping it is always correct.
 struct Compaction::FactFilter {
   Compaction& all;
-  std::uint64_t at;  // its place
+  std::uint64_t at;  // the position of the fact
 
   bool here(NodeId node) const { return all.whole_.node(node) != nullptr; }
   const Sessions& sessions(NodeId node) const { return all.nodes_.at(node); }
@@ -95,7 +95,7 @@ struct Compaction::FactFilter {
   bool operator()(NodeJoined&) const { return true; }
   bool operator()(NodeApproved& fact) const { return here(fact.node); }
   bool operator()(NodeRemoved&) const { return true; }
-  bool operator()(NodeRevised&) const { return false; }  // closing() tells it anew
+  bool operator()(NodeRevised&) const { return false; }  // closing() writes it again
   bool operator()(IncarnationBegan& fact) const { return fact.restored && at == all.restored_; }
   bool operator()(NodeLost& fact) const {
     return here(fact.node) && at == sessions(fact.node).lost && at > sessions(fact.node).last;
@@ -110,7 +110,7 @@ struct Compaction::FactFilter {
       fact.claim = all.whole_.node(fact.node)->host_claim;
       return true;
     }
-    fact.inventory = {};  // the last one's counts
+    fact.inventory = {};  // the inventory of the last session counts
     return std::find(known.began.begin(), known.began.end(), at) != known.began.end();
   }
   bool operator()(JobSubmitted& fact) const {
@@ -146,8 +146,8 @@ struct Compaction::FactFilter {
   bool operator()(CheckpointSaved& fact) const {
     return at == all.reported_[{fact.attempt, fact.node}].saved;
   }
-  bool operator()(FoundChanged&) const { return true; }  // the job's events
-  // After the part's end it tells what the final report could not keep.
+  bool operator()(FoundChanged&) const { return true; }  // it is one of the job's events
+  // After the part's end, the fact holds outputs that the final report could not keep.
   bool operator()(OutputsSoFar& fact) const {
     const Reports& reports = all.reported_[{fact.attempt, fact.node}];
     return at == reports.sent && (at > reports.last || !is_finished(fact.attempt, fact.node));
@@ -158,19 +158,19 @@ struct Compaction::FactFilter {
     const AssetName* known = all.whole_.assets().find(kind_of(fact.asset), key.name);
     const AssetVersion* kept = known == nullptr ? nullptr : known->find(version);
     if (kept == nullptr || !is_last(fact, key, version, kept->foreign)) return false;
-    fact.asset = kept->asset;  // as it was annotated since
+    fact.asset = kept->asset;  // with the texts that people set since
     return true;
   }
-  bool operator()(AssetArchived&) const { return false; }  // closing() tells it anew
+  bool operator()(AssetArchived&) const { return false; }  // closing() writes it again
   bool operator()(EnvironmentRegistered& fact) const {
     const auto [key, version] = key_of(fact);
     const EnvironmentVersion* kept = all.whole_.registered(key.name, version);
     if (kept == nullptr || !is_last(fact, key, version, kept->foreign)) return false;
-    fact.environment = kept->environment;  // as it was annotated since
+    fact.environment = kept->environment;  // with the texts that people set since
     return true;
   }
-  // The version may have been deleted and registered again. Whose the name is does not follow from
-  // its first version any more if that was deleted.
+  // The version may have been deleted and registered again. If the first version was deleted, the
+  // owner of the name no longer follows from a registration, so it is written into the fact.
   template <typename Registered>
   bool is_last(Registered& fact, const NameKey& key, const std::string& version,
                bool foreign) const {
@@ -180,15 +180,15 @@ struct Compaction::FactFilter {
     return true;
   }
   bool operator()(VersionsDeleted&) const { return false; }
-  bool operator()(NameShared&) const { return false; }           // closing() tells it anew
-  bool operator()(NameSettled&) const { return false; }          // the same
-  bool operator()(EnvironmentArchived&) const { return false; }  // the same
-  bool operator()(VersionAnnotated&) const { return false; }     // its registration has it
+  bool operator()(NameShared&) const { return false; }           // closing() writes it again
+  bool operator()(NameSettled&) const { return false; }          // closing() writes it again
+  bool operator()(EnvironmentArchived&) const { return false; }  // closing() writes it again
+  bool operator()(VersionAnnotated&) const { return false; }     // the registration has these texts
   bool operator()(EnvironmentWanted&) const { return true; }
   bool operator()(EnvironmentNotSolved&) const { return true; }
   bool operator()(EnvironmentLocked& fact) const {
     const auto id = all.locked_.find(at);
-    if (id == all.locked_.end()) return false;  // nobody's
+    if (id == all.locked_.end()) return false;  // no environment uses the lock
     fact.account = id->second.account;
     fact.family = id->second.family;
     const Environment* known = all.whole_.environment(id->second);
@@ -217,7 +217,7 @@ struct Compaction::FactFilter {
   bool operator()(JobPriorityChanged&) const { return true; }
   bool operator()(DependencyMet&) const { return true; }
   bool operator()(JobAtHead&) const { return true; }
-  bool operator()(RecentUseSet&) const { return false; }  // closing() tells it anew
+  bool operator()(RecentUseSet&) const { return false; }  // closing() writes it again
   bool operator()(ProjectCreated&) const { return true; }
   bool operator()(ProjectRemoved&) const { return true; }
   bool operator()(UserAdded&) const { return true; }
@@ -228,7 +228,7 @@ struct Compaction::FactFilter {
   bool operator()(UserKeyAdded&) const { return true; }
   bool operator()(UserKeyRevoked&) const { return true; }
   bool operator()(QuotaSet&) const { return true; }
-  // Jobs that ended may name a target that was deleted since: their pool follows from these.
+  // Ended jobs may name a target that was deleted since, and their pool follows from these facts.
   bool operator()(ComputeCreated&) const { return true; }
   bool operator()(ComputeUpdated&) const { return true; }
   bool operator()(ComputeDeleted&) const { return true; }
@@ -260,7 +260,7 @@ struct Compaction::FactFilter {
   bool operator()(JobFinished&) const { return true; }
   bool operator()(OutputsMerged&) const { return true; }
   bool operator()(OutputWritten&) const { return true; }
-  bool operator()(OutputNotWritten& fact) const {  // only the newest counts
+  bool operator()(OutputNotWritten& fact) const {  // only the newest such fact counts
     for (const OutputWrite& write : all.whole_.job(fact.job)->writes)
       if (write.output == fact.output) return write.tries == fact.tries;
     return false;
@@ -273,10 +273,10 @@ struct Compaction::FactFilter {
   }
 };
 
-// Whether the labels that were set there then are those that its host will have when it is attached
-// again.
+// True if the labels set on the node at that time are kept for its host, which gets them when it is
+// attached again.
 bool Compaction::is_of_host(NodeId id, std::uint64_t at) const {
-  const Node& node = *kept_.node(id);  // perhaps removed later
+  const Node& node = *kept_.node(id);  // the node may have been removed later
   const auto last = labelled_.find({node.pool, node.machine});
   return last != labelled_.end() && last->second == at &&
          !whole_.computes().kept_labels(node.pool, node.machine).empty();
@@ -284,7 +284,7 @@ bool Compaction::is_of_host(NodeId id, std::uint64_t at) const {
 
 std::optional<StampedFact> Compaction::keep(const StampedFact& fact) {
   ++at_;
-  // Of a job whose name was deleted later, nothing is left but that.
+  // If the job's name was deleted later, only the deletion is kept.
   const JobId* job = job_of(fact.fact);
   const bool is_deletion = std::holds_alternative<JobDeleted>(fact.fact);
   if (job != nullptr && !is_deletion && at_ < place(deleted_, *job)) return std::nullopt;

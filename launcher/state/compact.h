@@ -31,10 +31,10 @@ class Compaction {
  private:
   struct FactFilter;
   struct Sessions {
-    std::uint64_t last = 0;            // of NodeSessionStarted
+    std::uint64_t last = 0;            // the last NodeSessionStarted
     std::vector<std::uint64_t> began;  // positions where a new session began; bounded
     std::optional<SessionId> current;
-    std::uint64_t lost = 0, drained = 0, labelled = 0, noticed = 0;  // the last of each
+    std::uint64_t lost = 0, drained = 0, labelled = 0, noticed = 0;  // the last fact of each kind
   };
   void record(const Fact& fact);
   bool is_of_host(NodeId node, std::uint64_t at) const;
@@ -44,22 +44,22 @@ class Compaction {
   Instant newest_;
   std::map<JobId, std::uint64_t> deleted_;  // the last JobDeleted of each name
   struct Reports {
-    std::uint64_t last = 0;                   // PartChanged
+    std::uint64_t last = 0;                   // the last PartChanged
     std::uint64_t saved = 0;                  // the last CheckpointSaved
     std::uint64_t sent = 0;                   // the last OutputsSoFar
-    std::optional<PartState> state;           // of the last that was kept
-    std::optional<CollectedOutput> restored;  // of any so far
+    std::optional<PartState> state;           // the state in the last report that was kept
+    std::optional<CollectedOutput> restored;  // in any report so far
     std::optional<EnvironmentReport> environment;
     std::optional<ProbeResult> probe;
     NetworkSettings settings;
     SettingOverrides other_settings;
   };
   std::map<std::pair<AttemptId, NodeId>, Reports> reported_;
-  std::map<std::uint64_t, EnvironmentId> locked_;  // whose lock each EnvironmentLocked is
+  std::map<std::uint64_t, EnvironmentId> locked_;  // the environment of each EnvironmentLocked
   std::map<NodeId, Sessions> nodes_;
-  std::map<Digest, std::uint64_t> forgotten_;                              // tokens
+  std::map<Digest, std::uint64_t> forgotten_;                              // join tokens
   std::map<std::pair<std::string, std::string>, std::uint64_t> labelled_;  // by pool and machine
-  // The last fact of this kind of each name.
+  // The last fact of this kind for each name.
   std::map<JobId, std::uint64_t> shared_, archived_, annotated_;
   // The last registration of each version.
   std::map<std::pair<NameKey, std::string>, std::uint64_t> registered_;

@@ -16,13 +16,13 @@ namespace lockstep::launcher {
 
 struct Event {
   enum class Kind {
-    // of facts
+    // From facts:
     submitted,
     cancel_requested,
-    updated,  // its priority
-    step,     // of a pipeline: submitted, reused or not run
+    updated,  // its priority changed
+    step,     // of a pipeline: the step was submitted, reused or not run
     placed,
-    preparing,    // the first node has begun
+    preparing,    // the first node has begun to prepare
     prepared,     // all nodes are ready
     connecting,   // several nodes: each gets the addresses of the others
     running,      // on all nodes, connected
@@ -30,41 +30,43 @@ struct Event {
     failed,       // the first failure; the others are stopped
     ranks_ended,  // all ranks have ended; outputs may still be collected
     collected,    // a node sent the outputs of its ranks
-    ended,        // the attempt
+    ended,        // the attempt ended
     requeued,
     finished,
-    written,     // an output, to a remote datastore; or it was given up
-    logs_lost,   // given up
-    found,       // about the ranks
-    hang,        // the same, as an alarm
-    found_over,  // it does not hold any more
-    // of Notes
+    written,     // an output was written to a remote datastore, or given up
+    logs_lost,   // logs were given up
+    found,       // a finding about the ranks
+    hang,        // a finding that is an alarm
+    found_over,  // a finding no longer holds
+    // From Notes:
     waits,
     node_unknown,
     node_heard,
     logs_wait,
     logs_go_on,
-    lock_refused,  // or a question for one, from a node
+    lock_refused,  // a lock, or a request for one, from a node was refused
     limit_reached,
-    not_kept,  // an output folder of which nothing can be kept, or newer versions while it runs
-    signaled,  // ranks, by their owner
+    not_kept,  // an output folder cannot be kept, or its newer versions cannot while it runs
+    signaled,  // the job's owner sent ranks a signal
   };
   Instant at;
   Kind kind = Kind::submitted;
-  std::uint32_t attempt = 0;  // 0: none
-  NodeId node;                // 0: no particular node
-  Why why = {};               // none: what it says follows from the job
+  std::uint32_t attempt = 0;  // the attempt's number; 0: none
+  NodeId node;                // 0: the event concerns no particular node
+  Why why = {};               // none: the job's data say it
   friend bool operator==(const Event&, const Event&) = default;
 };
 std::string_view to_string(Event::Kind kind);  // "Submitted", "CancelRequested", …
 
-// Events in order of time. Bounded: keeps the first kFirstEvents and the newest.
+// Events in the order of time. Keeps the first kFirstEvents and the newest; the number of both is
+// bounded.
 struct EventList {
   std::vector<Event> events;
   std::uint64_t left_out = 0;  // events dropped after the first kFirstEvents
 
   void add(Event event);
-  std::uint64_t count() const { return events.size() + left_out; }  // since the beginning
+  // Of all events, dropped ones included.
+  std::uint64_t count() const { return events.size() + left_out; }
   friend bool operator==(const EventList&, const EventList&) = default;
 };
 inline constexpr std::size_t kFirstEvents = 20;

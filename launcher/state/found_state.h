@@ -1,6 +1,6 @@
 #pragma once
-// What a gang found out about its ranks, for those who ask the launcher: cut down to what one may
-// see, and with the names of its nodes. Pure.
+// What a gang found out about its ranks, for callers of the launcher: reduced to what each of them
+// may see, and with the names of its nodes. Pure.
 
 #include "common/domain/ranks/found.h"
 #include "common/domain/why/jobs/named_found.h"
@@ -11,13 +11,14 @@ namespace lockstep::launcher {
 struct Attempt;
 class State;
 
-// For those who may see the job but not read it: without paths, addresses, stacks and what ranks
+// For callers who may see the job but not read it: without paths, addresses, stacks and what ranks
 // use.
 Found without_contents(Found found);
 
-// The attempt's names for the words of a finding. Both must outlive what is returned.
+// The names of the attempt's nodes, for the texts of a finding. Both arguments must outlive the
+// result.
 words::About about(const State& state, const Attempt& attempt);
-// The finding as a reason has it.
+// The finding in the form in which a reason holds it.
 NamedFound named(const State& state, const Attempt& attempt, const Found& found);
 
 }  // namespace lockstep::launcher

@@ -1,7 +1,7 @@
 #pragma once
-// Fills in fields that are missing in facts of earlier versions, by the rules of those versions. A
-// function in this file never changes: replaying an old journal must not depend on what a launcher
-// would decide today.
+// Fills in fields that are missing in facts of earlier versions, by the rules of those versions.
+// The functions in this file never change: replaying an old journal must not depend on what a
+// launcher would decide today.
 
 #include <map>
 #include <optional>
@@ -21,8 +21,9 @@ inline bool took_whole_node_in_0_5(const JobSpec& spec) {
   return !asked.cpus && !asked.memory && !asked.gpus;
 }
 
-// Whose lock it is. In journals of earlier versions a lock was for all accounts: it stays that of
-// the account whose job it was solved for. If that job has been deleted, nobody uses it.
+// The account of a lock. In journals of earlier versions a lock was for all accounts: it now
+// belongs to the account of the job for which it was solved. If that job has been deleted, the lock
+// is unused.
 inline std::optional<std::string> account_of(const State& state, const EnvironmentLocked& fact) {
   if (fact.account) return fact.account;
   const Job* job = state.job(fact.attempt.job);
@@ -31,8 +32,8 @@ inline std::optional<std::string> account_of(const State& state, const Environme
   return is_its ? std::optional(job->environment->account) : std::nullopt;
 }
 
-// In journals of earlier versions a job that an attempt had submitted could solve for all jobs of
-// the account: such a lock stays with the family of that job.
+// The family of a lock. In journals of earlier versions, a job that an attempt submitted could
+// solve for all jobs of the account: such a lock now belongs to the family of that job.
 inline std::uint64_t family_of(const State& state, const EnvironmentLocked& fact) {
   if (fact.family) return *fact.family;
   const Job* job = state.job(fact.attempt.job);
@@ -41,7 +42,7 @@ inline std::uint64_t family_of(const State& state, const EnvironmentLocked& fact
   return is_its ? job->environment->family : 0;
 }
 
-// The value of MachineCreated::is_held for journals of before it was written.
+// The value of MachineCreated::is_held for journals that do not have it.
 inline bool was_held(const std::map<std::string, std::string>& about) {
   for (const char* finding : {"tunnel", "hold"})
     if (const auto found = about.find(finding); found != about.end() && found->second == "true")
@@ -49,8 +50,8 @@ inline bool was_held(const std::map<std::string, std::string>& about) {
   return false;
 }
 
-// Attempt::retried. In journals of earlier versions the fact has one text, which opens with how the
-// attempt ended.
+// The value of Attempt::retried. In journals of earlier versions the fact has one text, which
+// begins with how the attempt ended.
 inline Why retried_of(const Attempt& attempt, const JobRequeued& fact) {
   const Why end = attempt.ended ? attempt.ended->why : Why();
   if (const auto* text = fact.why.as<Told>()) return retry_of_old(text->text, end);

@@ -43,7 +43,7 @@ void each_merged(const std::vector<MergedOutput>& outputs, const TakeTree& take)
     if (output.tree) take(*output.tree);
 }
 
-// As whole jobs have them, and as a pipeline's steps do.
+// The merged outputs of the job itself, and of the steps of a pipeline.
 void each_merged(const Job& job, const TakeTree& take) {
   if (job.merged) each_merged(*job.merged, take);
   if (job.steps)

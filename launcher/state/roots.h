@@ -12,8 +12,8 @@
 namespace lockstep::launcher {
 
 struct Root {
-  Digest tree;       // a directory object; stands for everything below it
-  const JobId& job;  // that refers to it; empty: a registered environment
+  Digest tree;       // the digest of a directory object; stands for everything below it
+  const JobId& job;  // the job that refers to it; empty: a registered environment does
   std::string what;  // "its source", "./outputs of attempt 1 on node n2"
 };
 // "job train, its source"
@@ -27,9 +27,9 @@ using TakeTree = std::function<void(const Digest& tree)>;
 void each_tree_of(const Job& job, const TakeTree& take);
 // The trees that a node needs for its assigned parts, and those that it reported for them.
 void each_tree_of(const State& state, const Node& node, const TakeTree& take);
-// The sources of the user's newest jobs, each tree once, at most `most`.
+// The source trees of the user's newest jobs, each once, at most `most`.
 std::vector<Digest> newest_sources(const State& state, const std::string& user, std::size_t most);
-// The sources of this job, and of its newest children.
+// The source trees of this job and of its newest children, at most `most`.
 std::vector<Digest> sources_of_family(const State& state, const JobId& job, std::size_t most);
 
 }  // namespace lockstep::launcher

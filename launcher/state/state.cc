@@ -7,7 +7,8 @@
 namespace lockstep::launcher {
 
 bool Part::failed() const {
-  if (gone() != nullptr && gone()->revoked) return true;  // what it reported may be made up
+  // A revoked node may have made up its report.
+  if (gone() != nullptr && gone()->revoked) return true;
   if (!finished()) return gone() != nullptr;
   if (exit() == nullptr || exit()->cause != Cause::completed) return true;
   return std::any_of(exit()->ranks.begin(), exit()->ranks.end(),
@@ -26,7 +27,7 @@ bool Job::has_asked() const {
 JobSize size_of(const Part& part) {
   JobSize size;
   for (const CollectedOutput& output : part.so_far) size.outputs.count += output.size.count;
-  bool has_checkpoint = false;  // the one that was saved is what the final report has
+  bool has_checkpoint = false;  // true: the final report has the checkpoint that was saved
   if (part.finished()) {
     if (const NodeExitReport* exit = part.exit()) {
       size.logs.count += exit->log_times.count;
@@ -186,7 +187,7 @@ const Node* State::displaced_by(const Node& node) const {
   return nullptr;
 }
 
-// To be called when the node's host, or its number of isolated parts, has changed.
+// Must be called after a change of the node's host or of its number of isolated parts.
 void State::note_isolated(const Node& node) {
   const std::string& host = node.inventory.host_id;
   if (host.empty()) return;
@@ -331,7 +332,7 @@ void State::touch_nodes(const Attempt& attempt) {
     if (part.assigned()) ++node_ref(part.node).revision;
 }
 
-// To be called when `part` has just stopped being assigned.
+// Must be called right after `part` has stopped being assigned.
 void State::unassign(Attempt& attempt, Part& part) {
   Node& node = node_ref(part.node);
   if (node.parts.erase(attempt.id) == 0) return;

@@ -1,7 +1,7 @@
 #pragma once
-// A program of an attachment: carries bytes between its streams and the conversation with the
-// client, without ever blocking. It reads no more than the conversation has room for, so a client
-// that does not read holds up its program and nobody else.
+// Carries bytes between the streams of an attached program and the conversation with the client,
+// without ever blocking. It reads no more than the conversation has room for, so a client that does
+// not read delays only its own program.
 
 #include <functional>
 
@@ -41,7 +41,7 @@ class AttachedProgram {
   Stdio stdio_;
   const std::function<void()> moved_;
   bool is_input_ended_ = false;
-  std::string end_bytes_;   // of a terminal, not yet written
+  std::string end_bytes_;   // bytes for the end of a terminal's input that are not written yet
   char last_input_ = '\n';  // written
 };
 

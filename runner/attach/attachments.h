@@ -35,7 +35,7 @@ class Attachments {
   // Rank 0's streams, if the job has some; before any frame comes.
   void set_main(MainStreams* main) { main_ = main; }
 
-  // Of ids from kFirstAttachedId on.
+  // For ids from kFirstAttachedId on.
   void started(int id, int pid);
   void failed(int id, int error, spawn::SpawnStage stage);
   void exited(int id, int wait_status);
@@ -43,8 +43,8 @@ class Attachments {
   void spawn_lost();
   // Kills all that runs, and opens nothing any more: the part ends.
   void end_all(const std::string& why);
-  bool any() const { return !ones_.empty(); }  // that no client has closed
-  // By SIGKILL, as a client asked.
+  bool any() const { return !ones_.empty(); }  // attachments that no client has closed
+  // True if a client's SIGKILL ended the rank.
   bool has_killed(int rank) const { return killed_.count(rank) != 0; }
   // Rank 0's streams are closed: sends the last frames.
   void main_drained();
@@ -105,8 +105,8 @@ class Attachments {
   const AttachFacts facts_;
   MainStreams* main_ = nullptr;
   std::map<AttachId, std::unique_ptr<One>> ones_;
-  std::map<int, AttachId> by_spawned_;  // what runs below a keeper
-  std::map<int, Instant> dying_;        // of these, left by their clients: when to kill them
+  std::map<int, AttachId> by_spawned_;  // programs that run below a keeper
+  std::map<int, Instant> dying_;        // programs left by their clients, and when to kill them
   std::set<int> killed_;                // ranks
   std::set<AttachId> gone_;             // an opening of these starts nothing
   std::deque<AttachId> gone_order_;

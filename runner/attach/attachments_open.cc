@@ -179,17 +179,17 @@ void Attachments::begin_stacks(const AttachId& id, One& one, const AttachOpen& o
     processes.insert(processes.end(), found.begin(), found.end());
   }
   const AttachStacks& order = std::get<AttachStacks>(open.order);
-  StackRun::Doors doors;
-  doors.start = [this, id](int, const spawn::RankProcess& process, Stdio& stdio) {
+  StackRun::Callbacks callbacks;
+  callbacks.start = [this, id](int, const spawn::RankProcess& process, Stdio& stdio) {
     return start(id, process, stdio, spawn::kKept);
   };
-  doors.kill = [this](int spawned) { kill(spawned); };
-  doors.rank = [this](int which) -> const spawn::RankProcess* {
+  callbacks.kill = [this](int spawned) { kill(spawned); };
+  callbacks.rank = [this](int which) -> const spawn::RankProcess* {
     const RankHere* const here = place_.rank(which);
     return here != nullptr && here->lives ? &here->process : nullptr;
   };
-  auto run = std::make_unique<StackRun>(loop_, std::move(doors), std::move(processes), order.native,
-                                        facts_);
+  auto run = std::make_unique<StackRun>(loop_, std::move(callbacks), std::move(processes),
+                                        order.native, facts_);
   if (order.standings)
     for (const RankStanding& standing : place_.standings())
       if (!open.rank || standing.rank == rank) run->lines += standing_line(standing);

@@ -22,7 +22,7 @@ class Conversation {
     bool input = false;  // the client's bytes are written to the program
     bool error = false;  // besides the output
   };
-  // `about`: the answer to each opening, but for `have_input`.
+  // `about`: the answer to each opening, except its `have_input`.
   Conversation(AttachOpened about, Streams streams);
 
   // ---- the client's frames ----------------------------------------------------------------------
@@ -53,7 +53,7 @@ class Conversation {
 
  private:
   struct Input {
-    std::uint64_t have = 0;  // so many bytes came
+    std::uint64_t have = 0;  // the number of bytes received
     std::string bytes;       // the last of them, not yet written
     bool ended = false;      // nothing follows
   };

@@ -65,10 +65,10 @@ void make_tool(const std::string& tools, spawn::RankProcess& process) {
 
 }  // namespace
 
-CoreFiles::CoreFiles(io::EventLoop& loop, Doors doors, CorePlace place, bool keeps,
+CoreFiles::CoreFiles(io::EventLoop& loop, Callbacks callbacks, CorePlace place, bool keeps,
                      std::string tools, std::int64_t since)
     : loop_(loop),
-      doors_(std::move(doors)),
+      callbacks_(std::move(callbacks)),
       place_(std::move(place)),
       keeps_(keeps),
       tools_(std::move(tools)),
@@ -98,7 +98,7 @@ void CoreFiles::start_next(Instant now) {
 }
 
 Status CoreFiles::start(const Waiting& of, Instant now) {
-  const spawn::RankProcess* rank = doors_.rank(of.rank);
+  const spawn::RankProcess* rank = callbacks_.rank(of.rank);
   if (rank == nullptr) return make_error(ErrorCode::not_found, "it was not started");
   CoreOrder order;
   order.rank = of.rank;
@@ -112,7 +112,7 @@ Status CoreFiles::start(const Waiting& of, Instant now) {
   make_tool(tools_, process);
   TRY_ASSIGN(Stdio stdio, open_pipes(false, rank->set_ids ? rank->uid : geteuid()));
   const int id = next_id_++;
-  TRY(doors_.start(id, process, stdio));
+  TRY(callbacks_.start(id, process, stdio));
   for (io::Fd& fd : stdio.theirs) fd.reset();
   if (order.reads) ++read_;
   running_.emplace(Run{of, id, std::move(stdio), {}, now + kCoreTimeout});
@@ -190,7 +190,7 @@ void CoreFiles::expire(Instant now) {
   if (any() && now >= give_up_at_) return give_up();
   if (running_ && now >= running_->kill_at) {
     running_->kill_at = Instant::never();
-    doors_.kill(running_->id);
+    callbacks_.kill(running_->id);
   }
 }
 
@@ -207,7 +207,7 @@ void CoreFiles::give_up() {
   unwatch();
   results_[running_->of.rank].note =
       NoCoreFile{running_->of.rank, CoreWasNotRead{std::nullopt, true}};
-  doors_.kill(running_->id);
+  callbacks_.kill(running_->id);
   running_.reset();
 }
 

@@ -19,20 +19,20 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kCoreTimeout = seconds(40);      // of one command
-inline constexpr Duration kAllCoresTimeout = seconds(60);  // of all of a node
-inline constexpr int kMostCoresRead = 4;                   // of a node; of others no stack is shown
+inline constexpr Duration kCoreTimeout = seconds(40);      // for one command
+inline constexpr Duration kAllCoresTimeout = seconds(60);  // for all cores of a node
+inline constexpr int kMostCoresRead = 4;  // of a node; the stacks of further ones are not shown
 
-// What became of one rank's core file.
+// What happened to one rank's core file.
 struct CoreResult {
   std::string backtrace;  // see RankExit
   Why place;              // CrashedIn; none: unknown
-  Why note;               // where it is kept, or why there is none; none: nothing to tell
+  Why note;  // where it is kept, or why there is none; none: there is nothing to report
 };
 
 class CoreFiles {
  public:
-  struct Doors {
+  struct Callbacks {
     std::function<Status(int id, const spawn::RankProcess& process, const Stdio& stdio)> start;
     std::function<void(int id)> kill;
     // The rank's process, to be changed; nullptr: it was not started.
@@ -40,15 +40,15 @@ class CoreFiles {
   };
   // `tools`: the folder of our own tools as the ranks see it; "": none. `since`: when the first
   // rank was started, in seconds since 1970.
-  CoreFiles(io::EventLoop& loop, Doors doors, CorePlace place, bool keeps, std::string tools,
-            std::int64_t since);
+  CoreFiles(io::EventLoop& loop, Callbacks callbacks, CorePlace place, bool keeps,
+            std::string tools, std::int64_t since);
   ~CoreFiles();
   CoreFiles(const CoreFiles&) = delete;
   CoreFiles& operator=(const CoreFiles&) = delete;
 
   // A rank has ended with this status of wait(2): looks for its core file if there may be one.
   void exited_rank(int rank, int wait_status, Instant now);
-  // Of ids from kFirstCoreId on.
+  // For ids from kFirstCoreId on.
   void failed(int id, int error, spawn::SpawnStage stage, Instant now);
   void exited(int id, int wait_status, Instant now);
   void expire(Instant now);
@@ -77,7 +77,7 @@ class CoreFiles {
   void unwatch();
 
   io::EventLoop& loop_;
-  const Doors doors_;
+  const Callbacks callbacks_;
   const CorePlace place_;
   const bool keeps_;
   const std::string tools_;
@@ -86,7 +86,7 @@ class CoreFiles {
   std::optional<Run> running_;
   std::map<int, CoreResult> results_;
   int next_id_ = kFirstCoreId;
-  int read_ = 0;  // so many stacks were asked for
+  int read_ = 0;  // how many stacks were asked for
   Instant give_up_at_ = Instant::never();
 };
 

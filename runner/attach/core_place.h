@@ -18,7 +18,7 @@ struct CorePlace {
   enum class Kind {
     files,    // in a folder that the rank sees, by `globs`
     systemd,  // systemd-coredump has it: `coredumpctl`
-    nowhere,  // `taken` says who has it, or that nobody does
+    nowhere,  // cores go somewhere else: `taken` names the program, if there is one
   };
   Kind kind = Kind::files;
   std::vector<std::string> globs = {};  // relative ones: below the rank's working directory
@@ -32,20 +32,20 @@ CorePlace core_place(std::string_view pattern, std::string_view uses_pid, bool i
 struct CoreOrder {
   int rank = 0;
   bool reads = true;       // shows its stack
-  bool keeps = false;      // as kept_core(); else it is removed
+  bool keeps = false;      // moves it to kept_core(); otherwise it is removed
   std::int64_t since = 0;  // it is newer than that, in seconds since 1970
   Bytes most;              // a larger one is not kept
 };
 std::string kept_core(int rank);  // "logs/core.rank3"
-// The words of the command.
+// The arguments of the command that looks for a core.
 std::vector<std::string> core_command(const CorePlace& place, const CoreOrder& order);
 
-// What it said.
+// The output of that command.
 struct CoreSaid {
   bool found = false;
   Bytes size;
   std::string tool;  // "": there is none, or none was asked for
-  std::string text;  // of the tool
+  std::string text;  // the tool's output
   bool is_kept = false, too_large = false;
 };
 CoreSaid parse_core_said(std::string_view output);

@@ -66,18 +66,19 @@ void KeptStacks::begin() {
     spdlog::warn("the stacks of the ranks are not kept: {}", opened.error().message);
     return;
   }
-  StackRun::Doors doors;
-  doors.start = [this](int, const spawn::RankProcess& process, Stdio& stdio) {
+  StackRun::Callbacks callbacks;
+  callbacks.start = [this](int, const spawn::RankProcess& process, Stdio& stdio) {
     return start(process, stdio);
   };
-  doors.kill = [this](int id) {
+  callbacks.kill = [this](int id) {
     if (spawn::Client* const spawn = place_.spawn()) spawn->end(id);
   };
-  doors.rank = [this](int rank) -> const spawn::RankProcess* {
+  callbacks.rank = [this](int rank) -> const spawn::RankProcess* {
     const RankHere* const here = place_.rank(rank);
     return here != nullptr && here->lives ? &here->process : nullptr;
   };
-  run_ = std::make_unique<StackRun>(loop_, std::move(doors), std::move(processes), false, facts_);
+  run_ =
+      std::make_unique<StackRun>(loop_, std::move(callbacks), std::move(processes), false, facts_);
   go_on();
 }
 

@@ -27,7 +27,7 @@ class KeptStacks {
   void begin();  // the first time only
   void end();    // kills the tools: the part ends
 
-  // Of lockstep-spawn, for ids from kFirstKeptId on.
+  // From lockstep-spawn, for ids from kFirstKeptId on.
   void failed(int id, int error, spawn::SpawnStage stage);
   void exited(int id, int wait_status);
 
@@ -50,8 +50,8 @@ class KeptStacks {
   std::unique_ptr<StackRun> run_;
   std::string unwritten_;
   std::size_t written_ = 0;  // and to be written
-  int writer_ = -1;          // its id
-  Stdio stdio_;              // of the writer
+  int writer_ = -1;          // the id of the process that writes
+  Stdio stdio_;              // of the process that writes
   int next_id_ = kFirstKeptId;
 };
 

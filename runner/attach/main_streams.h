@@ -25,7 +25,7 @@ class MainStreams {
   // `moved`: the conversation may have frames to send. The first one gets the last output of
   // before.
   void attach(Conversation& talk, std::function<void()> moved);
-  void detach();  // input waits, output goes on
+  void detach();  // input waits, and output continues
   void go_on();   // the client's frames changed the conversation
   // False: what the client does not take is not kept for it any more.
   void wait_for_client(bool wait);

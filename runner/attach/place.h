@@ -1,5 +1,5 @@
 #pragma once
-// What attachments need of the runner that they belong to.
+// The interface of attachments to their runner.
 
 #include <cstdint>
 #include <functional>
@@ -13,21 +13,21 @@
 
 namespace lockstep::runner {
 
-// A rank that was started here.
+// A rank that was started on this node.
 struct RankHere {
   spawn::RankProcess process;
-  int pid = 0;  // as lockstep-spawn has it; 0: it has not said so yet
+  int pid = 0;  // as lockstep-spawn sees it; 0: not reported yet
   bool lives = true;
 };
 
-// What does not change while ranks run.
+// Values that stay the same while ranks run.
 struct AttachFacts {
   AttemptId attempt;
   int node_rank = 0;
   int first_rank = 0;
   int ranks_here = 1;
-  std::string shell;      // where a program is not named; "": there is none
-  std::uint32_t uid = 0;  // of the ranks, as we have it
+  std::string shell;      // the program if none is named; "": there is no shell
+  std::uint32_t uid = 0;  // the ranks' user, in our user namespace
   std::string tools;      // the folder of our own tools, as the ranks see it; "": none
   std::string ptrace_scope = "0";
 };
@@ -37,7 +37,7 @@ class AttachPlace {
   virtual ~AttachPlace() = default;
   virtual void send(const AttachFrame& frame) = 0;
   virtual const RankHere* rank(int rank) const = 0;  // nullptr: not started
-  // Of the ranks here, as they were seen last; those that are not watched are missing.
+  // The last standings of the ranks on this node; ranks that are not watched are missing.
   virtual RankStandings standings() const { return {}; }
   // nullptr: lockstep-spawn takes no orders, now or for ever. `pid`: as we have it; -1: unknown.
   virtual spawn::Client* spawn() = 0;
@@ -47,7 +47,8 @@ class AttachPlace {
   virtual void ended(int rank) = 0;
 };
 
-// Ids of lockstep-spawn that are no ranks': a range for each of those that start programs here.
+// Ids for lockstep-spawn of programs that are not ranks: one range for each part of the runner that
+// starts programs.
 inline constexpr int kFirstAttachedId = 4 << 28;
 inline constexpr int kFirstCoreId = 5 << 28;   // CoreFiles
 inline constexpr int kFirstWatchId = 6 << 28;  // stacks that the watch takes

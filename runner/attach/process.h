@@ -10,20 +10,21 @@
 
 namespace lockstep::runner {
 
-// As the rank, with another command, and without the variables by which it would be the rank to
-// MPI: a program that calls MPI_Init in a shell is a world of its own. `shell`: the program where
-// the order names none; "": the rank's place has none, which is an error.
+// A process like the rank's, with another command and without the variables by which MPI would take
+// it for the rank: a program that calls MPI_Init in a shell is a world of its own. `shell`: the
+// program if the order names none; "": the rank has no shell here, which is an error.
 Result<spawn::RankProcess> attached_process(const AttachProgram& order,
                                             const spawn::RankProcess& rank,
                                             const std::string& shell);
 
-// The shell of an account on this node: its own if it is one and is there, else bash, else sh.
+// The shell of an account on this node: its own if that exists and is a shell; otherwise bash;
+// otherwise sh.
 std::string shell_of_account(const std::string& shell);
 
 // Standard streams. Ours are non-blocking.
 struct Stdio {
   io::Fd theirs[3];
-  io::Fd input, output, error;  // ours; of a terminal `output` is all three
+  io::Fd input, output, error;  // our ends; for a terminal, `output` is all three
   bool is_terminal = false;
 };
 // They belong to `uid`, so that the program may open /dev/stdout or its terminal again.

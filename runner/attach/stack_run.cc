@@ -40,10 +40,10 @@ std::string how_it_ended(int status) {
 
 }  // namespace
 
-StackRun::StackRun(io::EventLoop& loop, Doors doors, std::vector<TracedProcess> processes,
+StackRun::StackRun(io::EventLoop& loop, Callbacks callbacks, std::vector<TracedProcess> processes,
                    bool native, const AttachFacts& facts)
     : loop_(loop),
-      doors_(std::move(doors)),
+      callbacks_(std::move(callbacks)),
       native_(native),
       tools_(facts.tools),
       no_tracing_(why_no_tracing(facts.ptrace_scope, facts.uid == 0)),
@@ -52,7 +52,7 @@ StackRun::StackRun(io::EventLoop& loop, Doors doors, std::vector<TracedProcess> 
 StackRun::~StackRun() {
   for (const Run& run : running_) {
     unwatch(run);
-    doors_.kill(run.id);
+    callbacks_.kill(run.id);
   }
 }
 
@@ -75,7 +75,7 @@ void StackRun::go_on(Instant now) {
 }
 
 void StackRun::start(Run run, Instant now) {
-  const spawn::RankProcess* rank = doors_.rank(run.process.rank);
+  const spawn::RankProcess* rank = callbacks_.rank(run.process.rank);
   if (rank == nullptr) return;  // the rank has ended, and so have its processes
   spawn::RankProcess process = *rank;
   process.argv = run.tools.front().words;
@@ -87,7 +87,7 @@ void StackRun::start(Run run, Instant now) {
        {"LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH", "DEBUGINFOD_URLS"})
     process.environment.erase(name);
   auto stdio = open_pipes(false, rank->set_ids ? rank->uid : geteuid());
-  auto started = stdio ? doors_.start(run.process.rank, process, *stdio) : stdio.error();
+  auto started = stdio ? callbacks_.start(run.process.rank, process, *stdio) : stdio.error();
   if (!started) {
     lines += stack_line({run.process, "", "", started.error().message});
     return;
@@ -166,7 +166,7 @@ void StackRun::expire(Instant now) {
     if (now < run.kill_at) continue;
     run.kill_at = Instant::never();
     run.is_late = true;
-    doors_.kill(run.id);
+    callbacks_.kill(run.id);
   }
 }
 

@@ -13,18 +13,18 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kStackTimeout = seconds(30);  // of one tool
+inline constexpr Duration kStackTimeout = seconds(30);  // for one tool
 
 class StackRun {
  public:
-  struct Doors {
+  struct Callbacks {
     AttachedStart start;
     std::function<void(int id)> kill;
     // The rank's process, to be changed; nullptr: it has ended.
     std::function<const spawn::RankProcess*(int rank)> rank;
   };
-  StackRun(io::EventLoop& loop, Doors doors, std::vector<TracedProcess> processes, bool native,
-           const AttachFacts& facts);
+  StackRun(io::EventLoop& loop, Callbacks callbacks, std::vector<TracedProcess> processes,
+           bool native, const AttachFacts& facts);
   ~StackRun();
   StackRun(const StackRun&) = delete;
   StackRun& operator=(const StackRun&) = delete;
@@ -56,7 +56,7 @@ class StackRun {
   void unwatch(const Run& run);
 
   io::EventLoop& loop_;
-  const Doors doors_;
+  const Callbacks callbacks_;
   const bool native_;
   const std::string tools_;
   const std::string no_tracing_;

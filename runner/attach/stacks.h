@@ -16,13 +16,13 @@
 
 namespace lockstep::runner {
 
-inline constexpr std::size_t kMaxStackText = 1u << 20;  // of one process
+inline constexpr std::size_t kMaxStackText = 1u << 20;  // the limit for one process
 inline constexpr std::size_t kMaxTracedOfRank = 64;     // processes
 
 struct TracedProcess {
   int rank = 0;
   int pid = 0;          // as the ranks see it
-  std::string command;  // its words, shortened
+  std::string command;  // its command line, shortened
   bool is_python = false;
   bool is_rank = false;  // the rank's own process, not a child
 };
@@ -32,7 +32,7 @@ struct TracedProcess {
 // they cannot be seen from here.
 std::vector<TracedProcess> processes_of_rank(int rank, int pid, int spawn_pid,
                                              const std::string& root = "");
-// The same of several ranks, whose pids these are, with one look at all processes of the machine.
+// The same for several ranks with these pids, with one pass over all processes of the machine.
 std::vector<TracedProcess> processes_of_ranks(const std::map<int, int>& pid_of_rank, int spawn_pid,
                                               const std::string& root = "");
 
@@ -45,10 +45,11 @@ struct StackTool {
   std::string name;
   std::vector<std::string> words;
 };
-// In the order in which they are tried; the next one if a tool is not there.
+// The tools in the order in which they are tried; the next one is used if one is missing.
 std::vector<StackTool> stack_tools(const TracedProcess& process, bool native);
 
-// Why the kernel lets nobody trace, by /proc/sys/kernel/yama/ptrace_scope; "": it may be tried.
+// Why the kernel does not allow tracing, from /proc/sys/kernel/yama/ptrace_scope; "": it may be
+// tried.
 std::string why_no_tracing(const std::string& ptrace_scope, bool is_root);
 // The line's error if no tool is there.
 std::string no_tool_words(const TracedProcess& process);
@@ -56,10 +57,10 @@ std::string no_tool_words(const TracedProcess& process);
 struct StackResult {
   TracedProcess process;
   std::string tool;    // "": none ran
-  std::string output;  // of it
+  std::string output;  // the tool's output
   std::string error;
 };
-// With its newline.
+// Ends with a newline.
 std::string stack_line(const StackResult& result);
 
 }  // namespace lockstep::runner

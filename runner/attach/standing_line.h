@@ -1,6 +1,6 @@
 #pragma once
-// Where a rank stands, as a line of JSON beside those of stacks.h, for `job diagnose`:
-// {"rank": 3, "standing": {"doing": "waits", "call": "poll", …}}. Durations are in seconds. Pure.
+// The standing of a rank as a line of JSON beside those of stacks.h, for `job diagnose`: {"rank":
+// 3, "standing": {"doing": "waits", "call": "poll", …}}. Durations are in seconds. Pure.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace lockstep::runner {
 
-// With its newline.
+// Ends with a newline.
 std::string standing_line(const RankStanding& standing);
 
 }  // namespace lockstep::runner

@@ -27,7 +27,7 @@ struct BootstrapEvents {
       send;  // sends into the gang's tree (FencePart goes up, ModexRequest to its node)
   // Ranks that have not finalized can do so no more: their server has ended.
   std::function<void(std::string why)> lost = [](const std::string&) {};
-  // All ranks of this node that take part in a fence have entered it; or it is over.
+  // All ranks of this node that take part in a fence have entered it; false: the fence is over.
   std::function<void(bool entered)> fence = [](bool) {};
 };
 

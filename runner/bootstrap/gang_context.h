@@ -13,10 +13,10 @@ namespace lockstep::runner {
 
 // A bootstrap's input: the gang and this node's ranks. Must outlive the Bootstrap.
 struct GangContext {
-  Assignment assignment;      // with its gang; the job's variables include its environment's
+  Assignment assignment;      // with its gang; its variables include those of the environment
   std::string tmp_directory;  // attempt's tmp/, owned by the run-as user
   io::User run_as;
-  std::string tmp_of_ranks = {};  // the same by the path that ranks are told; "": by that one
+  std::string tmp_of_ranks = {};  // the path of `tmp` that ranks are given; "": `tmp` itself
   // Set if the ranks run in a container, where they may have another user, and may see only their
   // own GPUs, counted from 0. Absent: they run on the node itself.
   struct Inside {
@@ -25,14 +25,15 @@ struct GangContext {
   };
   std::optional<Inside> container = {};
   bool oversubscribed = false;                 // more ranks than allotted cpus: yield, do not bind
-  std::vector<std::uint16_t> rank_ports = {};  // of tensorflow: leased here, by local rank
-  std::uint16_t ras_port = 0;                  // of NCCL's RAS, leased here; 0: none
-  std::string nccl_dumps = {};  // what the names of torch's dumps of NCCL begin with; "": none
-  NodeFabric fabric = {};       // of this node; empty: its agent said nothing
-  std::optional<ProbeResult> probe = {};  // of the gang, once it was probed
-  // Of the ranks here, by local rank; one for all of them if they are equal. Empty: not decided.
+  std::vector<std::uint16_t> rank_ports = {};  // for tensorflow: leased here, by local rank
+  std::uint16_t ras_port = 0;                  // for NCCL's RAS, leased here; 0: none
+  std::string nccl_dumps = {};  // the beginning of the names of torch's dumps of NCCL; "": none
+  NodeFabric fabric = {};       // this node's fabric; empty: its agent reported none
+  std::optional<ProbeResult> probe = {};  // the gang's probe, once it is done
+  // By local rank, for the ranks here; one entry for all of them if they are equal. Empty: not
+  // decided.
   std::vector<NetworkSettings> network = {};
-  int radix = kGangTreeRadix;  // of the gang's tree
+  int radix = kGangTreeRadix;  // the radix of the gang's tree
 
   const GangTable& gang() const { return *assignment.gang; }
   const io::User& rank_user() const { return container ? container->user : run_as; }

@@ -22,8 +22,9 @@ std::vector<std::string> pmix_node_names(const GangTable& gang);
 void set_open_mpi(const GangContext& gang, const pmix::Directories& directories, int rank,
                   int local_rank, Variables* out);
 
-// What MPICH's family reads, Intel MPI among it: a rank's identity, and its connection, which is
-// the inherited descriptor `fd`. The network between the nodes is runner/fabric's.
+// The variables that MPICH and its relatives read, such as Intel MPI: a rank's identity, and its
+// connection, which is the inherited descriptor `fd`. runner/fabric sets the network between the
+// nodes.
 std::map<std::string, std::string> pmi1_variables(const GangContext& gang, int rank, int fd);
 
 }  // namespace lockstep::runner

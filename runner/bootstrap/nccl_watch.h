@@ -14,7 +14,7 @@ class Variables;
 
 void set_nccl_watch(const GangContext& gang, Variables* out);
 
-// What NCCL_RAS_ADDR is for the ranks; nullopt: NCCL's own, or RAS is off.
+// The ranks' NCCL_RAS_ADDR; nullopt: NCCL's default, or RAS is off.
 std::optional<std::string> ras_address(const GangContext& gang);
 
 // The beginning of the dumps' names, in the working directory as the ranks see it. What is below

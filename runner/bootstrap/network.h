@@ -9,9 +9,10 @@
 
 namespace lockstep::runner {
 
-// "lo" if all nodes of the gang are on this host; else the interface of the route to the first node
-// on another host, else the interface with this node's address. nullopt for a gang of one node, and
-// if no interface can be found (a name that does not resolve): then libraries choose by themselves.
+// "lo" if all nodes of the gang are on this host; otherwise the interface of the route to the first
+// node on another host; otherwise the interface with this node's address. nullopt for a gang of one
+// node, and if no interface can be found because a name does not resolve: then libraries choose by
+// themselves.
 std::optional<std::string> gang_interface(const GangContext& gang);
 
 // The interface that owns `address` (numeric, IPv4 or IPv6), e.g. "eth0".

@@ -1,6 +1,7 @@
 #pragma once
-// The network settings (common/fabric/settings.h) of the ranks of this node, from what its agent,
-// the launcher and the probe told of its gang; without a probe, from the routing table.
+// The network settings (common/fabric/settings.h) of the ranks of this node. They follow from what
+// its agent, the launcher and the probe reported about its gang; without a probe, from the routing
+// table.
 
 #include <vector>
 
@@ -10,13 +11,13 @@
 
 namespace lockstep::runner {
 
-// Of all ranks here, as GangContext::network has them.
+// The settings of all ranks here, in the form of GangContext::network.
 std::vector<NetworkSettings> network_of_ranks(const GangContext& gang);
 
-// Of one rank: as decided in gang.network, else as they follow now.
+// The settings of one rank: from gang.network if they were decided, otherwise computed now.
 NetworkSettings network_of_rank(const GangContext& gang, int local_rank);
 
-// What looks like a mistake in one rank's settings, one for all variables with the same mistake.
+// Probable mistakes in one rank's settings; variables with the same mistake are named together.
 std::vector<SettingIsMistaken> notes_of_mistakes(const NetworkSettings& settings);
 
 }  // namespace lockstep::runner

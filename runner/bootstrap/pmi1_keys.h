@@ -12,7 +12,8 @@
 
 namespace lockstep::runner {
 
-inline constexpr std::size_t kMaxPmi1Key = 64;      // as Hydra has them: some clients have
+// The limits of Hydra, which some clients have built in.
+inline constexpr std::size_t kMaxPmi1Key = 64;
 inline constexpr std::size_t kMaxPmi1Value = 1024;  // buffers of these sizes
 inline constexpr int kMaxPmi1Keys = 4096;           // one rank's puts, in all; MPICH 5 puts 10
 inline constexpr std::size_t kMaxPmi1Bytes = 1 << 20;
@@ -24,8 +25,8 @@ class Pmi1Keys {
   Status put(int rank, std::string_view key, std::string_view value);
   const std::string* find(const std::string& key) const;  // nullptr: not known here
 
-  // What was put here since the last call, for the other nodes; self-delimiting, so that parts can
-  // be joined.
+  // The values that were put here since the last call, for the other nodes. The encoding marks its
+  // own end, so that parts can be joined.
   std::string take_new();
   void add(std::string_view parts);  // take_new()s of this and other nodes
 

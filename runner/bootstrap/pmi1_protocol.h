@@ -30,24 +30,24 @@ namespace lockstep::runner {
 class Pmi1Protocol {
  public:
   struct Job {
-    std::string name;  // of its set of keys: unique, without spaces, at most 256 bytes
+    std::string name;  // the name of its set of keys: unique, without spaces, at most 256 bytes
     int nodes = 1;
     int ranks_per_node = 1;
-    int first_rank = 0;  // of this node
+    int first_rank = 0;  // the first rank of this node
   };
   struct Events {
     std::function<void(int rank)> connected, finalized;
     std::function<void(int rank, int code, std::string message)> aborted;
     std::function<void(int rank, std::string what)> refused;
-    std::function<void(int rank, const std::string& line)> answer;  // with its end
+    std::function<void(int rank, const std::string& line)> answer;  // including the line's end
     // All ranks of this node are in a barrier: end_barrier() follows, maybe before this returns.
     std::function<void(std::string new_keys)> barrier;
   };
 
   Pmi1Protocol(Job job, Events events) : job_(std::move(job)), events_(std::move(events)) {}
 
-  // An error: the line is none of this protocol, or the rank is over a limit. It must not be heard
-  // again.
+  // An error: the line does not follow the protocol, or the rank exceeds a limit. Nothing more may
+  // be read from this rank.
   Status receive(int rank, std::string_view line);
   // While it waits, receive() must not be called for it.
   bool is_in_barrier(int rank) const { return in_barrier_.count(rank) > 0; }

@@ -21,8 +21,10 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kContainerTimeout = seconds(120);  // for lockstep-spawn to connect
-inline constexpr Duration kContainerGrace = seconds(10);     // for its end, and for its removal
+// The time for lockstep-spawn to connect.
+inline constexpr Duration kContainerTimeout = seconds(120);
+// The time for its end, and for its removal.
+inline constexpr Duration kContainerGrace = seconds(10);
 
 class ContainerProcess {
  public:
@@ -51,7 +53,7 @@ class ContainerProcess {
   bool is_connected() const { return state_ == State::connected; }
   // Stops waiting for a container that has not connected; no event follows.
   void give_up();
-  // Resumes a container that somebody froze (`docker pause`), so that its ranks receive signals.
+  // Resumes a container that was paused (`docker pause`), so that its ranks receive signals.
   void unpause();
   // Removes the container and kills its processes; then calls `done` on the loop, even if the
   // engine fails to do it within kContainerGrace. If it is called again meanwhile, only the newest
@@ -76,7 +78,7 @@ class ContainerProcess {
   // How many processes and threads the kernel refused to all its ranks together, and the limit.
   long long refused_forks() const { return pids_ ? pids_->refused() : 0; }
   int pids_limit() const { return plan_.pids_limit; }
-  // Of lockstep-spawn, as we know it; -1: it has not connected.
+  // The pid of lockstep-spawn in our own namespace; -1: it has not connected.
   int spawn_pid() const { return spawn_pid_; }
 
  private:

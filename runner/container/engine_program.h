@@ -25,7 +25,7 @@ class EngineProgram {
     std::string log;        // the file to which its output is appended
     std::string directory;  // its working directory: podman's conmon leaves a file `oom` there
   };
-  // not_found: there is no such program.
+  // not_found: the program does not exist.
   static Result<std::unique_ptr<EngineProgram>> start(io::EventLoop& loop, const Order& order,
                                                       std::function<void(int wait_status)> on_end);
   // Kills it if it still runs, and waits for its end, at most kReapTimeout.

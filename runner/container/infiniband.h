@@ -11,7 +11,7 @@ namespace lockstep::runner {
 // `dev`: /dev, or a fake of it.
 std::vector<std::string> infiniband_devices(const std::string& dev = "/dev");
 
-// Those that our own user may open: rootless engines can pass no others.
+// The devices that our own user may open: rootless engines can pass no others to a container.
 std::vector<std::string> ours_of(const std::vector<std::string>& devices);
 
 }  // namespace lockstep::runner

@@ -19,14 +19,15 @@ inline constexpr char kSocketName[] = "spawn.sock";
 struct PlanRequest {
   const io::AttemptDir& directory;
   const Assignment& assignment;
-  const WorkspacePlan& workspace;  // with an activation that has a container
+  const WorkspacePlan& workspace;  // must have an activation with a container
   const io::User& run_as;
   std::string spawn_program;
   std::string hostname;
   int runner_pid = 0;
-  int pids_limit = kDefaultPidsLimit;          // of each rank
-  std::optional<std::string> bundle = {};      // the folder of the node's own, for `lockstep`
-  std::vector<std::string> rdma_devices = {};  // of this node; for jobs that may use them
+  int pids_limit = kDefaultPidsLimit;      // the limit of each rank
+  std::optional<std::string> bundle = {};  // the folder of the node's own, for `lockstep`
+  // The devices of this node, for jobs that may use them.
+  std::vector<std::string> rdma_devices = {};
 };
 
 // The user of ranks in a container: the run-as user, or root in rootless docker. If the user's home

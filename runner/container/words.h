@@ -35,10 +35,11 @@ struct ContainerPlan {
   int pids_limit = 0;           // processes and threads of all ranks and lockstep-spawn together
   std::vector<int> gpus;        // the node's indexes
   std::vector<std::string> devices;
-  std::vector<std::string> arguments;            // the job's docker_args without --env
-  std::map<std::string, std::string> variables;  // of --env: not put on the command line
-  std::string variables_file;                    // the file that holds them; "" = there are none
-  std::string socket;                            // lockstep-spawn connects to it, in kRunInside
+  std::vector<std::string> arguments;  // the job's docker_args without --env
+  // Variables for --env, which are not on the command line.
+  std::map<std::string, std::string> variables;
+  std::string variables_file;  // the file that holds the variables; "": there are none
+  std::string socket;          // lockstep-spawn connects to it, in kRunInside
   friend bool operator==(const ContainerPlan&, const ContainerPlan&) = default;
 };
 

@@ -37,9 +37,9 @@ namespace lockstep::runner {
 // ---- actions -----------------------------------------------------------------------------------
 struct LeasePorts {
   bool master_port = false;
-  int rank_ports = 0;  // of tensorflow: one for each rank here
+  int rank_ports = 0;  // for tensorflow: one for each rank here
 };                     // -> Endpoint, once all ports are there
-// With the whole table, a share of it, or, at node rank 0, both. -> GangConnected
+// With the whole table, with a share of it, or, at node rank 0, with both. -> GangConnected
 struct ConnectGang {
   SharedGang gang = {};
   std::optional<GangShare> share = {};
@@ -78,17 +78,20 @@ using Action = std::variant<LeasePorts, ConnectGang, ProbeGang, StartRank, Signa
 // looks wrong only because such an event is missing, the core waits kSettle before it decides.
 inline constexpr Duration kSettle = milliseconds(250);
 inline constexpr Duration kAbortNews = milliseconds(50);  // an MPI rank's death may be an MPI_Abort
-inline constexpr Duration kConnectWithin = seconds(30);   // for the gang; then its start has failed
+// The time for the gang to connect; then its start has failed.
+inline constexpr Duration kConnectWithin = seconds(30);
 // A node that knows why it cannot reach its parent says so before the others give up.
 inline constexpr Duration kNamedWithin = seconds(27);
 // Each wait of the probe is shorter. What ends there are nodes that hear nothing more of it.
 inline constexpr Duration kProbeWithin = seconds(20);
-inline constexpr Duration kProbeAbortWithin = seconds(2);  // of the node that is to end the start
-inline constexpr std::size_t kMaxChosenShown = 64;         // of the nodes, in a PartReport
-inline constexpr Duration kInsistEvery = seconds(2);       // between repeats of SIGKILL, DrainLogs
-inline constexpr Duration kTailTimeout = seconds(2);       // for StderrTail
-inline constexpr Duration kLeaseTimeout = seconds(2);      // for the agent to end us before we do
-inline constexpr std::size_t kMaxTails = 16;               // ranks whose stderr is quoted
+// The time for the node that has to end the start.
+inline constexpr Duration kProbeAbortWithin = seconds(2);
+inline constexpr std::size_t kMaxChosenShown = 64;    // nodes that one PartReport names
+inline constexpr Duration kInsistEvery = seconds(2);  // between repeats of SIGKILL, DrainLogs
+inline constexpr Duration kTailTimeout = seconds(2);  // the time for StderrTail
+// The time for the agent to end us before we do it ourselves.
+inline constexpr Duration kLeaseTimeout = seconds(2);
+inline constexpr std::size_t kMaxTails = 16;  // ranks whose stderr is quoted
 
 class Core {
  public:
@@ -103,7 +106,7 @@ class Core {
   // The gang table in use: the assignment's, or the runner's own if solo; from the first StartRank
   // on, for the shell to make its bootstrap from, with the addresses that the probe chose.
   const SharedGang& gang() const;
-  // What the probe of the gang found, of all nodes; nullopt without a probe.
+  // The result of the gang's probe, for all nodes; nullopt without a probe.
   const std::optional<ProbeResult>& probe() const;
 
  private:

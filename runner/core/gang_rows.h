@@ -14,7 +14,7 @@
 
 namespace lockstep::runner {
 
-// All rows, in order, at most `at_most` in a message.
+// All rows of the table, in order, divided into messages of at most `at_most` rows.
 std::vector<GangRows> cut_into_rows(const AttemptId& attempt, const GangTable& table,
                                     std::size_t at_most = kMaxRowsInMessage);
 

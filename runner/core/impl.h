@@ -39,7 +39,7 @@ struct Core::Impl {
   Assignment assignment;
   GangMember self;
   SharedGang gang;
-  SharedGang launchers_gang;  // the same from before the probe, if it chose addresses
+  SharedGang launchers_gang;  // the table from before the probe, if the probe chose addresses
   Endpoint endpoint;
   Phase phase = Phase::fresh;
   PartState shown = PartState::staging;

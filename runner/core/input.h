@@ -1,6 +1,6 @@
 #pragma once
-// What a runner's core is told: its assignment, what happens to the ranks here, what the gang's
-// other nodes say, and the time.
+// The inputs of a runner's core: its assignment, events of the ranks here, messages of the gang's
+// other nodes, and the time.
 
 #include <cstdint>
 #include <optional>
@@ -81,7 +81,7 @@ struct RankExited {
   int signal = 0;
   bool oom = false;
   bool killed_by_user = false;  // SIGKILL by `lockstep job signal`
-  std::string kernel = {};      // of SIGKILL: what the kernel's log says; "": nothing
+  std::string kernel = {};      // for SIGKILL: the kernel's log about it; "": nothing
 };
 struct StderrTail {
   int rank = 0;

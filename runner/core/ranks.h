@@ -45,7 +45,7 @@ class RankTable {
   bool any_live() const;
   bool any_connected() const;            // a rank here has connected to the PMIx server
   bool other_connected(int rank) const;  // a rank here other than `rank` has connected to it
-  // A rank here is not done with the PMIx server, as far as is known.
+  // True if a rank here may still need the PMIx server.
   bool any_needs_server() const;
   Instant next_settle() const;
 
@@ -58,7 +58,7 @@ class RankTable {
 // it causes.
 RankExit describe_exit(const RankRecord& record, const RankExited& exited, Instant now,
                        bool terminating);
-// Of a rank that SIGKILL ended while nothing was being ended here.
+// For a rank that SIGKILL ended although the runner did not kill it: who probably sent the signal.
 Why who_killed(const RankExited& exited);
 // MPI_Abort(code) of a rank. A code whose low byte is 0 still fails: exit code 1.
 RankExit describe_abort(const RankExit& base, const RankAborted& abort, Instant now,

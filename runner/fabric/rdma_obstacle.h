@@ -1,8 +1,8 @@
 #pragma once
-// Why the ranks of this node could not use RDMA, seen before they start: from the node's fabric and
+// Why the ranks of this node could not use RDMA, found before they start from the node's fabric and
 // the job's variables. The launcher placed the job by the node's ports
-// (launcher/core/placement/rdma_fabric.h); this looks again, at what it cannot know: device files,
-// locked memory, GIDs, the job's words. Pure.
+// (launcher/core/placement/rdma_fabric.h); this also checks what the launcher cannot know: device
+// files, locked memory, GIDs, and the job's variables. Pure.
 
 #include <cstdint>
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace lockstep::runner {
 
-// Another node, or the same one later, changes nothing.
+// True if the job itself causes it, so that another node, or this one later, would not help.
 bool is_of_job(const RdmaIsLacking& obstacle);
 // No library can use RDMA here. With the others one may, in part or by other settings.
 bool leaves_tcp_alone(const RdmaIsLacking& obstacle);
@@ -22,10 +22,10 @@ bool leaves_tcp_alone(const RdmaIsLacking& obstacle);
 struct RdmaRequest {
   bool alone = false;         // the job has one node, which only needs an active port
   bool may_lock_all = false;  // ranks are root, or root sets their limit; or it is not known
-  std::map<std::string, std::string> variables;  // of the job and its environment
+  std::map<std::string, std::string> variables;  // the variables of the job and its environment
 };
 
-// nullopt: there is none.
+// nullopt: nothing prevents it.
 std::optional<RdmaIsLacking> rdma_obstacle(const NodeFabric& fabric, const RdmaRequest& request);
 
 // Libraries lock some MiB for each connection; with less than this, RDMA fails sooner or later.

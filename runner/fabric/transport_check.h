@@ -22,63 +22,64 @@ namespace lockstep::runner {
 enum class Transport { unknown, shared_memory, sockets, rdma };
 std::string_view to_string(Transport transport);  // "unknown", "shared memory", "sockets", "rdma"
 
-// What one process says in NCCL's log.
+// The content of NCCL's log of one process.
 struct NcclLog {
   std::string version;      // "2.28.9"; "": not said
   std::string network;      // chosen last: "IB", "Socket", the name of a plugin; "": not chosen
-  int rdma_channels = 0;    // connections over that network, if it is none of sockets
+  int rdma_channels = 0;    // connections over that network, if it is not the one of sockets
   int socket_channels = 0;  // over sockets
   int local_channels = 0;   // through memory of one node
   bool found_no_device = false, found_no_verbs = false;
   std::string disabled_by;  // "NCCL_IB_DISABLE=1"
-  std::string plugin;       // that NCCL_NET_PLUGIN names
+  std::string plugin;       // the plugin that NCCL_NET_PLUGIN names
   bool lacks_plugin = false;
   std::string failed_call;  // the first of RDMA that failed, with its reason
   friend bool operator==(const NcclLog&, const NcclLog&) = default;
 };
 // `text`: whole lines, or the beginning of a log.
 NcclLog read_nccl_log(std::string_view text);
-inline constexpr std::size_t kMaxTransportTextBytes = 256;  // of each text of a log
+inline constexpr std::size_t kMaxTransportTextBytes = 256;  // the limit for each text of a log
 
-// What was counted on this node since its ranks started.
+// Counters of this node since its ranks started.
 struct TransportCounts {
   bool device_open = false;     // a process of the ranks holds an RDMA device
-  bool device_known = false;    // some could be looked at, with all their files
+  bool device_known = false;    // true: the descriptors of some process could all be read
   bool ports_count = false;     // the node's RDMA ports have counters that count
   std::int64_t rdma_bytes = 0;  // through these ports, both ways, whoever sent them
   std::int64_t tcp_bytes = 0;   // through the ranks' sockets to peers, both ways
   bool in_mpi = false;          // an MPI job, and all ranks here are in MPI
 };
 
-// Who set a variable, and why.
+// Where the value of a variable comes from, and why.
 struct SetBy {
   SettingSource source = SettingSource::probe;
   std::string reason;  // see NetworkSetting
   friend bool operator==(const SetBy&, const SetBy&) = default;
 };
 
-// What else may be a cause.
+// Other possible causes.
 struct TransportFacts {
-  std::map<std::string, std::string> variables;  // of the ranks
+  std::map<std::string, std::string> variables;  // the variables of the ranks
   std::map<std::string, SetBy> set_by = {};      // those that the job does not set itself
-  bool has_device_files = true;                  // for the ranks
+  bool has_device_files = true;                  // the ranks have the device files
   bool in_container = false;
   bool memory_is_locked_freely = true;  // no limit, or a high one
 };
 
 struct TransportFinding {
   Transport transport = Transport::unknown;
-  SocketsCause cause = SocketsCause::unknown;  // of sockets, or of RDMA that failed
-  std::string detail;           // of the cause: "NCCL_IB_DISABLE=1", a call with its reason
-  std::optional<SetBy> set_by;  // of a variable in `detail`; absent: the job
+  SocketsCause cause = SocketsCause::unknown;  // why sockets are used, or why RDMA failed
+  std::string detail;           // details of the cause: "NCCL_IB_DISABLE=1", a call with its reason
+  std::optional<SetBy> set_by;  // who set the variable in `detail`; absent: the job
   std::string library;          // "NCCL 2.28.9", "MPI"; "": not known
   bool has_failed = false;      // RDMA was chosen, and a call of it failed
-  bool is_certain = false;      // the library says so, or nothing else can be; else only likely
+  // The library reports it, or no other cause is possible; otherwise it is only likely.
+  bool is_certain = false;
   bool in_container = false;
   friend bool operator==(const TransportFinding&, const TransportFinding&) = default;
 };
 
-// From all logs of this node and the counts. Sockets of one process are those of all.
+// Concludes from all logs of this node and the counts. If one process uses sockets, all do.
 TransportFinding judge_transport(const std::vector<NcclLog>& logs, const TransportCounts& counts,
                                  const TransportFacts& facts);
 
@@ -87,14 +88,14 @@ inline constexpr std::int64_t kTellingTcpBytes = 4 << 20;
 // More than a port sends for its own sake.
 inline constexpr std::int64_t kTellingRdmaBytes = 256 << 10;
 
-// None for a finding of which nobody must hear.
+// None for a finding that need not be reported.
 Why why_no_rdma(const TransportFinding& finding);
 
 // The variables with which NCCL writes its log into `folder`, as the ranks see it. Empty if the job
 // says itself what NCCL logs and where: a person looks for that in the ranks' logs.
 std::map<std::string, std::string> nccl_log_variables(
     const std::map<std::string, std::string>& of_job, const std::string& folder);
-inline constexpr char kNcclLogLead[] = "lockstep-nccl.";  // of the files' names
+inline constexpr char kNcclLogLead[] = "lockstep-nccl.";  // the beginning of the files' names
 
 // A variable of the job that keeps its library from RDMA, as NAME=VALUE; "": none does.
 std::string variable_against_rdma(const std::map<std::string, std::string>& variables);

@@ -2,9 +2,9 @@
 // Connects the runners of one gang in a k-ary tree by node rank, over ZeroMQ with CURVE and
 // per-attempt keys; only keys of a node's children may connect to it. Messages between two
 // neighbours arrive in order. It carries GangMessages without interpreting them, except
-// GangHello/Ready/Start, which tell it that the whole tree is connected, and GangRows, in which the
-// gang's table goes down the tree to whoever has only a share of it. These five count only between
-// neighbours: what another node has relayed is no word of a parent.
+// GangHello/Ready/Start, which tell it that the whole tree is connected, and GangRows, which pass
+// the gang's table down the tree to nodes that have only a share of it. These five are accepted
+// only from neighbours, never from a node that relays them.
 
 #include <cstdint>
 #include <functional>
@@ -19,9 +19,10 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kGangBeat = milliseconds(1'000);          // to each neighbour
+// The interval of beats to each neighbour.
+inline constexpr Duration kGangBeat = milliseconds(1'000);
 inline constexpr Duration kNeighbourSilence = milliseconds(5'000);  // then it is reported lost
-inline constexpr Duration kJoinTimeout = milliseconds(60'000);      // for its first frame
+inline constexpr Duration kJoinTimeout = milliseconds(60'000);      // the time for its first frame
 inline constexpr std::size_t kMaxLinkBacklog =
     65'536;  // unacknowledged messages; with more, the neighbour is lost
 inline constexpr Duration kFlushTimeout = milliseconds(500);  // the destructor's wait
@@ -49,17 +50,18 @@ class GangLink {
                        const std::optional<GangShare>& share) = 0;
   // The whole table, from `connected` on.
   virtual const SharedGang& table() const = 0;
-  virtual void send_up(const GangMessage& message) = 0;                 // no-op at the root
-  virtual void send_down(const GangMessage& message) = 0;               // to all children
-  virtual void send_to(int node_rank, const GangMessage& message) = 0;  // routed hop by hop
-  virtual void broadcast(const GangMessage& message) = 0;  // to every other node of the gang
+  virtual void send_up(const GangMessage& message) = 0;    // no-op at the root
+  virtual void send_down(const GangMessage& message) = 0;  // sends to all children
+  // Sends to one node, hop by hop along the tree.
+  virtual void send_to(int node_rank, const GangMessage& message) = 0;
+  virtual void broadcast(const GangMessage& message) = 0;  // sends to every other node of the gang
   // True when every neighbour has received all messages to it, has left, or was silent for
   // kSettleSilence.
   virtual bool settled() = 0;
-  // From `connected` on: kGangKnows of the oldest runner of the gang. A runner gives up a neighbour
-  // that sends what it does not know, so nothing newer may be sent.
+  // Valid after `connected`: kGangKnows of the oldest runner of the gang. A runner drops a
+  // neighbour that sends unknown messages, so newer ones must not be sent.
   virtual std::uint32_t knows() const = 0;
-  virtual int radix() const = 0;   // of the tree, once it connects
+  virtual int radix() const = 0;   // the radix of the tree; valid once it connects
   virtual int parent() const = 0;  // -1 at the root
   virtual std::vector<int> children() const = 0;
 };

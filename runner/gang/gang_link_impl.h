@@ -97,9 +97,10 @@ class TreeLink final : public GangLink {
   std::optional<GangTree> tree_;
   std::optional<Neighbour> up_;
   std::map<int, Neighbour> down_;
-  std::set<int> unready_;    // children whose subtrees are not connected yet
-  bool said_ready_ = false;  // to the parent, once: all below is connected, and the table is here
-  // Of GangStart, which comes once.
+  std::set<int> unready_;  // children whose subtrees are not connected yet
+  // The parent was told that everything below is connected and that the table is here.
+  bool said_ready_ = false;
+  // The state of GangStart, which arrives once.
   enum class Start { awaited, given, refused } start_ = Start::awaited;
   std::uint32_t knows_ = kGangKnows;  // the least of our subtree; once started, of the gang
 

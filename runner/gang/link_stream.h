@@ -28,7 +28,7 @@ struct LinkFrame {
   Kind kind = Kind::beat;
   int from = 0;
   int to = kToNeighbour;
-  std::uint64_t sequence = 0;      // of data frames, from 1
+  std::uint64_t sequence = 0;      // the number of a data frame, from 1
   std::uint64_t acknowledged = 0;  // last sequence that the sender has in order
   std::string payload;
 };

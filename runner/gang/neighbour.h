@@ -19,7 +19,7 @@ enum class Standing {
 
 Standing after_frame(Standing standing);
 Standing after_bye(Standing standing);
-Standing after_answer(Standing standing);  // to our bye
+Standing after_answer(Standing standing);  // the standing after the answer to our bye
 Standing after_refusal(Standing standing);
 Standing after_silence(Standing standing);
 

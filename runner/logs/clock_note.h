@@ -1,8 +1,8 @@
 #pragma once
 // Notes in the attempt's directory by how much the machine's clock was set since the runner started
-// (io::AttemptDir::clock_set). The times of logs are by the runner's own clock, which goes on
-// evenly; with the note they can be compared with the machine's, and so with those of other nodes.
-// Reads no clock.
+// (io::AttemptDir::clock_set). Logs have times of the runner's own clock, which is never set; with
+// the note they can be compared with the machine's clock, and so with those of other nodes. Reads
+// no clock.
 
 #include <string>
 
@@ -14,8 +14,8 @@ class ClockNote {
  public:
   explicit ClockNote(std::string path) : path_(std::move(path)) {}
 
-  // `set_by`: by how much it was set, as measured now. A note that cannot be written is tried again
-  // by the next call.
+  // `set_by`: by how much the clock was set, as measured now. If the note cannot be written, the
+  // next call tries again.
   void measured(Duration set_by);
 
  private:

@@ -66,7 +66,7 @@ class LogCapture {
   // attempt that must end because it fills the disk.
   void give_up_on_disk();
 
-  // All that a rank has written to both streams, kept or not.
+  // Everything that a rank has written to both streams, kept or not.
   struct Written {
     std::int64_t bytes = 0, lines = 0;
   };
@@ -109,7 +109,7 @@ class LogCapture {
   io::EventLoop& loop_;
   io::AttemptDir directory_;
   const std::uint64_t spool_bytes_, limit_bytes_;
-  io::SystemClock clock_;  // for the times of the output
+  io::SystemClock clock_;  // gives the times of the output
   ClockNote clock_note_;
   std::vector<std::unique_ptr<Stream>> streams_;
   std::map<std::pair<int, LogStream>, Stream*> by_key_;

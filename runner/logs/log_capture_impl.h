@@ -13,7 +13,7 @@ inline constexpr std::uint64_t kBlock = 4096;
 struct LogCapture::Stream {
   struct Cut {
     std::uint64_t dropped = 0;
-    std::string tail;         // of these, for failure reports
+    std::string tail;         // the last of these bytes, for failure reports
     std::uint64_t begun = 0;  // bytes of a character at the limit, not yet among the dropped
   };
   Stream(int r, LogStream w, const std::string& p) : rank(r), which(w), path(p), stamps(p) {}
@@ -24,13 +24,13 @@ struct LogCapture::Stream {
   LogStamps stamps;
   io::Fd pipe;  // the end we read; empty after its end
   io::Fd file;
-  std::uint64_t bytes = 0;  // in the file
-  std::uint64_t taken = 0;  // of these, durable with the launcher
-  std::uint64_t freed = 0;  // of these, given back to the disk
+  std::uint64_t bytes = 0;  // the bytes in the file
+  std::uint64_t taken = 0;  // how many of these the launcher has made durable
+  std::uint64_t freed = 0;  // how many of these were freed on the disk
   std::string pending;      // read, and refused by the disk: the pipe is not watched meanwhile
   bool paused = false;      // the spool has no room: the pipe is not watched meanwhile
-  char last = '\n';         // in the file
-  Written written;          // by the rank
+  char last = '\n';         // the last byte in the file
+  Written written;          // what the rank wrote
   std::optional<Cut> cut;   // nothing more is kept
 
   std::uint64_t spooled() const { return bytes - taken; }

@@ -22,7 +22,7 @@ class LogStamps {
   // be written is left out: it is not worth a rank's wait.
   Bytes read_at(std::uint64_t offset, Instant now, bool is_alone);
   void free_before(std::uint64_t offset) { times_.free_before(offset); }
-  Bytes size() const { return size_; }  // of the file, with what was freed
+  Bytes size() const { return size_; }  // the size of the file, freed parts included
 
  private:
   io::LogTimes times_;

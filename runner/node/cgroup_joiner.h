@@ -17,7 +17,7 @@ namespace lockstep::runner {
 class CgroupJoiner {
  public:
   // `spawn_pid`: the parent of all ranks; a pid that is not its child (any more) is not moved.
-  // `ranks`: how many ranks the node has. `helper_pid`: another child of the runner, which is no
+  // `ranks`: how many ranks the node has. `helper_pid`: another child of the runner, which is not a
   // rank's; -1: none.
   CgroupJoiner(int spawn_pid, int ranks, int helper_pid = -1)
       : spawn_pid_(spawn_pid), helper_pid_(helper_pid), ranks_(ranks) {}
@@ -28,8 +28,8 @@ class CgroupJoiner {
   // Moves the process and its descendants, and repeats this until none of them is outside.
   void join(int pid, std::vector<std::string> procs_files);
   // Moves every process of the cgroup `nursery` except the runner, lockstep-spawn and the helper,
-  // and repeats this until no other is left there. Finds the orphans of a rank too; join() cannot,
-  // because an orphan is no descendant of the rank any more.
+  // and repeats this until no other is left there. Unlike join(), it also finds orphans of a rank,
+  // which are not its descendants any more.
   void empty(const std::string& nursery, std::vector<std::string> procs_files);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Chooses the way in which this node ends every process of an attempt, and starts lockstep-spawn in
-// it: cgroup v2 if delegated, else v1, else a pid namespace, else the subreaper's sweep.
+// Chooses how this node ends every process of an attempt, and starts lockstep-spawn in it: cgroup
+// v2 if delegated; otherwise v1, a pid namespace, or the subreaper's sweep, in this order.
 
 #include <memory>
 #include <optional>
@@ -21,15 +21,15 @@ struct Isolation {
   bool mounted = false;            // the workspace's mounts are in place
   std::string kind;                // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
   std::vector<std::string> notes;  // features that are not available, and why
-  std::vector<Why> for_job;        // those that the job asked for: see PartReport::notes
-  Why refused;                     // the job must not run without these: then nothing else is set
+  std::vector<Why> for_job;        // limits that the job asked for: see PartReport::notes
+  Why refused;  // the job must not run without these limits; then nothing else is set
 };
 
 struct IsolationRequest {
   io::CgroupRequest cgroup;
   std::string spawn_program;
   const Workspace* workspace = nullptr;
-  LimitRequest limits = {};              // as the job asks
+  LimitRequest limits = {};              // the limits that the job asks for
   const SharedMemory* memory = nullptr;  // null: the ranks use the node's /dev/shm
 };
 

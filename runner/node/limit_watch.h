@@ -13,13 +13,13 @@ namespace lockstep::runner {
 
 struct LimitCounts {
   std::map<int, long long> refused_forks;  // rank -> refused processes and threads; without zeros
-  long long refused_of_all = 0;            // by the limit of all jobs of the node together
-  long long pids_of_all = 0;               // that limit, if it is used up now; 0: it is not
-  long long refused_in_container = 0;      // for all ranks of the container together
-  int container_pids = 0;                  // the container's limit
-  int dropped_of = -1;                     // a rank whose output is no longer kept; -1 = none
+  long long refused_of_all = 0;  // forks that the limit of all jobs of the node together refused
+  long long pids_of_all = 0;     // that limit, if it is used up now; 0: it is not
+  long long refused_in_container = 0;  // forks refused for all ranks of the container together
+  int container_pids = 0;              // the container's limit
+  int dropped_of = -1;                 // a rank whose output is no longer kept; -1 = none
   int dropping_ranks = 0;
-  Bytes dropped;  // for all ranks together
+  Bytes dropped;  // the sum for all ranks
 };
 
 class LimitWatch {
@@ -45,7 +45,7 @@ class LimitWatch {
   const Limits limits_;
   long long pids_of_all_ = 0;  // the limit of all jobs of the node, once it was used up
   std::map<Kind, unsigned long long> told_;
-  std::map<Kind, std::size_t> place_;  // in reached_
+  std::map<Kind, std::size_t> place_;  // index in reached_
   std::vector<Why> reached_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// The ranks' /dev/shm: a tmpfs of the attempt's own, in the mount namespace of lockstep-spawn,
-// which all its ranks on the node share and which goes with the last of them. Without it, segments
-// of ranks that were killed stay on the node, and take its memory until somebody removes them.
+// The ranks' /dev/shm: a tmpfs of the attempt's own, in the mount namespace of lockstep-spawn. All
+// its ranks on the node share it, and it disappears with the last of them. Without it, shared
+// memory of killed ranks stays on the node and takes memory until a person removes it.
 
 #include <string>
 

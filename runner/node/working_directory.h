@@ -28,11 +28,11 @@ class Workspace {
   bool wants_mount() const { return must_mount() || !plan_.mount_point.empty(); }
   // Call it in the new mount namespace.
   Status mount() const;
-  // Call it instead of mount() if there is no mount namespace.
+  // To be called instead of mount() if there is no mount namespace.
   Status use_in_place() const;
   // The path of the ranks' working directory, as they see it.
   std::string directory(bool mounted) const;
-  // The path of the attempt's directory, as they are told of what is in it.
+  // The path by which ranks refer to the attempt's directory.
   std::string attempt_directory(bool mounted) const;
 
  private:
@@ -52,8 +52,8 @@ class Workspace {
   io::AttemptDir directory_;
   std::uint32_t uid_, gid_;
   io::User reader_;
-  std::string short_path_;            // to bind the attempt's directory to; "": there is none
-  std::vector<std::string> folders_;  // to be made below the working directory
+  std::string short_path_;  // the path at which the attempt's directory is bound; "": there is none
+  std::vector<std::string> folders_;  // folders to make below the working directory
 };
 
 }  // namespace lockstep::runner

@@ -25,10 +25,10 @@
 namespace lockstep::pmix {
 
 inline constexpr Duration kOperationTimeout = seconds(10);
-// Of the ranks' calls that are not answered yet: how many, and the data that they brought.
+// The ranks' calls without an answer: their number, and the bytes of their data.
 inline constexpr std::size_t kMaxOpenCalls = 65'536;
 inline constexpr std::size_t kMaxOpenBytes = 256u << 20;
-inline constexpr int kMaxLines = 100;  // of a server's, in the runner's log
+inline constexpr int kMaxLines = 100;  // lines of one server in the runner's log
 
 class Client {
  public:
@@ -111,7 +111,7 @@ class Client {
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, Operation> operations_;  // oldest first
   std::map<std::uint64_t, Reply> fetches_;
-  std::map<std::uint64_t, std::size_t> open_calls_;  // with the bytes of each
+  std::map<std::uint64_t, std::size_t> open_calls_;  // calls with the bytes of each
   std::size_t open_bytes_ = 0;
   std::string errors_;  // the line that its standard error has not ended yet
   bool is_reading_errors_ = true;

@@ -1,5 +1,5 @@
 #pragma once
-// What the library is told of its server and of the job. It only computes.
+// Describes the server and the job to the library. It only computes.
 
 #include "common/base/result.h"
 #include "runner/pmix/directories.h"
@@ -9,7 +9,7 @@ namespace lockstep::pmix {
 
 class PmixInfo;
 
-// For PMIx_server_init: no tools, nobody from other machines.
+// For PMIx_server_init: no tools, and no connections from other machines.
 void describe_server(const Start& order, PmixInfo* info);
 // For PMIx_server_register_nspace.
 Status describe_job(const Job& job, const Directories& directories, PmixInfo* info);

@@ -1,6 +1,6 @@
 // lockstep-pmix: the PMIx server of one attempt's ranks on a node. Its runner starts it as
 // `lockstep-pmix --serve UID GID PARENT`, with its socket as fd 3. It has the rights of the ranks
-// and no secret, because libpmix parses what ranks send. See protocol.h and door.h.
+// and no secret, because libpmix parses what ranks send. See protocol.h and accept_guard.h.
 
 #include <grp.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 #pragma once
-// Who owns the other end of a TCP connection within this network namespace. The kernel is asked
-// (sock_diag(7), else /proc/net/tcp), not the peer: so a process of another account cannot pass for
-// one of ours.
+// Finds the owner of the other end of a TCP connection within this network namespace. It asks the
+// kernel (sock_diag(7), otherwise /proc/net/tcp), not the peer, so that a process of another
+// account cannot pretend to be ours.
 
 #include <sys/types.h>
 
@@ -15,12 +15,12 @@ class PeerOwners {
  public:
   enum class Way { diag, proc };
   explicit PeerOwners(Way way) : way_(way) {}
-  // Tries it on a connection of its own. unsupported: the kernel tells nobody here.
+  // Tests it with a connection of its own. unsupported: the kernel does not tell owners here.
   static Result<PeerOwners> find_out();
 
   // The account that made the peer's socket. `fd`: a connection that was just accepted. An error:
-  // it is no TCP connection from here, or one end has closed it already, so that nobody can tell
-  // whose it was.
+  // it is not a TCP connection from this namespace, or one end has closed it already, so that its
+  // owner is unknown.
   Result<uid_t> owner(int fd) const;
 
  private:

@@ -16,7 +16,7 @@ inline constexpr Duration kEndTimeout = seconds(2);
 
 class Process {
  public:
-  Process() = default;  // of no process, for a server that a test plays
+  Process() = default;  // without a process, for a server that a test plays
   static Result<Process> start(const std::string& path, std::uint32_t uid, std::uint32_t gid,
                                io::Fd socket);
   ~Process() { end(); }

@@ -24,9 +24,10 @@ inline constexpr int kSocketFd = 3;  // the server's end
 inline constexpr std::size_t kHeaderBytes = 4;
 inline constexpr std::size_t kMaxOrderBytes = 256u << 20;
 inline constexpr std::size_t kMaxReportBytes = 64u << 20;
-inline constexpr std::size_t kMaxText = 4096;  // of an error, of an abort's message, of a variable
+// The limit for an error, an abort's message, a variable.
+inline constexpr std::size_t kMaxText = 4096;
 inline constexpr std::size_t kMaxVariables = 64;
-inline constexpr std::size_t kMaxRanks = 1'000'000;  // of a fence
+inline constexpr std::size_t kMaxRanks = 1'000'000;  // ranks of a fence
 
 using Variables = std::map<std::string, std::string>;
 
@@ -34,7 +35,7 @@ using Variables = std::map<std::string, std::string>;
 
 // The job as its ranks see it. All nodes have the same number of ranks.
 struct Job {
-  std::string name;                // its namespace; unique per attempt
+  std::string name;                // the job's namespace in PMIx; unique per attempt
   std::vector<std::string> nodes;  // their names, each another
   int node_rank = 0;
   int ranks_per_node = 0;
@@ -54,12 +55,12 @@ struct RegisterRank {  // with the ids that the rank will claim, in a container 
   std::uint32_t uid = 0, gid = 0;
   friend bool operator==(const RegisterRank&, const RegisterRank&) = default;
 };
-struct Fetch {  // what a rank of this node has put, once it commits it
+struct Fetch {  // asks for what a rank of this node has put, once it commits it
   std::uint64_t id = 0;
   int rank = 0;
   friend bool operator==(const Fetch&, const Fetch&) = default;
 };
-struct Answer {  // to a Fence or a Modex: the union of all contributions, or the rank's data
+struct Answer {  // answers a Fence or a Modex: the union of all contributions, or the rank's data
   std::uint64_t id = 0;
   bool found = false;
   std::string data;

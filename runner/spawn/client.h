@@ -38,7 +38,7 @@ struct RankProcess {
 // The argument block of the protocol.
 std::string encode(const RankProcess& rank);
 
-// What a rank used, with the descendants that were waited for.
+// How much a rank used, including the descendants that were waited for.
 struct Spent {
   Duration cpu_time{0};
   Bytes largest = {};  // the most resident memory of one process

@@ -1,8 +1,8 @@
 #pragma once
 // A keeper: the process between lockstep-spawn and a program that was attached to a rank. It is a
-// child subreaper, so that what the program leaves behind, with setsid or without, stays below it.
-// When the program has ended, what is left of it gets a moment to end, as the last command of a
-// pipe does, and is killed. It decides nothing else, and ends when nothing is left.
+// child subreaper, so that processes which the program leaves behind, with setsid or without, stay
+// below it. When the program has ended, these processes get a moment to end, like the last command
+// of a pipe, and are then killed. It decides nothing else, and ends when nothing is left.
 
 #include "runner/spawn/rank_process.h"
 
@@ -12,7 +12,7 @@ namespace lockstep::spawn {
 inline constexpr int kEndKeeper = 15;
 
 struct KeeperPipes {
-  int error = -1;   // of the start, as a rank's
+  int error = -1;   // errno of the start, as for a rank
   int keeper = -1;  // the pid of the program (int), once forked; at the end its wait status (int)
 };
 

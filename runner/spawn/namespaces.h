@@ -9,7 +9,7 @@
 
 namespace lockstep::spawn {
 
-// Which namespaces lockstep-spawn gets, and what is mounted in them.
+// The namespaces that lockstep-spawn gets, and the mounts in them.
 struct Namespaces {
   bool user = false;  // lets an ordinary user create the others; ids map to themselves
   bool pid = false;  // lockstep-spawn is PID 1: the kernel kills everything with it; /proc is fresh

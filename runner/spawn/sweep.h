@@ -14,8 +14,8 @@ std::vector<int> descendants_of(int root);
 // process is about to become may handle nothing.
 std::vector<int> handlers_in_group(int group, int signal_number);
 
-// The process group that a signal for a child of `parent` goes to: the foreground group of its
-// terminal, else its own. -1: there is no such child any more.
+// The process group that gets a signal for a child of `parent`: the foreground group of its
+// terminal; if it has none, its own. -1: the child does not exist any more.
 int group_to_signal(int pid, int parent);
 
 // Sends SIGKILL to every descendant of this process; as PID 1 of a pid namespace, to every process

@@ -14,7 +14,7 @@ namespace lockstep::runner {
 // "10.0.0.1:6105": of the head, for Ray's workers and for ray.init().
 std::string ray_address(const GangContext& gang);
 
-// What `shell` runs instead of `command` on this node.
+// The command that `shell` runs instead of `command` on this node.
 std::vector<std::string> ray_words(const GangContext& gang, const std::string& shell,
                                    const std::vector<std::string>& command);
 

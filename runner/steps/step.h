@@ -18,7 +18,7 @@ namespace lockstep::runner {
 struct LaunchContext {
   const GangContext* gang = nullptr;
   std::string directory;                            // the working directory, as the ranks see it
-  std::vector<std::vector<int>> cpus;               // of each rank here, by local rank
+  std::vector<std::vector<int>> cpus;               // the cpus of each rank here, by local rank
   const io::Cgroups* cgroups = nullptr;             // null: this node has none
   bool become_run_as = false;                       // we are root: change ids to gang->run_as
   const Container* container = nullptr;             // null: the ranks run on the node itself
@@ -26,7 +26,7 @@ struct LaunchContext {
   std::map<std::string, std::string> outputs = {};  // named output -> its path for the ranks
   SecretValues secrets = {};                        // the values of the job's secrets
   std::string client_home = {};    // LOCKSTEP_HOME of the ranks; "": they have no credential
-  std::string client_folder = {};  // where `lockstep` is, for the end of PATH; "": not added
+  std::string client_folder = {};  // the folder of `lockstep`, for the end of PATH; "": not added
 };
 
 struct RankLaunch {

@@ -1,6 +1,6 @@
 #pragma once
-// What one process uses, from the texts of /proc/PID/{stat,io,status}, and what a cgroup holds in
-// memory, from its memory.stat. Pure; formats: proc(5), cgroups(7).
+// Computes how much one process uses from the texts of /proc/PID/{stat,io,status}, and how much
+// memory a cgroup holds from its memory.stat. Pure; formats: proc(5), cgroups(7).
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@ namespace lockstep::runner {
 
 struct ProcessUse {
   int pid = 0, parent = 0;
-  std::uint64_t cpu_ticks = 0;  // its own and of the children that it waited for
+  std::uint64_t cpu_ticks = 0;  // its own time and that of the children that it waited for
   std::uint64_t resident_pages = 0;
 };
 // nullopt: the text is not of /proc/PID/stat.

@@ -25,7 +25,7 @@ class RankSampler {
 
   // `pid` as lockstep-spawn knows it, which may be in another pid namespace than we.
   void started(Instant now, int rank, int pid);
-  // What the kernel says of the rank and the descendants that were waited for: their cpu time, and
+  // The kernel's numbers for the rank and the descendants that were waited for: their cpu time, and
   // the most resident memory of one of them.
   void exited(int rank, Duration cpu_time, Bytes largest);
   // When to call sample(); never() while no rank lives.
@@ -40,16 +40,16 @@ class RankSampler {
   // The live ranks. `attempt` is left empty.
   PartUse sample(Instant now, const Look& look);
 
-  // In all, of a rank that has ended or lives.
+  // The whole use of a rank, living or ended.
   RankUse used(int rank) const;
 
  private:
   struct Rank {
     int pid = 0;
-    std::optional<int> our_pid;  // the same process as we know it, once found
+    std::optional<int> our_pid;  // the pid in our namespace, once found
     bool live = true;
-    std::uint64_t ticks = 0;  // at the last sample
-    Instant sampled;          // its start before the first sample
+    std::uint64_t ticks = 0;  // the ticks at the last sample
+    Instant sampled;          // the time of the last sample; its start before the first
     ProcessIo io;
     RankUse use;
   };
@@ -63,7 +63,7 @@ class RankSampler {
   std::map<int, Rank> ranks_;
   Instant next_ = Instant::never();
   std::uint64_t logged_ = 0;
-  Instant active_;  // when a rank last did something, as far as samples tell
+  Instant active_;  // when samples last showed that a rank did something
 };
 
 }  // namespace lockstep::runner

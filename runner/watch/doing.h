@@ -1,6 +1,6 @@
 #pragma once
-// What a rank does, from one look at it: which of its processes counts, and what it means that its
-// thread is blocked where it is. Pure.
+// Concludes from one look at a rank what it does: which of its processes counts, and what it means
+// that its thread is blocked at this place. Pure.
 
 #include <cstddef>
 
@@ -16,9 +16,9 @@ int shells_above(const RankLook& look, std::size_t working);
 // Whether a process that is blocked there may wait for other processes of its rank.
 bool may_have_workers(WaitsOn on);
 
-// What a rank does whose working thread, as it was seen in `look`, uses no cpu.
+// What a rank does if its working thread, as seen in `look`, uses no cpu.
 Doing doing_of(const RankLook& look, const ThreadLook& thread);
-// The same of a lock, whatever other threads do.
+// The same for a thread at a lock, whatever other threads do.
 Doing doing_at_lock(const ThreadLook& thread);
 
 }  // namespace lockstep::runner

@@ -1,8 +1,8 @@
 #pragma once
-// Asks NVML now and then what holds down the clocks of GPUs: heat, power. On a thread of its own: a
-// driver that hangs holds up this thread and nothing else, and its values age away. NVML is loaded
-// at run time, its few functions are declared here after NVIDIA's reference manual. Starts no
-// thread without GPUs.
+// Asks NVML at intervals what slows down the clocks of GPUs: heat or power. It does so on a thread
+// of its own: if the driver hangs, only this thread waits, and its values become too old to be
+// used. NVML is loaded at run time; its few functions are declared here after NVIDIA's reference
+// manual. It starts no thread without GPUs.
 
 #include <cstdint>
 #include <map>
@@ -14,11 +14,11 @@
 
 namespace lockstep::runner {
 
-// "thermal", "power", "hardware", or several with commas; "": nothing that slows a busy GPU.
+// "thermal", "power", "hardware", or several with commas; "": no reason that slows a busy GPU.
 // `reasons`: the bits of nvmlDeviceGetCurrentClocksThrottleReasons.
 std::string held_by(unsigned long long reasons);
 
-// $LOCKSTEP_NVML_LIBRARY, else libnvidia-ml.so.1.
+// $LOCKSTEP_NVML_LIBRARY; if it is not set, libnvidia-ml.so.1.
 std::string nvml_for_clocks();
 
 class GpuClocks {
@@ -29,7 +29,7 @@ class GpuClocks {
   GpuClocks(const GpuClocks&) = delete;
   GpuClocks& operator=(const GpuClocks&) = delete;
 
-  // By index, unless the newest values are older than three intervals: then none.
+  // Reasons by GPU index; empty if the newest values are older than three intervals.
   std::map<int, std::string> newest() const;
 
  private:

@@ -28,11 +28,11 @@ std::vector<int> all_gpus(const std::map<int, std::vector<int>>& by_rank) {
 }  // namespace
 
 NodeWatch::NodeWatch(io::EventLoop& loop, io::Clock& clock, AttachPlace& place, AttachFacts facts,
-                     Settings settings, Doors doors)
+                     Settings settings, Callbacks callbacks)
     : clock_(clock),
       place_(place),
       settings_(std::move(settings)),
-      doors_(std::move(doors)),
+      callbacks_(std::move(callbacks)),
       stacks_(loop, clock, place, std::move(facts),
               [this](int rank, const std::optional<StackTop>& top, Instant at) {
                 thread_.take_stack(rank, top, at);
@@ -118,8 +118,8 @@ WatchLook NodeWatch::look() const {
     look.ranks.push_back(facts);
     RankFacts& one = look.ranks.back();
     one.gpu_held = gpu_held(rank, held);
-    if (one.lives && doors_.cgroup) one.cgroup = doors_.cgroup(rank);
-    if (doors_.logged) std::tie(one.log_bytes, one.log_lines) = doors_.logged(rank);
+    if (one.lives && callbacks_.cgroup) one.cgroup = callbacks_.cgroup(rank);
+    if (callbacks_.logged) std::tie(one.log_bytes, one.log_lines) = callbacks_.logged(rank);
   }
   return look;
 }
@@ -157,7 +157,7 @@ void NodeWatch::take(WatchResult result) {
                   [](const RankStanding& rank) { return rank.doing == Doing::exited; });
   if (all_ended) next_ = Instant::never();
   stacks_.ask(std::move(result.stacks_wanted));
-  if (doors_.told) doors_.told(standings_);
+  if (callbacks_.told) callbacks_.told(standings_);
 }
 
 void NodeWatch::say_once(const std::string& what) {

@@ -27,7 +27,7 @@ namespace lockstep::runner {
 
 class NodeWatch {
  public:
-  // What does not change while ranks run.
+  // Values that stay the same while ranks run.
   struct Settings {
     int node_rank = 0;
     bool meets_at_pmix = false;   // an MPI job
@@ -36,11 +36,11 @@ class NodeWatch {
     int pmix_pid = -1;
     // lockstep.hang_after: from nearly then on, stacks are taken. Zero: never.
     Duration stacks_after{0};
-    std::optional<std::uint16_t> ras_port;  // of NCCL's RAS; nullopt: it is not asked
+    std::optional<std::uint16_t> ras_port;  // the port of NCCL's RAS; nullopt: RAS is not asked
     // The GPUs of each rank, by their indexes on this node.
     std::map<int, std::vector<int>> gpus;
   };
-  struct Doors {
+  struct Callbacks {
     // The directory of a rank's memory cgroup; "": none.
     std::function<std::string(int rank)> cgroup;
     // Bytes and lines in a rank's logs.
@@ -49,7 +49,7 @@ class NodeWatch {
   };
 
   NodeWatch(io::EventLoop& loop, io::Clock& clock, AttachPlace& place, AttachFacts facts,
-            Settings settings, Doors doors);
+            Settings settings, Callbacks callbacks);
   NodeWatch(const NodeWatch&) = delete;
   NodeWatch& operator=(const NodeWatch&) = delete;
 
@@ -58,7 +58,7 @@ class NodeWatch {
   void rank_exited(int rank, int code);
   void rank_connected(int rank);
   void rank_finalized(int rank);
-  // All ranks of this node have entered a fence of PMIx; it is over.
+  // All ranks of this node have entered a fence of PMIx; or the fence is over.
   void fence_entered();
   void fence_over();
 
@@ -66,12 +66,12 @@ class NodeWatch {
   void take_stacks(const std::vector<int>& ranks);
   // Asks NCCL's RAS here, which answers for the whole job. False: it cannot be asked now.
   bool ask_ras(RasClient::Told told);
-  // By RAS's answer; `at` on our clock.
+  // Counts from RAS's answer; `at` is a time of our clock.
   void take_counts(int rank, std::vector<CollectiveCount> counts, Instant at);
 
-  const RankStandings& standings() const { return standings_; }  // of the last look
+  const RankStandings& standings() const { return standings_; }  // the standings of the last look
 
-  // Of lockstep-spawn, for ids from kFirstWatchId on.
+  // From lockstep-spawn, for ids from kFirstWatchId on.
   void tool_failed(int id, int error, spawn::SpawnStage stage) { stacks_.failed(id, error, stage); }
   void tool_exited(int id, int wait_status) { stacks_.exited(id, wait_status); }
   void spawn_lost() { stacks_.spawn_lost(); }
@@ -89,12 +89,12 @@ class NodeWatch {
   io::Clock& clock_;
   AttachPlace& place_;
   const Settings settings_;
-  const Doors doors_;
+  const Callbacks callbacks_;
   std::map<int, RankFacts> ranks_;
   NodeFacts node_;
   int open_fences_ = 0;
   RankStandings standings_;
-  std::vector<int> stacks_ordered_;  // ranks whose stack somebody wants now
+  std::vector<int> stacks_ordered_;  // ranks whose stack was ordered and is not taken yet
   Instant next_ = Instant::never();
   Instant busy_since_ = Instant::never();  // a look that is not done
   std::vector<std::string> said_;

@@ -1,6 +1,6 @@
 #pragma once
 // What was seen of one rank at one moment: its processes, what their threads are blocked on, and
-// counters that only grow. Plain values, which RankReader fills and RankTrack judges.
+// counters that only grow. Plain values, which RankReader fills and RankTrack evaluates.
 
 #include <cstdint>
 #include <optional>
@@ -16,21 +16,21 @@ namespace lockstep::runner {
 
 struct ProcessLook {
   ThreadStat stat;
-  int own_pid = 0;  // as the ranks of its node see it
-  int tracer = 0;   // 0: nobody traces it, or it was not looked at
+  int own_pid = 0;  // the pid that the ranks of its node see
+  int tracer = 0;   // 0: no process traces it, or it was not examined
   ThreadLook main;  // its first thread
   friend bool operator==(const ProcessLook&, const ProcessLook&) = default;
 };
 
-// Of all threads of all processes that were looked at; of helpers of NCCL and CUDA `all` alone.
-// `at_timers`: those that sleep; loops of libraries that wait for an event of their own process are
-// `at_locks`, whatever their time-out.
+// Counts of the threads of all examined processes; helper threads of NCCL and CUDA are only in
+// `all`. `at_timers`: threads that sleep. Loops of libraries that wait for an event of their own
+// process are in `at_locks`, whatever their time-out.
 struct ThreadCounts {
   int all = 0, running = 0, device = 0;
   int at_peers = 0, at_store = 0, at_locks = 0, at_timers = 0, at_listeners = 0, at_others = 0;
-  // Somebody beside these threads may release a lock: a handler of a signal, another process.
+  // Something beside these threads may release a lock: a signal handler, or another process.
   bool may_be_freed = false;
-  ThreadLook at_peer;  // one of them
+  ThreadLook at_peer;  // one thread that waits for a peer
   friend bool operator==(const ThreadCounts&, const ThreadCounts&) = default;
 };
 
@@ -41,7 +41,7 @@ struct RankLook {
   std::optional<PeerTotals> peers;      // nullopt: the sockets were not read
   int pmix_connections = 0;
   bool at_store = false;
-  std::optional<CallBytes> bytes;  // of the rank's own process
+  std::optional<CallBytes> bytes;  // for the rank's own process
   std::optional<Duration> queued, throttled;
   std::int64_t cpu_mhz = 0, cpu_mhz_at_most = 0;
   std::int64_t log_bytes = 0, log_lines = 0;

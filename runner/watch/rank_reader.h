@@ -18,8 +18,9 @@
 namespace lockstep::runner {
 
 inline constexpr std::size_t kMaxProcessesOfRank = 256;
-inline constexpr std::size_t kMaxThreadsOfRank = 192;  // that are looked at one by one
-inline constexpr std::size_t kMaxLinksOfRank = 2'048;  // of descriptors, to find its sockets
+inline constexpr std::size_t kMaxThreadsOfRank = 192;  // threads that are examined one by one
+// Links of descriptors that are read to find its sockets.
+inline constexpr std::size_t kMaxLinksOfRank = 2'048;
 
 class RankReader {
  public:
@@ -27,16 +28,16 @@ class RankReader {
 
   struct Request {
     int rank = 0;
-    int pid = 0;         // as lockstep-spawn has it
+    int pid = 0;         // the pid as lockstep-spawn sees it
     std::string cgroup;  // whose members its processes are among; "": none
   };
   struct Place {
     int spawn_pid = -1;  // the parent of the ranks, as we have it; -1: unknown
-    int pmix_pid = -1;   // of lockstep-pmix; -1: there is none
+    int pmix_pid = -1;   // the pid of lockstep-pmix; -1: it does not run
   };
   // Begins a sample. Finds the processes of these ranks, which are those that live.
   void begin(const Place& place, const std::vector<Request>& ranks);
-  // As we have it: some process of the ranks, in whose network namespace they are; -1: none.
+  // In our pid namespace: some process of the ranks, in whose network namespace they are; -1: none.
   int any_pid() const;
 
   // Tells `owners` which of the ranks and the PMIx server has which socket.
@@ -44,11 +45,12 @@ class RankReader {
 
   // `table`: nullptr where the sockets could not be read.
   RankLook look(int rank, bool closely, const SocketTable* table, const SocketOwners& owners) const;
-  // What changes seldom and costs more: the speed of its cpu, and what its cpu quota held back.
+  // Values that change seldom and cost more: the speed of its cpu, and how long its cpu quota
+  // stopped it.
   void look_slowly(int rank, RankLook* look);
 
-  // As we have them; -1: not found. The rank's process; of its processes, the one that the ranks
-  // know by this number; the one that has used most cpu time.
+  // Pids in our namespace; -1: not found. pid_of: the rank's process. The others: the process that
+  // the ranks know by this number, and the one that has used most cpu time.
   int pid_of(int rank) const;
   int process_of(int rank, int own_pid) const;
   int working_pid(int rank) const;
@@ -72,7 +74,7 @@ class RankReader {
 
   const ProcReader proc_;
   Place place_;
-  std::map<int, Found> ranks_;  // those that were found
+  std::map<int, Found> ranks_;  // the ranks that were found
   // The number of a process among the ranks; of an identity, since numbers are used again.
   mutable std::map<std::pair<int, std::uint64_t>, int> own_pids_;
 };

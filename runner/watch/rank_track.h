@@ -22,12 +22,12 @@
 
 namespace lockstep::runner {
 
-// What the runner knows of a rank without looking.
+// Facts about a rank that the runner has without looking at it.
 struct RankFacts {
   int rank = 0;
-  int pid = 0;  // as lockstep-spawn has it
+  int pid = 0;  // the pid as lockstep-spawn sees it
   bool lives = true;
-  int exit_code = 0;        // if it has ended; of a signal 128 + its number
+  int exit_code = 0;        // if it has ended; for a signal 128 + its number
   std::string cgroup = {};  // the directory whose members its processes are among; "": none
   std::int64_t log_bytes = 0, log_lines = 0;
   bool connected = false, finalized = false;  // PMIx, or PMI-1
@@ -42,7 +42,7 @@ struct NodeFacts {
   bool in_fence = false;
 };
 
-// A rank that has not moved for so long is looked at thread by thread.
+// A rank that has not moved for this long is examined thread by thread.
 inline constexpr Duration kLookCloselyAfter = seconds(10);
 
 class RankTrack {
@@ -50,7 +50,7 @@ class RankTrack {
   explicit RankTrack(int rank) { standing_.rank = rank; }
 
   void take(const RankLook& look, const RankFacts& facts, const NodeFacts& node);
-  // `top`: nullopt where there was none to be had.
+  // `top`: nullopt if no stack could be taken.
   void take_stack(const std::optional<StackTop>& top, Instant at);
   // RAS's newest answer, which holds for `at`.
   void take_counts(std::vector<CollectiveCount> counts, Instant at);
@@ -80,11 +80,11 @@ class RankTrack {
   std::optional<RankLook> before_;
   std::optional<RankLook> slow_before_;  // the last one with what is read seldom
   bool has_met_ = false;
-  std::string last_key_;  // what it did at the look before, and on what it was blocked
+  std::string last_key_;  // what it did at the previous look, and what it was blocked on
   std::optional<StackTop> stack_;
   int asked_ = 0;           // stacks since `asked_since_`
   Instant asked_since_;     // == standing_.since, unless it has moved meanwhile
-  int moves_by_stack_ = 0;  // in a row
+  int moves_by_stack_ = 0;  // consecutive moves that only a changed stack showed
 };
 
 }  // namespace lockstep::runner

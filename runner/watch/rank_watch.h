@@ -24,12 +24,12 @@
 
 namespace lockstep::runner {
 
-// All that a sample needs to know.
+// The inputs of a sample.
 struct WatchLook {
   RankReader::Place place;
   PeerFacts peers;
   NodeFacts node;
-  std::vector<RankFacts> ranks;  // those that were started
+  std::vector<RankFacts> ranks;  // the ranks that were started
   Duration stacks_after{0};      // when a rank that does not move gets its stack taken; 0: never
   std::vector<int> stacks_now;   // ranks whose stack is taken whether they move or not
 };
@@ -39,7 +39,7 @@ struct WatchResult {
   RankStandings standings;
   std::vector<TracedProcess> stacks_wanted;
   std::string unseen;    // why nothing is seen of the sockets; "": they are seen
-  Duration cpu_time{0};  // that the sample took
+  Duration cpu_time{0};  // the cpu time that the sample took
 };
 
 class RankWatch {
@@ -48,7 +48,7 @@ class RankWatch {
   explicit RankWatch(std::string root = "") : reader_(root), sockets_(std::move(root)) {}
 
   WatchResult sample(Instant now, const WatchLook& look);
-  // The answer to a wish of stacks_wanted. `top`: nullopt where there was no stack to be had.
+  // The answer to an order of stacks_wanted. `top`: nullopt if no stack could be taken.
   void take_stack(int rank, const std::optional<StackTop>& top, Instant at);
   void take_counts(int rank, std::vector<CollectiveCount> counts, Instant at);
 
@@ -74,13 +74,14 @@ class RankWatch {
   RankReader reader_;
   SocketReader sockets_;
   SocketOwners owners_;
-  std::optional<SocketTable> table_;                    // of the last reading
-  bool is_fresh_ = false;                               // of this sample
-  std::map<int, std::vector<const TcpSocket*>> peers_;  // in table_
+  std::optional<SocketTable> table_;  // the table of the last reading
+  bool is_fresh_ = false;             // true: table_ is from this sample
+  // Sockets to peers by rank; they point into table_.
+  std::map<int, std::vector<const TcpSocket*>> peers_;
   std::map<int, int> claims_;
   std::set<int> at_store_;
   Instant read_sockets_at_;  // not before
-  int versions_left_ = 0;    // to be read in this sample
+  int versions_left_ = 0;    // how many may still be read in this sample
   std::map<int, Rank> ranks_;
 };
 

@@ -43,18 +43,18 @@ void StackAsk::run(Way way) {
   lines_.clear();
   way_ = way;
   run_at_ = clock_.now();
-  StackRun::Doors doors;
-  doors.start = [this](int, const spawn::RankProcess& process, Stdio& stdio) {
+  StackRun::Callbacks callbacks;
+  callbacks.start = [this](int, const spawn::RankProcess& process, Stdio& stdio) {
     return start(process, stdio);
   };
-  doors.kill = [this](int id) {
+  callbacks.kill = [this](int id) {
     if (spawn::Client* const spawn = place_.spawn()) spawn->end(id);
   };
-  doors.rank = [this](int rank) -> const spawn::RankProcess* {
+  callbacks.rank = [this](int rank) -> const spawn::RankProcess* {
     const RankHere* const here = place_.rank(rank);
     return here != nullptr && here->lives ? &here->process : nullptr;
   };
-  run_ = std::make_unique<StackRun>(loop_, std::move(doors), std::move(processes),
+  run_ = std::make_unique<StackRun>(loop_, std::move(callbacks), std::move(processes),
                                     way == Way::python_and_native, facts_);
   go_on();
 }

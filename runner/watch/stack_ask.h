@@ -1,10 +1,10 @@
 #pragma once
 // Takes the stacks of ranks that have not moved for a while, with the tools of `job stacks`
-// (runner/attach/stack_run.h): as programs of their ranks, a few at once, each for a bounded time.
-// Python's stacks with native frames, since a call of MPI shows in no other way; where the tool
-// cannot, without; and where there is no Python, as in MPI_Finalize after its end, the native
-// frames alone. One question at a time. A tool holds its process for a moment, so whoever asks
-// does so seldom.
+// (runner/attach/stack_run.h), as programs of their ranks, a few at once, each for a bounded time.
+// It asks for Python's stacks with native frames, since a call of MPI is visible only there; if the
+// tool cannot do that, without them; and without Python, as in MPI_Finalize after its end, for
+// native frames alone. One question at a time. A tool stops its process for a moment, so questions
+// must be rare.
 
 #include <functional>
 #include <map>
@@ -23,8 +23,8 @@ namespace lockstep::runner {
 
 class StackAsk {
  public:
-  // Once for each process that was asked for. `top`: nullopt: there was none to be had. It is not
-  // older than `at`.
+  // Called once for each process that was asked for. `top`: nullopt: no stack could be taken. It is
+  // not older than `at`.
   using Told = std::function<void(int rank, const std::optional<StackTop>& top, Instant at)>;
 
   StackAsk(io::EventLoop& loop, io::Clock& clock, AttachPlace& place, AttachFacts facts, Told told)
@@ -37,13 +37,13 @@ class StackAsk {
   StackAsk(const StackAsk&) = delete;
   StackAsk& operator=(const StackAsk&) = delete;
 
-  // Those that are asked while others run are taken after them.
+  // Processes that are asked for while others are examined are taken afterwards.
   void ask(std::vector<TracedProcess> processes);
   bool is_asking() const { return run_ != nullptr || !waiting_.empty(); }
   // Kills the tools and tells nothing more: the part ends.
   void end();
 
-  // Of lockstep-spawn, for ids from kFirstWatchId on.
+  // From lockstep-spawn, for ids from kFirstWatchId on.
   void failed(int id, int error, spawn::SpawnStage stage);
   void exited(int id, int wait_status);
   void spawn_lost() { is_over_ = true; }  // ends at the next expire()
@@ -71,11 +71,12 @@ class StackAsk {
   const AttachFacts facts_;
   const Told told_;
   std::vector<TracedProcess> waiting_;
-  std::map<int, Asked> asked_;  // of this run, by the pid that the ranks of this node see
+  // The processes of this run, by the pid that the ranks of this node see.
+  std::map<int, Asked> asked_;
   std::unique_ptr<StackRun> run_;
-  Instant run_at_;  // its begin
+  Instant run_at_;  // when it began
   Way way_ = Way::python_and_native;
-  std::string lines_;  // of which the end is not there yet
+  std::string lines_;  // output whose last line is not complete
   int next_id_ = kFirstWatchId;
   bool is_over_ = false;
 };

@@ -1,7 +1,7 @@
 #pragma once
 // Reads one line of `job stacks` (runner/attach/stacks.h) for what its process's main thread does:
 // whether it waits in a library for other ranks, in which call, and where in the user's code. Pure.
-// The line is made of what a tool says about a program of the user's: anything may stand in it.
+// The line comes from a tool and a program of the user, so it may contain anything.
 
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@
 namespace lockstep::runner {
 
 struct StackTop {
-  int pid = 0;         // as the ranks see it
+  int pid = 0;         // the pid that the ranks see
   bool waits = false;  // in MPI, NCCL, gloo, c10d, PMIx or UCX; or for a GPU's work to end
   std::string within;  // the library's call that the user's code made: "MPI_Barrier"; "": none
   std::string at;      // "eval.py:88", "solve (solver.c:12)", "solve"; "": unknown

@@ -24,8 +24,8 @@ class WatchThread {
   WatchThread(const WatchThread&) = delete;
   WatchThread& operator=(const WatchThread&) = delete;
 
-  // conflict: the sample before is not done. resource_exhausted: there is no thread to be had; it
-  // is not tried again.
+  // conflict: the previous sample is not finished. resource_exhausted: no thread could be started;
+  // it is not tried again.
   Status sample(Instant now, WatchLook look);
   // For the next sample; see RankWatch.
   void take_stack(int rank, std::optional<StackTop> top, Instant at);

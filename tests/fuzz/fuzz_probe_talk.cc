@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (answered > kAnswerBytes + size) std::abort();
 
   if (const auto hello = decode_hello(bytes.substr(0, kHelloBytes));
-      hello && bytes.size() >= kHelloBytes && hello->knock &&
+      hello && bytes.size() >= kHelloBytes && hello->greets_only &&
       encode_hello(*hello).size() != kHelloBytes)
     std::abort();
 

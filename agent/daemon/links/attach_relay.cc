@@ -17,7 +17,7 @@ constexpr std::size_t kMostWaiting = 64;  // frames of at most 64 KiB each
 }  // namespace
 
 void AttachRelay::refuse(const AttachId& id, std::string message, bool for_now) {
-  doors_.to_launcher({id, AttachRefused{std::move(message), for_now}});
+  callbacks_.to_launcher({id, AttachRefused{std::move(message), for_now}});
 }
 
 void AttachRelay::forget(const AttachId& id) {
@@ -28,7 +28,7 @@ void AttachRelay::forget(const AttachId& id) {
 void AttachRelay::let_go_of_link() {
   if (!known_.empty() || !waiting_.empty()) return;
   look_at_ = Instant::never();
-  doors_.hold_link(false);
+  callbacks_.hold_link(false);
 }
 
 void AttachRelay::open(const AttachFrame& frame, Instant now) {
@@ -37,7 +37,7 @@ void AttachRelay::open(const AttachFrame& frame, Instant now) {
   const auto known = known_.find(id);
   if (known != known_.end() && known->second.attempt != attempt)
     return refuse(id, "the attachment is of another attempt", false);
-  switch (doors_.standing(attempt)) {
+  switch (callbacks_.standing(attempt)) {
     case Standing::running:
       if (known == known_.end() && known_.size() >= kMaxAttachmentsOfNode) {
         refuse(id,
@@ -47,7 +47,7 @@ void AttachRelay::open(const AttachFrame& frame, Instant now) {
         break;
       }
       known_[id] = {attempt, now};
-      return doors_.to_runner(attempt, frame);
+      return callbacks_.to_runner(attempt, frame);
     case Standing::starting: refuse(id, "the node is preparing the job", true); break;
     case Standing::absent:
       refuse(id, fmt::format("{} does not run on this node any more", to_string(attempt)), false);
@@ -59,9 +59,9 @@ void AttachRelay::open(const AttachFrame& frame, Instant now) {
 void AttachRelay::from_launcher(const AttachFrame& frame, Instant now) {
   const AttachId& id = frame.attachment;
   if (std::holds_alternative<AttachOpen>(frame.body)) {
-    doors_.hold_link(true);
+    callbacks_.hold_link(true);
     look_at_ = std::min(look_at_, now + kLookEvery);
-    if (doors_.is_link_up()) return open(frame, now);
+    if (callbacks_.is_link_up()) return open(frame, now);
     std::erase_if(waiting_, [&id](const Waiting& one) { return one.frame.attachment == id; });
     if (waiting_.size() < kMostWaiting) waiting_.push_back({frame, now});
     return;
@@ -71,7 +71,7 @@ void AttachRelay::from_launcher(const AttachFrame& frame, Instant now) {
   const auto found = known_.find(id);
   if (found == known_.end()) return;
   found->second.heard = now;
-  doors_.to_runner(found->second.attempt, frame);
+  callbacks_.to_runner(found->second.attempt, frame);
   if (std::holds_alternative<AttachClose>(frame.body)) forget(id);
 }
 
@@ -79,12 +79,12 @@ void AttachRelay::from_launcher(const AttachFrame& frame, Instant now) {
 void AttachRelay::from_runner(const AttemptId& attempt, const AttachFrame& frame) {
   const auto found = known_.find(frame.attachment);
   if (found == known_.end() || found->second.attempt != attempt) return;
-  doors_.to_launcher(frame);
+  callbacks_.to_launcher(frame);
   if (std::holds_alternative<AttachRefused>(frame.body)) forget(frame.attachment);
 }
 
 void AttachRelay::on_link_up(Instant now) {
-  for (const auto& [id, known] : known_) doors_.to_launcher({id, AttachAlive{}});
+  for (const auto& [id, known] : known_) callbacks_.to_launcher({id, AttachAlive{}});
   for (const Waiting& waiting : std::exchange(waiting_, {}))
     if (now - waiting.came < kWaitsFor) open(waiting.frame, now);
   let_go_of_link();

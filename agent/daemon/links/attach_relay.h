@@ -1,8 +1,8 @@
 #pragma once
-// Passes the frames of attachments on, between the launcher's bulk connection and the runners of
-// this node. It keeps which attempt an attachment is of, and nothing else: no bytes, and nothing
-// over its own restart. What cannot go on is dropped; the client repairs it by opening again, which
-// also tells us of the attachment (docs/decisions/078-attach.md).
+// Passes frames of attachments between the launcher's bulk connection and the runners of this node.
+// It remembers to which attempt an attachment belongs, but no bytes, and nothing across its own
+// restart. Undeliverable frames are dropped; the client opens the attachment again, from which this
+// object also learns about it (docs/decisions/078-attach.md).
 
 #include <functional>
 #include <map>
@@ -18,13 +18,13 @@ inline constexpr std::size_t kMaxAttachmentsOfNode = 4096;
 
 class AttachRelay {
  public:
-  // Where a part stands, as far as attachments care.
+  // The state of a part, for attachments.
   enum class Standing {
     absent,    // it does not run here, or no more
     starting,  // its runner is not there yet
     running,
   };
-  struct Doors {
+  struct Callbacks {
     std::function<Standing(const AttemptId&)> standing;
     std::function<void(const AttemptId&, const AttachFrame&)> to_runner;
     std::function<void(const AttachFrame&)> to_launcher;  // over the bulk connection
@@ -32,7 +32,7 @@ class AttachRelay {
     // Whether the bulk connection is needed; asked for again with each frame that needs it.
     std::function<void(bool)> hold_link;
   };
-  explicit AttachRelay(Doors doors) : doors_(std::move(doors)) {}
+  explicit AttachRelay(Callbacks callbacks) : callbacks_(std::move(callbacks)) {}
 
   void from_launcher(const AttachFrame& frame, Instant now);
   // `attempt`: of the runner that sent it.
@@ -62,10 +62,10 @@ class AttachRelay {
   void refuse(const AttachId& id, std::string message, bool for_now);
   void forget(const AttachId& id);
 
-  const Doors doors_;
+  const Callbacks callbacks_;
   std::map<AttachId, Known> known_;
   std::vector<Waiting> waiting_;        // openings, while the bulk connection is being made
-  Instant look_at_ = Instant::never();  // who was silent for too long
+  Instant look_at_ = Instant::never();  // when to look for silent clients next
 };
 
 }  // namespace lockstep::agent

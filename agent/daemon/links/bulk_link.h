@@ -1,6 +1,6 @@
 #pragma once
-// The agent's connection for logs and for frames of attachments. It opens when there are some and
-// closes after a while without any, so that a launcher does not hold a second connection to
+// The agent's connection for logs and for frames of attachments. It opens when there is something
+// to send and closes after a while without, so that a launcher does not hold a second connection to
 // thousands of idle nodes.
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace lockstep::agent {
 
-// The wait before dialling again after the launcher refused our key. libzmq does not dial again by
-// itself, and the launcher may learn the key later (restored, or authorised anew).
+// The pause before dialling again after the launcher refused our key. libzmq does not dial again by
+// itself, and the launcher may accept the key later, after a restore or a new authorisation.
 inline constexpr Duration kRedialRefusedAfter = seconds(5);
 
 class BulkLink {
@@ -35,19 +35,19 @@ class BulkLink {
   BulkLink(const BulkLink&) = delete;
   BulkLink& operator=(const BulkLink&) = delete;
 
-  // From now on; a connection that is open is made anew.
+  // Dials this endpoint from now on; an open connection is replaced.
   void dial_at(const std::string& endpoint);
   void open();  // call it early, so that the first log line need not wait for a handshake
   void ship(const AttemptId& attempt, const io::AttemptDir& directory, bool known);
   void forget(const AttemptId& attempt);
   void on_attach(AttachEvents events) { attach_ = std::move(events); }
-  void hold(bool wanted);                 // for attachments: keeps it open
+  void hold(bool wanted);                 // keeps the link open for attachments
   void attach(const AttachFrame& frame);  // dropped without a connection
   bool is_up() const { return is_up_; }
   // From its next connection on: after a break it dials when once to twice this time has passed.
   void reconnect_within(Duration spread) { spread_ = spread; }
-  // Why logs and files cannot go to the launcher although it is connected to its control socket;
-  // "": they can, or nobody wants to. Until it is over, the link stays open and dials.
+  // Why logs and files cannot reach the launcher although its control connection is up; "": they
+  // can, or there are none. While there is a reason, the link stays open and dials.
   const std::string& trouble() const { return trouble_; }
   Instant next_deadline() const;
   // `is_launcher_there`: the control link is up.
@@ -81,7 +81,8 @@ class BulkLink {
   Duration spread_{0};
   Instant close_at_ = Instant::never();
   bool is_up_ = false;
-  std::optional<Instant> alone_since_;  // without a connection, while the launcher is there
+  // since when it has had no connection although the launcher is reachable
+  std::optional<Instant> alone_since_;
   std::string trouble_;
   Instant redial_at_ = Instant::never();  // after a refused key or a failure to open a socket
 };

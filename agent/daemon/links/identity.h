@@ -21,7 +21,7 @@ struct Identity {
   PublicKey launcher_key;
   std::string control_endpoint;
   std::string bulk_endpoint;
-  std::vector<LauncherAddress> others = {};  // to try next: launcher_addresses.h
+  std::vector<LauncherAddress> others = {};  // the addresses to try next: launcher_addresses.h
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
@@ -41,9 +41,9 @@ Endpoints endpoints_of(const Identity& identity);
 bool is_tcp_endpoint(const std::string& endpoint);
 
 // The endpoints to dial: those that the launcher told, changed by --launcher (`launcher`; "": no
-// change). Its host replaces theirs (NAT). Its port is that of the control socket, and shifts the
-// other ports by the same difference (port forwards); a port that `told` already has shifts none.
-// invalid_argument: not tcp://HOST:PORT.
+// change). Its host replaces theirs (NAT). Its port replaces that of the control socket, and moves
+// the other ports by the same difference (port forwards); if `told` already has the port, none is
+// moved. invalid_argument: not tcp://HOST:PORT.
 Result<Endpoints> as_dialled(Endpoints told, const std::string& launcher);
 
 // The control socket's endpoint with the bulk socket's, which has the next port.

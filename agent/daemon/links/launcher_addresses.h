@@ -18,15 +18,16 @@ class KnownAddresses {
 
   const LauncherAddress& current() const { return known_[at_]; }
   bool has_others() const { return known_.size() > 1; }
-  // All, in the order in which they are dialled after a start; at most kMaxLauncherAddresses.
+  // All addresses, in the order in which they are dialled after a start; at most
+  // kMaxLauncherAddresses.
   const std::vector<LauncherAddress>& known() const { return known_; }
 
-  // The launcher's own words: these come next after the first. Those that are no TCP addresses are
-  // left out.
+  // Addresses from the launcher itself, which are tried right after the first one. Those that are
+  // not TCP addresses are left out.
   void told(const std::vector<LauncherAddress>& addresses);
-  // Somebody says that the launcher is there now.
+  // Another source reports that the launcher is at this address now.
   void moved(const LauncherAddress& address);
-  // Nobody answers at the current one.
+  // The current address does not answer, so the next one is tried.
   void next() { at_ = (at_ + 1) % known_.size(); }
   // The launcher answers at the current one.
   void answered();

@@ -1,9 +1,9 @@
 #pragma once
-// A node's control connection to its launcher. It dials, and dials again after a break: each node
-// of a large cluster at a moment of its own, so that a restarted launcher does not get all
-// handshakes at once (docs/decisions/045). It says when nobody answers, and is told where to dial
-// then. It knows nothing about sessions or messages. The simulated nodes of tests/bench/fleet use
-// it too.
+// A node's control connection to its launcher. It dials, and dials again after a break, at a random
+// moment for each node, so that a restarted launcher does not get all handshakes at once
+// (docs/decisions/045). It reports when the address does not answer, and is then given the next
+// one. It knows nothing about sessions or messages. The simulated nodes of tests/bench/fleet use it
+// too.
 
 #include <algorithm>
 #include <functional>
@@ -26,7 +26,7 @@ class LauncherLink {
   struct Events {
     std::function<void(io::ClientSocket::Link)> changed;
     std::function<void(const std::string& bytes)> received;
-    // Nobody answered within the time of give_up_after; it goes on dialling.
+    // There was no answer within the time of give_up_after; the link continues to dial.
     std::function<void()> unanswered = {};
   };
   LauncherLink(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Peer peer,
@@ -38,7 +38,7 @@ class LauncherLink {
   Status dial();
   // The same at another endpoint, from now on.
   Status dial_at(const std::string& endpoint);
-  // After so long without a connection, `unanswered` is called; Duration::max(): never.
+  // After this time without a connection, `unanswered` is called; Duration::max(): never.
   void give_up_after(Duration silence);
   // The launcher is silent: closes the connection and dials. Does nothing while it is dialling.
   Status redial();

@@ -1,7 +1,8 @@
 #pragma once
 // Files that tell the agent where its launcher is now: <home>/moved, which `lockstep-agent moved`
-// and installers write, and the file of --token-file, when a newer token is put there. Whoever may
-// write them could replace the agent as well. A token of another launcher is ignored.
+// and installers write, and the file of --token-file, if a newer token is put there. Accounts that
+// can write these files could replace the agent as well, so they are trusted. A token of another
+// launcher is ignored.
 
 #include <sys/types.h>
 #include <optional>
@@ -15,7 +16,7 @@
 
 namespace lockstep::agent {
 
-// One such file.
+// One of these files.
 class MovedFile {
  public:
   enum class Kind {
@@ -46,7 +47,7 @@ class MovedFile {
 };
 
 Result<wire::JoinToken> read_token_file(const std::string& path);
-// What `lockstep-agent moved --launcher` writes: a token without a secret.
+// The content that `lockstep-agent moved --launcher` writes: a token without a secret.
 wire::JoinToken token_for(const PublicKey& launcher, const LauncherAddress& address);
 
 }  // namespace lockstep::agent

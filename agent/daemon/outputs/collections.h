@@ -26,7 +26,7 @@ namespace lockstep::agent {
 // Ends a collection's retries: give_up() cancels it; settle() stops its waiting for space.
 class CancelToken {
  public:
-  // So many collections work at once. One that waits works not, so it holds no slot meanwhile.
+  // The collections that may work at the same time. A collection that waits gives its slot back.
   using Slots = std::counting_semaphore<>;
   explicit CancelToken(Slots* held = nullptr) : held_(held) {}
   // Waits for `duration`, or until settle() or give_up(), then for a slot. False: give_up() was
@@ -62,7 +62,7 @@ struct OutputFunctions {
   std::function<Result<Collected>(const Assignment&, const io::AttemptDir&, const Interrupted&,
                                   const Progress&, CancelToken&)>
       collect;
-  // Captures what a running part has written so far, as far as it changed.
+  // Captures what a running part has written so far and has changed since the last capture.
   std::function<Result<std::vector<CollectedOutput>>(const Assignment&, const io::AttemptDir&,
                                                      SoFarMemory&)>
       capture_so_far;
@@ -94,7 +94,7 @@ class Collections {
   void forget(const AttemptId& attempt);
 
  private:
-  // What captures of a part remember, and the locks that each holds while it works.
+  // The memory of captures between two of them, and the lock that a capture holds while it works.
   struct Memory {
     std::mutex in_use, in_checkpoint;
     SoFarMemory so_far;
@@ -110,7 +110,7 @@ class Collections {
   std::shared_ptr<Memory> memory_of(const AttemptId& attempt);
   void look(const Ended& ended, const std::shared_ptr<CancelToken>& cancel);
   void collect(const Ended& ended, const std::shared_ptr<CancelToken>& cancel);
-  void say(const std::shared_ptr<CancelToken>& cancel, Input input);  // from a worker
+  void say(const std::shared_ptr<CancelToken>& cancel, Input input);  // called by a worker
 
   io::EventLoop& loop_;
   Workers& quick_;

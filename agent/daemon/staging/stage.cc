@@ -36,12 +36,12 @@ struct Serving {
 // pass are taken, another port still serves the nodes that no firewall blocks.
 Result<std::shared_ptr<Serving>> serve_peers(const Inventory& inventory, const io::KeyPair& keys,
                                              Workspace& workspace,
-                                             const transfer::FetchBoard& board) {
+                                             const transfer::FetchProgress& fetch_progress) {
   TRY_ASSIGN(io::PortLease lease, io::PortLease::acquire_or_any(kPeerPorts));
   const std::string host = inventory.address_is_loopback ? "127.0.0.1" : "0.0.0.0";
   TRY_ASSIGN(auto server,
              transfer::PeerServer::start("tcp://" + host + ":" + std::to_string(lease.port()), keys,
-                                         workspace.blobs(), board));
+                                         workspace.blobs(), fetch_progress));
   return std::make_shared<Serving>(Serving{std::move(lease), std::move(server)});
 }
 
@@ -104,15 +104,16 @@ LockFunctions lock_functions(const std::shared_ptr<Workspace>& workspace,
 class PeerService {
  public:
   PeerService(const io::KeyPair& keys, std::shared_ptr<Workspace> workspace,
-              std::shared_ptr<transfer::FetchBoard> board, std::shared_ptr<LauncherBlobs> blobs)
+              std::shared_ptr<transfer::FetchProgress> fetch_progress,
+              std::shared_ptr<LauncherBlobs> blobs)
       : keys_(keys),
         workspace_(std::move(workspace)),
-        board_(std::move(board)),
+        fetch_progress_(std::move(fetch_progress)),
         blobs_(std::move(blobs)) {}
 
   void serve(const Inventory& inventory) {
     if (serving_ && is_loopback_ == inventory.address_is_loopback) return;
-    auto serving = serve_peers(inventory, keys_, *workspace_, *board_);
+    auto serving = serve_peers(inventory, keys_, *workspace_, *fetch_progress_);
     const std::string before = std::exchange(why_not_, serving ? "" : serving.error().message);
     if (!serving) {
       if (before.empty())
@@ -134,9 +135,9 @@ class PeerService {
 
  private:
   const io::KeyPair keys_;
-  // The server refers to the store and the board, so they must live as long.
+  // The server refers to the store and the fetch_progress, so they must live as long.
   const std::shared_ptr<Workspace> workspace_;
-  const std::shared_ptr<transfer::FetchBoard> board_;
+  const std::shared_ptr<transfer::FetchProgress> fetch_progress_;
   const std::shared_ptr<LauncherBlobs> blobs_;
   std::shared_ptr<Serving> serving_;
   std::string why_not_;  // why the server could not be started; "" while it serves
@@ -239,11 +240,11 @@ Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Iden
   TRY_ASSIGN(std::shared_ptr<Workspace> workspace,
              Workspace::open({home.cache(), inventory.workdir_mode,
                               CacheLimit{cache_size, home.attempts()}, low_space}));
-  const auto board = std::make_shared<transfer::FetchBoard>();
+  const auto fetch_progress = std::make_shared<transfer::FetchProgress>();
   const auto blobs = std::make_shared<LauncherBlobs>(transport, identity.bulk_endpoint,
-                                                     identity.launcher_key, keys, board);
+                                                     identity.launcher_key, keys, fetch_progress);
   WorkspaceFunctions functions;
-  const auto peers = std::make_shared<PeerService>(keys, workspace, board, blobs);
+  const auto peers = std::make_shared<PeerService>(keys, workspace, fetch_progress, blobs);
   peers->serve(inventory);
   functions.allow_peers = [peers](const AllowPeers& said) { peers->hear(said); };
   const auto endpoint = std::make_shared<EndpointText>(identity);

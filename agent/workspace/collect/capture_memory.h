@@ -1,6 +1,6 @@
 #pragma once
-// What captures of a running attempt remember from one to the next, and what of it the collection
-// at the attempt's end uses.
+// What captures of a running attempt remember from one to the next, and which part of it the
+// collection at the attempt's end uses.
 
 #include <map>
 #include <optional>
@@ -21,7 +21,7 @@ namespace lockstep::agent {
 struct SoFarMemory {
   struct Place {
     snapshot::LiveCapture capture;
-    std::optional<std::string> folder;  // what `options` are about
+    std::optional<std::string> folder;  // the folder that `options` are for
     snapshot::TreeOptions options;
     std::string problem;  // why nothing is captured, as it was told; "": nothing is wrong
   };
@@ -32,14 +32,14 @@ struct SoFarMemory {
 
 // State kept between captures of a running attempt's checkpoint.
 struct CheckpointMemory {
-  Digest look;  // of names, sizes and times; all zero: never seen
+  Digest look;  // a digest of names, sizes and times; all zero: never seen
   std::map<std::string, snapshot::FileIdentity> files;  // by path, as the last capture has them
   std::optional<snapshot::LowerTree> tree;              // the last capture
   std::optional<CollectedOutput> told;                  // the same, as the launcher knows it
 };
 
-// What captures of an attempt have sent while it ran, and when ranks of it were killed (a rank
-// that exited by itself wrote what it wanted). Null: nothing is known.
+// Which versions captures have sent while the attempt ran, and when ranks of it were killed (a rank
+// that exited by itself had finished its writes). Null: nothing is known.
 struct Interrupted {
   std::vector<Instant> killed;
   const SoFarMemory* so_far = nullptr;

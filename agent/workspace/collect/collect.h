@@ -57,7 +57,7 @@ Result<Collected> collect_outputs(const CollectParts& parts);
 Result<std::vector<CollectedOutput>> capture_so_far(const CollectParts& parts, SoFarMemory& memory);
 
 struct CapturedCheckpoint {
-  std::optional<CollectedOutput> checkpoint;  // absent: unchanged, or there is none
+  std::optional<CollectedOutput> checkpoint;  // absent: it is unchanged, or does not exist
   bool busy = false;                          // the ranks are writing it
 };
 

@@ -15,7 +15,7 @@
 
 namespace lockstep::agent {
 
-inline constexpr int kMaxCaptures = 3;  // of a tree whose files change meanwhile
+inline constexpr int kMaxCaptures = 3;  // captures of a tree whose files change meanwhile
 
 void list_problems(const snapshot::Snapshot& tree, CollectedOutput& out);
 
@@ -61,7 +61,7 @@ class Collector {
   std::vector<std::string> followed_;  // folders of the working directory that links led to
   std::optional<snapshot::LowerTree> previous_;  // see TreeOptions
   CheckpointMemory* memory_ = nullptr;           // keeps what is captured
-  MadeFiles* selection_ = nullptr;               // of what is captured; null: all
+  MadeFiles* selection_ = nullptr;               // which entries are captured; null: all
 };
 
 }  // namespace lockstep::agent

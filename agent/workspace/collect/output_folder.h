@@ -23,7 +23,7 @@ struct LinkRules {
   std::vector<std::string> working_directories;
   std::string base;           // where it is for the agent, resolved
   bool in_container = false;  // paths outside of it are the container's
-  uid_t owner = 0;            // of folders outside that are followed
+  uid_t owner = 0;            // the owner of outside folders that are followed
 };
 LinkRules link_rules(const Assignment& assignment, const WorkspacePlan& plan,
                      const io::AttemptDir& directory, const io::User& user);

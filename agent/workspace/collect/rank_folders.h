@@ -16,7 +16,7 @@ namespace lockstep::agent {
 struct Place {
   OutputKind kind = OutputKind::outputs;
   std::string name;
-  std::string folder;  // of the working directory
+  std::string folder;  // a folder of the working directory
   OutputType type = OutputType::uri_folder;
 };
 std::vector<Place> places_of(const JobSpec& spec);

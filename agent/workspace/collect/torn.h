@@ -38,8 +38,8 @@ Result<bool> is_torn(const io::Fd& checkpoint, const CheckpointMemory& memory,
 // name.
 Result<std::vector<snapshot::TornFile>> torn_files(const Place& place, const OutputFolder& found,
                                                    const Interrupted& at);
-// Counts those that have a complete version, and says of all what is kept as problems of the
-// output.
+// Counts the files that have a complete version, and adds for all of them what is kept to the
+// output's problems.
 void list_torn(const std::vector<snapshot::TornFile>& torn, CollectedOutput& out);
 
 }  // namespace lockstep::agent

@@ -28,7 +28,7 @@ Result<std::vector<std::string>> write_back(const io::Fd& base, const OutputSpec
 // nullopt: the attempt has one node.
 std::optional<OneOfNodes> one_of_nodes(const Assignment& assignment,
                                        const io::AttemptDir& directory);
-// Adds the failure or the notes, in words for the user.
+// Adds the failure or the notes to the output's problems, as text for the user.
 void add_problems(const Result<std::vector<std::string>>& written, const OutputSpec& output,
                   std::vector<std::string>& problems);
 

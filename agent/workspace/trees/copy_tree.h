@@ -1,7 +1,7 @@
 #pragma once
 // Makes a private copy of a materialised tree. It shares blocks if the file system supports that
-// (FICLONE), else copies them, without blocks of zeros; it never makes hard links. Symlinks are
-// copied, never followed.
+// (FICLONE); otherwise it copies them, without blocks of zeros. It never makes hard links. Symlinks
+// are copied, never followed.
 
 #include <string>
 
@@ -24,9 +24,10 @@ Status copy_opened(const io::OpenedPlace& from, const std::string& shown, const 
                    int to);
 
 // Copies the entries of the open folder `from` over those of the open folder `to`, or, with `only`,
-// its file of this name as `file`. Each file is written beside and renamed, so nobody sees a part
-// of it. What else `to` has stays. With the rights of the calling thread. `shared`: names the
-// files, because other nodes write to the same folder; null: an entry of the same name is replaced.
+// its file of this name as `file`. Each file is written under another name and renamed, so that
+// nobody sees a part of it. Other entries of `to` stay. Uses the rights of the calling thread.
+// `shared`: names the files if other nodes write to the same folder; null: an entry of the same
+// name is replaced.
 Status copy_over(int from, const std::string& only, const std::string& file, int to,
                  SharedPlace* shared);
 

@@ -26,21 +26,21 @@ class SharedPlace {
   explicit SharedPlace(const OneOfNodes& node) : node_(node) {}
 
   // Gives the new file or symlink `made` of the open folder its name. An entry of that name which
-  // has not changed since the attempt was prepared is replaced. A later one may be another node's:
-  // if it has the same content, `made` is removed; else `made` is kept beside it. `path`: of the
-  // folder, for notes().
+  // has not changed since the attempt was prepared is replaced. A later entry may be another
+  // node's: if it has the same content, `made` is removed; otherwise `made` is kept under another
+  // name. `path`: of the folder, for notes().
   Status settle(int folder, const std::string& made, const std::string& name,
                 const std::string& path);
   struct Folder {
     std::string name;
     bool is_new = false;
   };
-  // Makes the folder `name` if it is not there. It gets another name if something else has had this
-  // name only since the attempt was prepared.
+  // Makes the folder `name` if it does not exist. It gets another name if something else got this
+  // name since the attempt was prepared.
   Result<Folder> make_folder(int folder, const std::string& name, const std::string& path);
 
   int node_rank() const { return node_.node_rank; }
-  // What was kept under another name, at most kMaxOutputProblems and "and 7 more".
+  // The files that were kept under another name, at most kMaxOutputProblems and "and 7 more".
   std::vector<std::string> notes() const;
 
  private:

@@ -96,7 +96,7 @@ struct FetchReport {
     NodeId node;
     std::uint64_t bytes = 0;
     std::string fault;  // why this peer was dropped; "" = it was not
-    bool lied = false;
+    bool gave_wrong_data = false;
     friend bool operator==(const Share&, const Share&) = default;
   };
   Digest root;

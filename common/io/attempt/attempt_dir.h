@@ -101,11 +101,11 @@ class AttemptDir {
   std::string home() const { return path_ + "/home"; }
   std::string placed() const { return path_ + "/placed"; }
 
-  // "<job>.<attempt>[-<incarnation>]" <-> AttemptId; nullopt when the name is not one.
+  // "<job>.<attempt>[-<incarnation>]" <-> AttemptId; nullopt: the name has another form.
   static std::string name_of(const AttemptId& attempt) { return to_string(attempt); }
   static std::optional<AttemptId> attempt_of(const std::string& directory_name);
-  // "rank_3.stdout" <-> (3, out), "node_1.environment" <-> (1, environment); nullopt when it is not
-  // one.
+  // "rank_3.stdout" <-> (3, out), "node_1.environment" <-> (1, environment); nullopt: the name has
+  // another form.
   static std::string log_name(int rank, LogStream stream);
   static std::optional<std::pair<int, LogStream>> parse_log_name(const std::string& file_name);
 
@@ -124,7 +124,7 @@ Instant read_started(const AttemptDir& directory);
 // unknown.
 Duration read_clock_set(const AttemptDir& directory);
 
-// The content of the file `environment`; "" = there is none.
+// The content of the file `environment`; "": it does not exist.
 std::string read_environment(const AttemptDir& directory);
 
 // The path at which every rank of every attempt of the job sees its working directory:
@@ -137,7 +137,8 @@ std::string code_mount_point(const JobId& job);
 // folder of another job.
 inline constexpr std::size_t kMostFolderName = 28;
 std::string job_folder_name(const JobId& job);
-// Where runners of earlier versions had the same for one attempt; "": there is none.
+// The path at which runners of earlier versions mounted the working directory of one attempt; "":
+// there was none.
 std::string former_mount_point(const AttemptId& attempt);
 
 }  // namespace lockstep::io

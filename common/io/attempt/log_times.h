@@ -19,7 +19,7 @@ namespace lockstep::io {
 
 class LogTimes {
  public:
-  static constexpr std::uint64_t kEntryBytes = 16;  // of one entry in the file
+  static constexpr std::uint64_t kEntryBytes = 16;  // the size of one entry in the file
 
   explicit LogTimes(const std::string& log_path) : path_(log_path + ".times") {}
 

@@ -11,7 +11,7 @@ namespace lockstep::io {
 
 struct Runner {
   ProcessIdentity process;
-  std::string directory;  // of its attempt; may not exist any more
+  std::string directory;  // the directory of its attempt; may not exist any more
 };
 
 // The live runners whose attempt directory is, or was, `folder`/ATTEMPT, or below the `attempts` of
@@ -24,8 +24,8 @@ std::vector<Runner> runners_below(const std::string& folder);
 // too. If the caller is killed meanwhile, the record in the attempt's directory names what is left.
 Status end_runner(const Runner& runner);
 
-// Kills what is in the cgroups of a runner that has ended, and removes them: those in the record of
-// its attempt, or, if somebody removed the record, those with its name.
+// Kills the processes in the cgroups of a runner that has ended, and removes the cgroups: those in
+// the record of its attempt, or, if the record was removed, those with its name.
 Status remove_cgroups(const Runner& runner);
 
 }  // namespace lockstep::io

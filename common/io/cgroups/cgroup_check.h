@@ -1,7 +1,7 @@
 #pragma once
-// Tries out whether a cgroup really holds what is put into it. What looks like a cgroup may be none
-// of the kernel's: a hierarchy is mounted twice, or hidden below another mount, or a process that
-// joins several cgroups ends in another one than that with the limit.
+// Tests whether a cgroup has the effect that it should have. A directory that looks like a cgroup
+// may not work as one: a hierarchy may be mounted twice, or be hidden below another mount, or a
+// process that joins several cgroups may end in another one than that with the limit.
 
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace lockstep::io {
 
-// Of directories of one v1 controller, the first in which we can make a cgroup that keeps a limit;
-// "": there is none. Several: the hierarchy is mounted several times.
+// The first of these directories of one v1 controller in which we can make a cgroup that keeps a
+// limit; "": there is none. There are several if the hierarchy is mounted several times.
 std::string usable_v1(const std::vector<std::string>& candidates, const std::string& controller);
 
 // The memory limit of the cgroup `directory` reads back as it was written; unsupported: it does

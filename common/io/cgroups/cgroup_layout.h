@@ -20,12 +20,12 @@ struct CgroupHierarchy {
   friend bool operator==(const CgroupHierarchy&, const CgroupHierarchy&) = default;
 };
 
-// From the texts of /proc/self/mountinfo and /proc/self/cgroup (cgroups(7)). A hierarchy whose
+// Reads the texts of /proc/self/mountinfo and /proc/self/cgroup (cgroups(7)). A hierarchy whose
 // mount does not show our own cgroup is left out.
 std::vector<CgroupHierarchy> find_cgroup_hierarchies(const std::string& mountinfo,
                                                      const std::string& self_cgroup);
 
-// The cgroup in which `cgroup` was made if it is a nursery; else `cgroup` itself.
+// If `cgroup` is a nursery, the cgroup in which it was made; otherwise `cgroup` itself.
 std::string outside_nursery(const std::string& cgroup);
 
 }  // namespace lockstep::io

@@ -34,7 +34,7 @@ long long refused_forks(const std::string& directory);
 
 class Cgroups {
  public:
-  // Chooses v2 where the memory controller is delegated to us, else v1; makes no directory. An
+  // Chooses v2 if the memory controller is delegated to us, otherwise v1; makes no directory. An
   // error says why no cgroup can be used.
   static Result<Cgroups> find(const CgroupRequest& request);
   // find() and make(). If ranks begin in the nursery, the caller calls make() later.
@@ -90,9 +90,10 @@ class Cgroups {
   int ranks_ = 0;
   bool limited_ = false;
   bool made_ = false;
-  bool is_ambiguous_ = false;             // a hierarchy of v1 is mounted several times
-  bool begins_in_nursery_ = false;        // ranks start in the nursery and move later
-  std::vector<std::string> directories_;  // of the attempt, one per hierarchy; [0] limits memory
+  bool is_ambiguous_ = false;       // a hierarchy of v1 is mounted several times
+  bool begins_in_nursery_ = false;  // ranks start in the nursery and move later
+  // The directories of the attempt, one per hierarchy; [0] limits memory.
+  std::vector<std::string> directories_;
   std::vector<std::string> controllers_;  // v1: the controller of each directory
 };
 

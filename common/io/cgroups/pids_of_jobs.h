@@ -11,7 +11,8 @@
 
 namespace lockstep::io {
 
-// The kernel's limits without an eighth (at least 1,024 and at most 16,384) for everybody else.
+// The kernel's limits minus an eighth (at least 1,024 and at most 16,384), which stays for all
+// other programs.
 long long pids_of_jobs(long long pid_max, long long threads_max);
 // The same, of this machine.
 long long pids_of_jobs();
@@ -21,7 +22,7 @@ long long pids_of_jobs();
 Status limit_pids_of_jobs(const std::string& parent);
 
 struct PidsOfJobs {
-  long long limit = 0;    // 0: there is none
+  long long limit = 0;    // 0: no limit
   long long refused = 0;  // since the cgroup was made; always 0 before Linux 6.11 and in cgroup v1
   bool is_used_up = false;
   bool is_scarce = false;  // less than an eighth is left
@@ -35,14 +36,14 @@ class PidsOfJobsWatch {
   PidsOfJobsWatch();
 
   struct Shortage {
-    long long limit = 0;  // of all of them together
+    long long limit = 0;  // the limit of all of them together
     std::string cgroup;
   };
   // A new job could hardly start a process. It stays the same while it lasts.
   std::optional<Shortage> shortage() const;
 
  private:
-  std::vector<std::string> parents_;  // where that cgroup may be
+  std::vector<std::string> parents_;  // the cgroups in which that cgroup may be
 };
 
 }  // namespace lockstep::io

@@ -16,7 +16,7 @@ namespace lockstep::io {
 struct DiskSpace {
   Bytes free;  // what an ordinary account can still write: without root's reserve, as df prints it
   Bytes total;
-  Bytes used = {};  // as df prints it: not all that is not free, because root's reserve is neither
+  Bytes used = {};  // as df prints it; root's reserve counts neither as free nor as used
 };
 DiskSpace space_of(const struct statvfs& info);
 Result<DiskSpace> disk_space(const std::string& path);
@@ -25,7 +25,7 @@ Result<DiskSpace> disk_space(const std::string& path);
 // and at most a tenth of it.
 Bytes default_low_space(Bytes total);
 
-// Makes `path` a file of `size` whose blocks are allocated. After an error there is no such file.
+// Makes `path` a file of `size` whose blocks are allocated. After an error the file does not exist.
 Status make_reserve(const std::string& path, Bytes size);
 // Frees the reserve; true when there was one.
 bool release_reserve(const std::string& path);

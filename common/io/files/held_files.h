@@ -14,7 +14,7 @@ namespace lockstep::io {
 
 struct HeldFiles {
   Bytes bytes;           // allocated blocks; a file that several processes have open counts once
-  bool is_whole = true;  // false: the time was over, or a process lets nobody look
+  bool is_whole = true;  // false: the time was over, or a process could not be examined
 };
 
 // Counts the files of `pids` on the file system of `folder` and on overlays whose upper directory

@@ -10,13 +10,13 @@ namespace lockstep::io {
 
 struct Mount {
   std::uint64_t id = 0;  // unique among all mounts of the machine while it is mounted
-  std::string device;    // of its file system: "8:1"
+  std::string device;    // the device of its file system: "8:1"
   std::string point;     // its path, as the process sees it
-  std::string type;      // of its file system: "ext4", "overlay"
-  std::string options;   // of its file system: "rw,lowerdir=…", still escaped
+  std::string type;      // the type of its file system: "ext4", "overlay"
+  std::string options;   // the options of its file system: "rw,lowerdir=…", still escaped
 };
 
-// From the text of /proc/PID/mountinfo, in its order. A line that is none is left out.
+// From the text of /proc/PID/mountinfo, in its order. Malformed lines are left out.
 std::vector<Mount> mounts_in(const std::string& mountinfo);
 
 // Mount::id of an open file, from the text of its /proc/PID/fdinfo/N; nullopt: it has none.

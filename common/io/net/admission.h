@@ -21,8 +21,8 @@ class Admission {
  public:
   struct Limits {
     std::size_t all = 0;                  // connections
-    std::size_t per_source = 0;           // of one address (IPv6: of one /64)
-    std::size_t unproven = 0;             // unproven ones of all
+    std::size_t per_source = 0;           // connections from one address (IPv6: from one /64)
+    std::size_t unproven = 0;             // unproven connections in all
     std::size_t unproven_per_source = 0;  // unproven ones of one address
     friend bool operator==(const Limits&, const Limits&) = default;
   };

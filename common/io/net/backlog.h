@@ -15,7 +15,8 @@ namespace lockstep::io {
 class Backlog {
  public:
   struct Limits {
-    std::int64_t unread = 48 << 20;  // of one connection; more than an upload has in flight
+    // The limit for one connection; more than an upload has in flight.
+    std::int64_t unread = 48 << 20;
     std::int64_t unsent = 32 << 20;
     std::int64_t all = 256 << 20;  // all in one direction; beyond, each may hold an equal share,
     std::int64_t share = 1 << 20;  // but at least this
@@ -58,7 +59,7 @@ class Backlog {
   mutable std::mutex mutex_;
   std::unordered_map<int, Entry> entries_;
   std::int64_t unread_ = 0, unsent_ = 0, left_unread_ = 0;
-  std::int64_t connections_ = 0;  // those with limits
+  std::int64_t connections_ = 0;  // the number of connections with limits
   std::uint64_t lives_ = 0;
 };
 

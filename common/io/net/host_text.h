@@ -6,9 +6,9 @@
 
 namespace lockstep::io {
 
-// Whether it is a name (letters, digits, '-', '_' and '.', the first a letter or digit), an IPv4
+// True for a name (letters, digits, '-', '_' and '.', the first a letter or digit), an IPv4
 // address, or an IPv6 address with or without brackets, to which a zone (%eth0) may belong. Nothing
-// is resolved. "*" is none.
+// is resolved. False for "*".
 bool is_host(std::string_view text);
 
 }  // namespace lockstep::io

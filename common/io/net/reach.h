@@ -1,5 +1,6 @@
 #pragma once
-// What dialling a launcher's port meets, for people: which of several ports a firewall drops.
+// Finds out why a launcher's port cannot be reached, for people, such as which of several ports a
+// firewall drops.
 
 #include <string>
 
@@ -9,15 +10,15 @@ namespace lockstep::io {
 
 class ClientSocket;
 
-// Dials tcp://HOST:PORT once, and hears whether a ZeroMQ socket greets; no key is shown. "": one
-// does. Else what happened instead: "nothing comes back, so a firewall may drop it". Blocks for at
-// most `timeout`, and for as long as a name takes to resolve.
+// Dials tcp://HOST:PORT once and waits for a ZeroMQ greeting; it shows no key. "": the greeting
+// came. Otherwise what happened instead: "nothing comes back, so a firewall may drop it". Blocks
+// for at most `timeout`, plus the time to resolve a name.
 std::string dial_trouble(const std::string& endpoint, Duration timeout);
 
-// The same for a socket that is not connected: if somebody greets, they do not take us.
+// The same for a socket that is not connected: if a greeting comes, the server refuses our key.
 std::string why_not_connected(const std::string& endpoint, Duration timeout);
 
-// Waits for the connection of a socket; false: there is none after `timeout`.
+// Waits until a socket is connected; false: it was not within `timeout`.
 bool wait_until_connected(const ClientSocket& socket, Duration timeout);
 
 }  // namespace lockstep::io

@@ -25,7 +25,7 @@ struct KeyPair {
 };
 KeyPair generate_key_pair();
 KeyPair key_pair_of(const Digest& secret);  // any 32 bytes are a secret key of CURVE
-// Its secret key alone, which costs a hundredth of that.
+// Only the secret key, which costs a hundredth of computing both.
 std::string secret_key_of(const Digest& secret);
 Result<KeyPair> key_pair_with(const std::string& secret_key);  // corrupt: not a z85 key
 // Reads a key file of mode 0600 ("public <z85>\nsecret <z85>\n"), or makes it atomically when it

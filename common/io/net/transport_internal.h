@@ -19,7 +19,8 @@ namespace lockstep::io {
 
 // A launcher that thousands of nodes dial at once takes seconds to answer each.
 inline constexpr int kHandshakeMs = 30'000;
-inline constexpr int kTcpUnackedMs = 30'000;  // cuts off a peer that acknowledges nothing so long
+// A peer that acknowledges nothing for this long is cut off.
+inline constexpr int kTcpUnackedMs = 30'000;
 
 inline void set_option(void* socket, int option, int value) {
   CHECK(zmq_setsockopt(socket, option, &value, sizeof value) == 0, "libzmq refused an option");
@@ -136,7 +137,8 @@ struct Transport::Impl {
   Refused refused;
   void* context;
   std::atomic<int> open_sockets{0};
-  std::shared_ptr<Admission> admission = make_admission();  // of all servers of this transport
+  // Shared by all servers of this transport.
+  std::shared_ptr<Admission> admission = make_admission();
   std::unique_ptr<Socket> zap;
 };
 

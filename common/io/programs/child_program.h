@@ -21,9 +21,9 @@ class ChildProgram {
     int signal = 0;  // 0: it exited
   };
 
-  // words[0] is the program's absolute path, `input` its standard input (-1: /dev/null). The
-  // environment is ours, the directory "/". A program that cannot be executed exits with 127 and
-  // says why on its standard error.
+  // Words[0] is the program's absolute path, `input` its standard input (-1: /dev/null). It gets
+  // our environment and the working directory "/". A program that cannot be executed exits with 127
+  // and prints the reason on its standard error.
   static Result<ChildProgram> start(const std::vector<std::string>& words, int input);
   ChildProgram(ChildProgram&& other) noexcept;
   ChildProgram& operator=(ChildProgram&&) = delete;
@@ -36,7 +36,7 @@ class ChildProgram {
   int errors() const { return errors_.get(); }
   // A pidfd: readable when the program has ended.
   int ended() const { return pidfd_.get(); }
-  // To the whole group; nothing after reap() has answered.
+  // Sent to the whole group; not sent after reap() has returned an end.
   void signal(int signal);
   // nullopt: it still runs. Once it has ended, kills what is left of its group.
   std::optional<End> reap();

@@ -38,7 +38,7 @@ class ForkServer {
   ForkServer& operator=(const ForkServer&) = delete;
 
   // From any thread. unavailable: the server has ended or does not answer; no process of this order
-  // runs or will run. Other errors: as of start_detached.
+  // runs or will run. Other errors are those of start_detached.
   Result<ProcessIdentity> fork(const ForkOrder& order) const;
   const ProcessIdentity& identity() const { return identity_; }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the kernel's log says of processes that the kernel has killed, such as by its OOM killer
-// where the whole machine was short of memory. Reading it takes root, or kernel.dmesg_restrict=0.
+// Reads from the kernel's log which processes the kernel has killed, such as by its OOM killer when
+// the whole machine was short of memory. Reading it needs root, or kernel.dmesg_restrict=0.
 
 #include <string>
 #include <string_view>
@@ -16,8 +16,9 @@ std::string kernel_on_killed(int pid);
 
 inline constexpr std::size_t kMaxKernelLine = 160;
 
-// One record of /dev/kmsg ("6,339,5140900,-;TEXT", the third being microseconds since the boot):
-// its text, if it says so and is not older than `since`; else "".
+// For one record of /dev/kmsg ("6,339,5140900,-;TEXT", the third being microseconds since the
+// boot): its text, if it says that the process was killed and is not older than `since`; otherwise
+// "".
 std::string killed_in_record(std::string_view record, int pid, Duration since);
 
 }  // namespace lockstep::io

@@ -24,9 +24,11 @@ struct FileRecord {
   std::string path;  // relative to the root
   Digest digest;
   std::uint64_t size = 0;
-  // Whoever finds the file so reads what was hashed. Absent: it had changed too recently to tell.
+  // A file that still has this identity still has the hashed content. Absent: the file had changed
+  // too recently to tell.
   std::optional<FileIdentity> identity = std::nullopt;
-  std::uint64_t offset = 0;  // where the blob's bytes begin in the file; not 0: a piece of it
+  // Where the blob's bytes begin in the file; if not 0, the blob is a piece of the file.
+  std::uint64_t offset = 0;
 };
 
 struct DirectoryObject {
@@ -43,9 +45,9 @@ struct Snapshot {
   std::vector<FileRecord> files;  // in tree order; a digest may occur several times
   std::vector<SkippedPath> skipped;
   CaptureReport report;
-  std::uint64_t symlinks = 0;    // that are links in the snapshot, too
+  std::uint64_t symlinks = 0;    // links that are links in the snapshot, too
   std::uint64_t folders = 0;     // without the root
-  Bytes total;                   // of all files
+  Bytes total;                   // the size of all files
   std::uint64_t files_read = 0;  // files that were hashed because the stat cache had no digest
   Bytes bytes_read;
   // Visible files of an overlay's lower tree. They are in `root`, but not in `files`.

@@ -1,6 +1,6 @@
 #pragma once
-// What a capture is told and what it says of a tree, without the captured tree itself: options,
-// links, skipped paths, and the lower tree of an overlay.
+// The options of a capture, and its report on a tree without the tree itself: links, skipped paths,
+// and the lower tree of an overlay.
 
 #include <cstdint>
 #include <functional>
@@ -15,9 +15,9 @@
 
 namespace lockstep::snapshot {
 
-// What becomes of symlinks that lead out of the tree: they stay as they are, or what they lead to
-// is captured in their place. Only the client follows, with its user's rights: whoever writes a
-// link into a tree would otherwise choose what a daemon reads.
+// How symlinks that lead out of the tree are captured: they stay as they are, or their target is
+// captured in their place. Only the client follows them, with its user's rights: otherwise the
+// author of a link in a tree would choose what a daemon reads.
 enum class Links { keep, follow };
 
 // A symlink that was followed.
@@ -35,11 +35,11 @@ struct KeptLink {
   std::string target;  // as read
   std::string why;
 };
-// What a capture found out before it read a file, for people.
+// What a capture reports to people before it reads a file.
 struct CaptureReport {
   std::vector<FollowedLink> followed;  // sorted by path
   std::vector<KeptLink> kept;
-  std::vector<std::string> notes;  // of ignore files that do not count
+  std::vector<std::string> notes;  // notes on ignore files that are not used
 };
 
 struct SkippedPath {
@@ -51,7 +51,7 @@ struct SkippedPath {
 };
 inline constexpr char kSocket[] = "a socket";
 
-inline constexpr Bytes kMostHoles = gibibytes(64);  // of a tree
+inline constexpr Bytes kMostHoles = gibibytes(64);  // the limit of a tree
 
 struct CaptureOptions {
   std::string stat_cache;           // file; "" = none. See stat_cache_path

@@ -1,6 +1,6 @@
 #pragma once
-// One tree of several captured folders and files, each at its place below a common root. No I/O but
-// for opening the root.
+// Makes one tree of several captured folders and files, each at its place below a common root. Its
+// only I/O is to open the root.
 
 #include <map>
 #include <string>
@@ -14,7 +14,8 @@ namespace lockstep::snapshot {
 
 class Composition {
  public:
-  // `below`: where what was captured stands, "" or "a/b". Folders of one place are merged.
+  // `below`: the place of the capture in the tree, "" or "a/b". Folders at the same place are
+  // merged.
   void add(const Snapshot& captured, const std::string& below);
 
   // The root's digest and all folders. It has no files: they are those of the captures. conflict:

@@ -10,7 +10,7 @@
 
 namespace lockstep::snapshot {
 
-// In SkippedPath::pattern.
+// The value of SkippedPath::pattern for such folders.
 inline constexpr char kDownloaded[] = "downloaded by lockstep";
 
 // False: the folder cannot be marked.

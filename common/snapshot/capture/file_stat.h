@@ -1,5 +1,5 @@
 #pragma once
-// What the kernel says of a file: who it is, and how many of its bytes use no disk.
+// The kernel's facts about a file: its identity, and how many of its bytes use no disk.
 
 #include <sys/stat.h>
 
@@ -16,7 +16,7 @@ FileIdentity identity_of(const struct stat& info);
 // The result of fstat, with the file's identity.
 struct StatResult {
   FileIdentity identity;
-  std::uint32_t mode = 0;   // with the file type
+  std::uint32_t mode = 0;   // includes the file type
   std::uint64_t holes = 0;  // bytes of the file that use no disk
 };
 Result<StatResult> stat_of(int fd, const std::string& path);

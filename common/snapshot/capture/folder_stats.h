@@ -1,7 +1,7 @@
 #pragma once
-// Stats the files of folders on several threads while the walk goes on finding folders, because in
-// an unchanged tree the stats are most of the work. It decides nothing: entries that are no regular
-// files are returned to the walk.
+// Stats the files of folders on several threads while the walk continues to find folders, because
+// in an unchanged tree the stats are most of the work. It decides nothing: entries that are not
+// regular files are returned to the walk.
 
 #include <condition_variable>
 #include <cstddef>
@@ -18,12 +18,12 @@
 namespace lockstep::snapshot {
 
 struct FolderToStat {
-  std::size_t index = 0;  // in Scan::folders
+  std::size_t index = 0;  // index in Scan::folders
   io::Fd fd;              // closed when `odd` stays empty
   std::vector<std::string> names;
   // Filled in, in the order of the names:
   std::vector<ScannedFile> files;
-  std::vector<std::string> odd;  // names that cannot be statted or are no regular files
+  std::vector<std::string> odd;  // names that cannot be statted or are not regular files
 };
 
 class FolderStats {

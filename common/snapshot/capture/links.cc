@@ -124,9 +124,9 @@ std::string LinkRules::why_not(const std::string& real) const {
   return "";
 }
 
-LinkFate LinkRules::judge(const std::string& folder, const std::string& name,
-                          const std::string& target) const {
-  using What = LinkFate::What;
+LinkAction LinkRules::judge(const std::string& folder, const std::string& name,
+                            const std::string& target) const {
+  using What = LinkAction::What;
   const Top& top = tops_.back();
   const std::string below = folder.substr(top.tree.size());
   const Text text = read_target(below, target);

@@ -1,8 +1,8 @@
 #pragma once
-// Where the symlinks of a source tree lead, and what becomes of each: it stays, it becomes a
-// relative one, or what it leads to is captured in its place. Resolves paths and stats them with
-// the rights of this process, and reads nothing else. Only for trees of the user who submits, on
-// that user's machine: a daemon that captures what ranks wrote must never follow their links.
+// Where the symlinks of a source tree lead, and how each is captured: it stays, it becomes a
+// relative one, or its target is captured in its place. Resolves paths and stats them with the
+// rights of this process, and reads nothing else. Only for trees of the user who submits, on that
+// user's machine: a daemon that captures what ranks wrote must never follow their links.
 //
 // A tree has a top for its root, and one more for each followed folder that the walk is in: a link
 // that stays below its innermost top works on every node, since the whole top is there.
@@ -17,7 +17,7 @@ struct Top {
   std::string real;  // on this machine: absolute, without symlinks
 };
 
-struct LinkFate {
+struct LinkAction {
   enum class What { keep, rewrite, file, folder };
   What what = What::keep;
   std::string to;   // rewrite: the new target; file, folder: the absolute path
@@ -29,9 +29,9 @@ class LinkRules {
   // `own_files`: Lockstep's home, "" if there is none; `home`: the user's home directory, or "".
   LinkRules(const std::string& root, const std::string& own_files, const std::string& home);
 
-  // Of a link in the folder `folder` ("" or "a/b/") of the innermost top.
-  LinkFate judge(const std::string& folder, const std::string& name,
-                 const std::string& target) const;
+  // What to do with a link in the folder `folder` ("" or "a/b/") of the innermost top.
+  LinkAction judge(const std::string& folder, const std::string& name,
+                   const std::string& target) const;
 
   void enter(Top top) { tops_.push_back(std::move(top)); }
   void leave() { tops_.pop_back(); }
@@ -44,8 +44,8 @@ class LinkRules {
   std::string own_files_, home_;
 };
 
-// Whether a folder or file of this name holds keys wherever it lies; such a one is never captured
-// through a link.
+// True if a folder or file of this name holds keys wherever it is; it is never captured through a
+// link.
 bool holds_keys(std::string_view name);
 
 }  // namespace lockstep::snapshot

@@ -22,17 +22,17 @@ constexpr int kMostFollowedFolders = 10'000;
 
 Status Scanner::take_link(std::size_t index, const std::string& name, std::string target,
                           int depth) {
-  using What = LinkFate::What;
+  using What = LinkAction::What;
   const std::string& folder = out_.folders[index].path;
-  LinkFate fate;
-  if (links_) fate = links_->judge(folder, name, target);
-  switch (fate.what) {
-    case What::file: return follow_to_file(index, name, fate.to);
-    case What::folder: return follow_to_folder(index, name, fate.to, depth);
-    case What::rewrite: target = std::move(fate.to); break;
+  LinkAction action;
+  if (links_) action = links_->judge(folder, name, target);
+  switch (action.what) {
+    case What::file: return follow_to_file(index, name, action.to);
+    case What::folder: return follow_to_folder(index, name, action.to, depth);
+    case What::rewrite: target = std::move(action.to); break;
     case What::keep:
-      if (!fate.why.empty())
-        out_.report.kept.push_back({folder + name, target, std::move(fate.why)});
+      if (!action.why.empty())
+        out_.report.kept.push_back({folder + name, target, std::move(action.why)});
       break;
   }
   out_.folders[index].links.push_back({name, std::move(target)});

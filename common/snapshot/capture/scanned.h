@@ -1,5 +1,5 @@
 #pragma once
-// What a scan found of a tree, and what it is told to look for.
+// The result of a scan of a tree, and the options of the scan.
 
 #include <sys/stat.h>
 
@@ -25,15 +25,15 @@ struct ScannedLink {
 };
 
 struct ScannedFolder {
-  std::string path;  // relative, "" for the root, else ending in '/'
+  std::string path;  // relative; "" for the root, otherwise ending in '/'
   std::string name;
   std::uint32_t mode = 0;
   std::vector<ScannedFile> files;
   std::vector<ScannedLink> links;
   std::vector<std::size_t> folders;   // indexes in Scan::folders, all larger than its own
   std::vector<std::string> restless;  // filled by capture: files that changed during every read
-  // In an overlay's upper directory: names of the lower directory that are deleted (whiteouts), or
-  // all of them are (opaque).
+  // In an overlay's upper directory: the names of deleted entries of the lower directory
+  // (whiteouts). `opaque`: all of them are deleted.
   std::vector<std::string> whiteouts;
   bool opaque = false;
   int followed = -1;  // the outermost link in Scan::report that it was reached through; -1: none

@@ -29,7 +29,7 @@ class Scanner {
  public:
   struct Name {
     std::string text;
-    unsigned char type = DT_UNKNOWN;  // of dirent.h
+    unsigned char type = DT_UNKNOWN;  // a type of dirent.h
   };
 
   Scanner(std::string directory, const ScanOptions& options, Scan& out)
@@ -74,7 +74,8 @@ class Scanner {
   std::vector<std::pair<std::size_t, ScannedFile>> followed_files_;  // folder, file
   std::uint64_t followed_ = 0;                                       // entries
   int followed_folders_ = 0;
-  std::optional<std::string> named_download_;  // of which the source, or a link's target, is a part
+  // The download that the source, or a link's target, is a part of.
+  std::optional<std::string> named_download_;
   FolderStats stats_;
 };
 

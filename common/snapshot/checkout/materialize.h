@@ -50,8 +50,8 @@ class TreeCache {
   Result<std::string> get(const BlobStore& blobs, const Digest& root,
                           const MaterializeOptions& options = {});
 
-  // Finds no tree any more that has this file: the next get() builds it anew. The trees themselves
-  // stay, because parts may use them. Returns their paths.
+  // Takes all trees with this file out of the cache: the next get() builds them again. Their
+  // folders stay, because parts may use them. Returns their paths.
   std::vector<std::string> set_aside(const FileIdentity& file);
 
   struct Tree {
@@ -61,8 +61,8 @@ class TreeCache {
     Instant last_used;
   };
   Result<std::vector<Tree>> list() const;
-  // False: somebody asked for the tree within `in_use_for`, so it stays. The caller must know that
-  // no part uses it.
+  // False: the tree was asked for within `in_use_for`, so it stays. The caller must know that no
+  // part uses it.
   Result<bool> remove_unless_used(const Tree& tree, Duration in_use_for);
 
  private:

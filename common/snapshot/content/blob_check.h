@@ -1,6 +1,6 @@
 #pragma once
-// Checks a blob store that nobody uses: whether everything below given trees is present and intact,
-// and what else is present. Only move_aside() and clean() change the store.
+// Checks a blob store that is not in use: whether everything below given trees is present and
+// intact, and which other blobs are present. Only move_aside() and clean() change the store.
 
 #include <cstdint>
 #include <functional>

@@ -59,9 +59,10 @@ class BlobFileWriter {
   const std::uint64_t total_size_;
   const BlobLayout layout_;
   std::uint64_t raw_bytes_ = 0;  // raw bytes received
-  std::uint64_t end_ = 0;        // of the file
-  std::uint64_t sync_from_ = 0;  // in pieces: the disk was told to write what is before it
-  std::uint64_t hashed_ = 0;     // length of the hashed prefix in raw bytes
+  std::uint64_t end_ = 0;        // the end of the file
+  // In pieces: the disk was told to write everything before this offset.
+  std::uint64_t sync_from_ = 0;
+  std::uint64_t hashed_ = 0;  // length of the hashed prefix in raw bytes
   Sha256 hash_;
   std::map<std::uint64_t, Stored> pieces_;  // by raw offset
 };
@@ -88,7 +89,7 @@ class BlobFileReader {
   io::Fd fd_;
   BlobLayout layout_;
   std::uint64_t total_size_ = 0;
-  std::uint64_t table_ = 0;  // its offset; in pieces
+  std::uint64_t table_ = 0;  // the offset of the table; in pieces
 };
 
 }  // namespace lockstep::snapshot

@@ -43,8 +43,8 @@ class BlobCollection {
       : BlobCollection(store, {lease, lease, lease}, since_opened) {}
   // How long each kind of lease lasts. Shorter ones are used when space is short.
   struct Leases {
-    Duration lasting, brief;             // see Lease; a tree's lease (BlobStore::lease) is brief
-    Duration opened;                     // of blobs that were there when the store was opened
+    Duration lasting, brief;  // see Lease; a tree's lease (BlobStore::lease) is brief
+    Duration opened;          // the lease of blobs that were there when the store was opened
     Duration released = kReleasedLease;  // see release()
   };
   BlobCollection(BlobStore& store, Leases leases, SinceOpened since_opened = SinceOpened::yes)
@@ -54,12 +54,13 @@ class BlobCollection {
   BlobCollection(const BlobCollection&) = delete;
   BlobCollection& operator=(const BlobCollection&) = delete;
 
-  // Trees that a running job has replaced by newer ones. Blobs of theirs that nobody but that job
-  // has sent or asked for have a lease of `released` only. Call it before condemn().
+  // Trees that a running job has replaced by newer ones. If only that job has sent or asked for
+  // their blobs, these have a lease of `released` only. Call it before condemn().
   struct Released {
     Digest tree;
     Asker asker = 0;
-    // What the job has sent or asked for since is of a newer version, and has its full lease.
+    // Blobs that the job has sent or asked for since then belong to a newer version, and have their
+    // full lease.
     std::chrono::steady_clock::time_point at = std::chrono::steady_clock::time_point::max();
   };
   void release(std::vector<Released> trees);
@@ -89,7 +90,8 @@ class BlobCollection {
   const SinceOpened since_opened_;
   std::unordered_set<Digest> live_;
   std::vector<Released> released_;
-  std::unordered_map<Digest, Released> released_blobs_;  // those that are not live: their last tree
+  // Blobs that are not live, with the last tree that had them.
+  std::unordered_map<Digest, Released> released_blobs_;
   bool more_soon_ = false;
   std::atomic<bool> stopped_ = false;
 };

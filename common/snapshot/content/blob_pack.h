@@ -48,7 +48,7 @@ class PackSet {
     std::lock_guard lock(append_mutex_);
     return cut_backs_;
   }
-  void drop(const Digest& digest);  // from the index only
+  void drop(const Digest& digest);  // removes it from the index only
   std::vector<Digest> digests() const;
   // Rewrites the packs of which a quarter or more is unused, without the unused records. Returns by
   // how many bytes the files became smaller.
@@ -62,7 +62,7 @@ class PackSet {
     std::uint32_t raw_size = 0;
     std::uint32_t stored_size = 0;
     bool compressed = false;
-    std::uint64_t offset = 0;  // of the data
+    std::uint64_t offset = 0;  // the offset of the data
   };
   struct Pack {
     std::string path;
@@ -75,7 +75,7 @@ class PackSet {
                              std::uint64_t trusted, std::uint64_t end) const;
   struct Sparse {
     std::size_t pack = 0;
-    std::uint64_t bytes = 0;  // of its file
+    std::uint64_t bytes = 0;  // the size of its file
   };
   std::vector<Sparse> sparse_packs() const;
   using Moved = std::vector<std::pair<Digest, Location>>;  // with their old locations
@@ -94,8 +94,8 @@ class PackSet {
   std::vector<Pack> packs_;
   std::unordered_map<Digest, Location> index_;
   mutable std::mutex append_mutex_;  // end_, synced_, next_number_; taken before index_mutex_
-  std::uint64_t end_ = 0;            // of the last pack
-  std::uint64_t synced_ = 0;         // of the last pack
+  std::uint64_t end_ = 0;            // the end of the last pack
+  std::uint64_t synced_ = 0;         // the synced part of the last pack
   std::uint64_t next_number_ = 1;
   bool sealed_ = false;          // nothing more is written to the last pack
   std::uint64_t cut_backs_ = 0;  // how many syncs failed

@@ -49,9 +49,9 @@ struct BlobWanted {
 // the asker asks again when it needs the blob, and sends it again if it is gone.
 enum class Lease { lasting, brief };
 
-// Who sends or asks for blobs: a number for a running job that sends what it has so far; 0: anybody
-// else. While only one such job has touched a blob, the blob is that job's, and goes soon after the
-// job has replaced it by a newer version (BlobCollection::release).
+// Who sends or asks for blobs: a number for a running job that sends its outputs so far; 0:
+// anything else. While only one such job has touched a blob, the blob belongs to it, and is removed
+// soon after the job has replaced it by a newer version (BlobCollection::release).
 using Asker = std::uint64_t;
 
 class BlobStore {
@@ -77,15 +77,15 @@ class BlobStore {
   Result<std::vector<Digest>> missing(const std::vector<Digest>& digests,
                                       Lease lease = Lease::lasting, Asker asker = 0);
   // What is missing from the tree below `root`: directories, and blobs that the present directories
-  // name. Empty = the whole tree is here and durable (this is remembered, so that asking again
-  // costs nothing). Ask again when directories have arrived, because they may name more blobs.
-  // `walk` bounds what is looked at, and ends it early.
+  // name. Empty: the whole tree is here and durable (this is remembered, so that asking again costs
+  // nothing). Ask again when directories have arrived, because they may name more blobs. `walk`
+  // limits the walk and can end it early.
   Result<std::vector<Digest>> missing_from(const Digest& root, const Walk& walk = {});
   // The same with sizes, for a cache: it does not sync, so the blobs may not be durable.
   Result<std::vector<BlobWanted>> missing_blobs_from(const Digest& root, const Walk& walk = {});
 
   Result<std::vector<Digest>> list() const;  // all blobs, in no order
-  // Protects everything below this tree from collection for a brief lease, because somebody is
+  // Protects everything below this tree from collection for a brief lease, because something is
   // about to refer to it: `reported` if only a node's report does.
   enum class Why { asked, reported };
   void lease(const Digest& root, Why why = Why::asked);
@@ -115,14 +115,15 @@ class BlobStore {
   // the end: after an error, the caller must discard all parts.
   using Sink = std::function<Status(std::string_view part)>;
   Status stream(const Digest& digest, const Sink& sink) const;
-  // In a cache: makes `name` in `folder` another name of a larger blob's file, of which then nobody
-  // may change a byte. False: the blob has no file of its own that could have this mode, or the
-  // file system makes no links there; copy it. corrupt: the blob was damaged, and was removed.
+  // In a cache: makes `name` in `folder` another name of a larger blob's file, which then must not
+  // be changed. False: the blob has no file of its own that could have this mode, or the file
+  // system cannot make links there, so the caller must copy it. corrupt: the blob was damaged, and
+  // was removed.
   Result<bool> link(const Digest& digest, int folder, const std::string& name,
                     std::uint32_t mode) const;
   // In a cache: called, on any thread, after a blob whose file has other names too was found
-  // damaged and removed. Whoever made those names must not use them any more. Call it before the
-  // store is used by several threads.
+  // damaged and removed. Those names must not be used any more. Call it before the store is used by
+  // several threads.
   void on_damage(std::function<void(const FileIdentity& file)> then);
   // The piece at `offset` (a multiple of kMaxPieceBytes) as it is stored. It is not verified: the
   // peer that it is sent to does that. An empty blob has one empty piece.

@@ -38,7 +38,8 @@ struct Touched {
   std::optional<SteadyTime> lasting, brief;  // the last touch with each kind of lease
   bool has_come = false;                     // it arrived after the store was opened
   Asker asker = 0;                           // the first one; 0: none
-  std::optional<SteadyTime> by_asker;        // its last touch; those of others are in `lasting`
+  // The last touch of `asker`; those of others are in `lasting`.
+  std::optional<SteadyTime> by_asker;
 };
 
 struct LeasedTree {
@@ -59,7 +60,7 @@ struct BlobStore::Impl {
   std::uint64_t touch_count = 0, file_count = 0;  // file_count numbers the files of tmp/
   std::set<std::string> unsynced_folders;
 
-  // Of a cache.
+  // A whole larger blob in a cache.
   struct Whole {
     bool is_synced = false;
     // The file when its bytes were last found to match the digest, since the store was opened.
@@ -72,7 +73,7 @@ struct BlobStore::Impl {
   std::optional<Error> broken;  // a folder sync failed, so every later sync fails with this error
 
   // Blobs that were asked for or sent lately, and blobs that are about to be removed (blob_gc.h). A
-  // condemned blob counts as missing until somebody sends it again.
+  // condemned blob counts as missing until it is sent again.
   std::mutex gc_mutex;
   std::unordered_map<Digest, Touched> touched;
   std::unordered_map<Digest, LeasedTree> leased_trees;
@@ -82,8 +83,8 @@ struct BlobStore::Impl {
   std::mutex complete_mutex;
   std::unordered_set<Digest> complete;  // directories whose whole tree is here
   std::uint64_t times_forgot = 0;       // how often `complete` was cleared because a blob was lost
-  // Of directories that were found incomplete, one blob that they name and that was missing: while
-  // it still is, a walk for the first missing blob does not read them again.
+  // For each directory that was found incomplete, one missing blob that it names. While that is
+  // still missing, a walk for the first missing blob does not read the directory again.
   std::unordered_map<Digest, BlobWanted> incomplete;
 
   std::string file_of(const Digest& digest) const {

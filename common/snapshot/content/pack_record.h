@@ -14,7 +14,7 @@ struct RecordHeader {
   std::uint32_t raw_size = 0;
   std::uint32_t stored_size = 0;
   std::uint8_t digest[32] = {};
-  std::uint64_t check = 0;  // of all fields before it
+  std::uint64_t check = 0;  // a checksum of all fields before it
 };
 static_assert(sizeof(RecordHeader) == 64);
 

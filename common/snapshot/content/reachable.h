@@ -1,8 +1,7 @@
 #pragma once
-// The set of blobs that a tree consists of. Whoever may read the tree may be given these blobs.
-// Of each blob the first 16 bytes of its digest are kept: another blob with the same 16 bytes is as
-// hard to find as a collision of a 128-bit digest. A tree never changes, so a complete set stays
-// valid.
+// The set of blobs that a tree consists of. A reader of the tree may be given these blobs. For each
+// blob, the first 16 bytes of its digest are kept: another blob with the same 16 bytes is as hard
+// to find as a collision of a 128-bit digest. A tree never changes, so a complete set stays valid.
 
 #include <array>
 #include <cstdint>

@@ -11,11 +11,12 @@ namespace lockstep::snapshot {
 // allowed.
 Result<Bytes> tree_size(const BlobStore& store, const Digest& root, const Walk& walk = {});
 
-// The same, with the directory objects: what the tree would take in a store that has none of it.
+// The same including the directory objects: the size of the tree in a store that has none of it.
 Result<Bytes> stored_size(const BlobStore& store, const Digest& root, const Walk& walk = {});
 
-// What the files below `root` take on a disk when they are written out, in blocks of 4 KiB and
-// without regard to holes. `are_linked`: larger blobs are in a cache, whose files get another name.
+// The space of the files below `root` on a disk when they are written out, in blocks of 4 KiB and
+// without regard to holes. `are_linked`: larger blobs are in a cache, and their files only get
+// another name.
 Result<Bytes> written_size(const BlobStore& store, const Digest& root, bool are_linked);
 
 }  // namespace lockstep::snapshot

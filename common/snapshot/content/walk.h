@@ -19,7 +19,8 @@ using Pause = std::function<Status()>;
 struct Walk {
   Pause pause = {};
   std::uint64_t most_entries = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();  // of directory objects
+  // Bytes of directory objects.
+  std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
   int most_depth = std::numeric_limits<int>::max();
   std::size_t most_missing = std::numeric_limits<std::size_t>::max();  // then it ends, with these
 };

@@ -11,13 +11,13 @@
 
 namespace lockstep::snapshot {
 
-// Counts what one walk has seen against its bounds. A tree that exceeds one is an invalid_argument,
-// so that nobody takes it for a full disk and tries again.
+// Counts what one walk has seen against its bounds. Exceeding a bound is an invalid_argument, so
+// that it is not mistaken for a full disk and tried again.
 class WalkMeter {
  public:
   explicit WalkMeter(const Walk& walk) : walk_(walk) {}
 
-  // invalid_argument: too many. Pauses now and then.
+  // Counts one entry. invalid_argument: too many. Pauses at intervals.
   Status entry();
   // Reads a directory object of this depth (0: the root). Pauses between its pieces.
   // invalid_argument: too deep, or too many bytes.

@@ -10,7 +10,7 @@
 
 namespace lockstep::snapshot {
 
-inline constexpr std::size_t kSha1Bytes = 20, kSha256Bytes = 32;  // of an object's id
+inline constexpr std::size_t kSha1Bytes = 20, kSha256Bytes = 32;  // the sizes of an object's id
 
 // The tracked files, links and submodules below `below` ("" or "a/b/"), relative to it, sorted.
 // `id_bytes`: of the repository's object ids. Errors: corrupt if the bytes are not an index;
@@ -18,10 +18,10 @@ inline constexpr std::size_t kSha1Bytes = 20, kSha256Bytes = 32;  // of an objec
 Result<std::vector<std::string>> paths_in_index(std::string_view index, std::size_t id_bytes,
                                                 std::string_view below);
 
-// The same of the index of a repository around a tree, read when it is first asked for.
+// The paths in the index of a repository around a tree, read when they are first asked for.
 class TrackedFiles {
  public:
-  TrackedFiles() = default;  // of no repository
+  TrackedFiles() = default;  // for no repository
   TrackedFiles(std::string file, std::size_t id_bytes, std::string below)
       : file_(std::move(file)), id_bytes_(id_bytes), below_(std::move(below)) {}
 
@@ -33,7 +33,7 @@ class TrackedFiles {
   // `notes` gets a line if the index cannot be read; then nothing is tracked.
   void read(std::vector<std::string>& notes);
 
-  std::string file_;  // "": there is none, or it has been read
+  std::string file_;  // "": there is no index, or it has been read
   std::size_t id_bytes_ = kSha1Bytes;
   std::string below_;
   std::vector<std::string> paths_;

@@ -1,8 +1,8 @@
 #pragma once
-// The git repository that a folder lies in, and the ignore files of it that stand above the folder:
-// `.gitignore` of each folder from the repository's root down to the folder's parent, and
-// `info/exclude`; also where its index lies. It reads these files only, and follows what git does:
-// a repository of another user counts for nothing, and neither does one on another file system.
+// The git repository that a folder is in, and its ignore files above the folder: `.gitignore` of
+// each folder from the repository's root down to the folder's parent, and `info/exclude`; also the
+// place of its index. It reads only these files, and does what git does: a repository of another
+// user, or on another file system, is ignored.
 
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ namespace lockstep::snapshot {
 inline constexpr std::uint64_t kMaxIgnoreFileBytes = 16u << 20;
 
 // The content of the ignore file `name` in an open folder; `shown`: its name for people. nullopt:
-// it is a symlink or no regular file, which git passes over. resource_exhausted: it is larger than
+// it is a symlink or not a regular file, which git ignores. resource_exhausted: it is larger than
 // kMaxIgnoreFileBytes.
 Result<std::optional<std::string>> read_ignore_file(int folder, const std::string& name,
                                                     const std::string& shown);
@@ -27,7 +27,7 @@ struct Repository {
   // The weakest first. Their bases are relative to the repository's root, their names for people to
   // the folder ("../.gitignore").
   std::vector<IgnoreFile> files;
-  std::vector<std::string> notes;  // of files that are not used, with the reason
+  std::vector<std::string> notes;  // files that are not used, with the reason
   TrackedFiles tracked;            // below the folder
 
   struct Match {

@@ -1,7 +1,7 @@
 #pragma once
 // Reads one file that a program may be writing, as pieces: what was read before is verified and
-// kept, and only what is new becomes new pieces. A file that was rewritten is read anew. It knows
-// nothing of trees, and keeps nothing between calls.
+// kept, and only new bytes become new pieces. A file that was rewritten is read from its start. It
+// knows nothing about trees, and keeps nothing between calls.
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +21,8 @@ struct FileVersion {
   FileIdentity identity;
   std::uint32_t mode = 0;
   std::vector<Piece> pieces;
-  Digest head, tail;  // of the first and last kCheckedEnd bytes, if it is larger than kReadAgain
+  // Digests of the first and last kCheckedEnd bytes, if it is larger than kReadAgain.
+  Digest head, tail;
 };
 using Version = std::shared_ptr<const FileVersion>;
 
@@ -34,8 +35,9 @@ inline constexpr std::uint64_t kSmallFile = 64u << 10;
 // Largest new piece of a file that is being written.
 inline constexpr std::uint64_t kPieceOfGrowing = 16u << 20;
 
-inline constexpr Duration kFileAtRest = seconds(1);  // unchanged for so long
-enum class Rest { at_rest, written };                // whether a program is writing the file
+// A file that has not changed for this long is at rest.
+inline constexpr Duration kFileAtRest = seconds(1);
+enum class Rest { at_rest, written };  // whether a program is writing the file
 
 struct ReadResult {
   Version version;
@@ -43,7 +45,7 @@ struct ReadResult {
   bool is_held = true;                // all new pieces are in `held`
 };
 
-// Of bytes of the open file. nullopt: it cannot be read, or it is shorter.
+// The digest of a range of the open file. nullopt: it cannot be read, or the file is shorter.
 std::optional<Digest> digest_of_range(int fd, std::uint64_t offset, std::uint64_t size);
 
 // Whether the open file begins with all that `before` had, and is the same file: what was written

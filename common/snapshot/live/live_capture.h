@@ -1,9 +1,9 @@
 #pragma once
 // Captures a folder again and again while programs write to it. A file at rest is captured whole. A
-// file that is being written is captured as far as it is now and then, only its new bytes are read
-// and sent, and it is marked as partial beside its last complete version. It remembers what the
-// receiver has; the caller pushes each capture and says whether that arrived. It reads with the
-// rights of the calling thread, and follows no symlink.
+// file that is being written is captured at intervals: only its new bytes are read and sent, and it
+// is marked as partial beside its last complete version. It remembers what the receiver has; the
+// caller pushes each capture and says whether it arrived. It reads with the rights of the calling
+// thread, and follows no symlink.
 
 #include <cstdint>
 #include <map>
@@ -20,21 +20,23 @@
 
 namespace lockstep::snapshot {
 
-inline constexpr Duration kGrowingEvery = seconds(10);     // between captures of a growing file;
-                                                           // the first comes after kFileAtRest
-inline constexpr Bytes kReadAtOnce = mebibytes(256);       // by one capture, and at least one file
+inline constexpr Duration kGrowingEvery = seconds(10);  // between captures of a growing file;
+                                                        // the first comes after kFileAtRest
+// the limit for one capture, which reads at least one file
+inline constexpr Bytes kReadAtOnce = mebibytes(256);
 inline constexpr std::uint64_t kAlwaysRead = 1u << 20;     // files with less to read never wait
 inline constexpr Bytes kMostAhead = gibibytes(1);          // read before the rate below counts
 inline constexpr std::uint64_t kBytesASecond = 32u << 20;  // read on average after that
-inline constexpr std::uint64_t kHeldBytes = 32u << 20;     // of files that are being written
+// The limit for files that are being written.
+inline constexpr std::uint64_t kHeldBytes = 32u << 20;
 
 struct LiveClock {
   Duration steady{0};
-  std::int64_t wall_ns = 0;  // of the files' times
+  std::int64_t wall_ns = 0;  // the clock of the files' times
 };
 
 struct LiveTree {
-  Snapshot tree;  // to be pushed: with the objects and blobs of `pieces` too
+  Snapshot tree;  // the tree to push, including the objects and blobs of `pieces`
   std::optional<Digest> pieces;
   std::uint64_t files = 0, partial = 0;
   Bytes size;
@@ -42,17 +44,17 @@ struct LiveTree {
 
 class LiveCapture {
  public:
-  // nullopt: nothing has changed that is due. `options`: only is_upper and lower count.
+  // nullopt: no changed file is due. `options`: only is_upper and lower are used.
   Result<std::optional<LiveTree>> capture(io::Fd folder, const std::string& shown_as,
                                           const TreeOptions& options, const LiveClock& now);
   // The receiver has the last capture.
   void sent();
-  // It has not. `changed`: files could not be sent because they changed after they were read; those
-  // that could not be held in memory are left out for a while.
+  // The receiver does not have it. `changed`: files could not be sent because they changed after
+  // they were read. Those that could not be held in memory are left out for a while.
   void not_sent(bool changed);
-  // Files of the folder that were being rewritten in place when a program was killed: the receiver
-  // has a complete version, and what is there does not begin with it. Besides, without a version,
-  // those that were written just then and never were complete before.
+  // Files that were being rewritten in place when a program was killed: the receiver has a complete
+  // version, and the present content does not begin with it. Also, without a version, files that
+  // were being written then and never were complete before.
   Result<std::vector<TornFile>> torn(io::Fd folder, const std::string& shown_as, bool is_upper,
                                      const std::vector<Instant>& killed) const;
 
@@ -61,7 +63,7 @@ class LiveCapture {
     FileIdentity seen;
     Duration since{0};                      // first seen as it is
     bool has_changed = false;               // or came, since an earlier look
-    std::optional<Duration> differs_since;  // from what was sent
+    std::optional<Duration> differs_since;  // how long it has differed from what was sent
     Duration left_out_until{0};
   };
   struct Kept {
@@ -90,7 +92,7 @@ class LiveCapture {
 
   std::map<std::string, Watched> watched_;
   Files kept_;      // as the receiver has them
-  Files captured_;  // as it will have them when the last capture has arrived
+  Files captured_;  // as the receiver will have them when the last capture has arrived
   Digest shape_, captured_shape_;
   std::vector<std::string> read_, not_held_;  // files of the last capture
   std::map<std::pair<std::uint64_t, std::uint64_t>, Version> by_inode_;  // during a look

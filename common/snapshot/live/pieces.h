@@ -39,7 +39,7 @@ struct PiecedFile {
   friend bool operator==(const PiecedFile&, const PiecedFile&) = default;
 };
 inline constexpr std::size_t kMaxPiecedFiles = 10'000;
-inline constexpr std::size_t kMaxPieces = 1'000'000;  // of one file
+inline constexpr std::size_t kMaxPieces = 1'000'000;  // pieces of one file
 
 // The list's objects, the root last. `files` is sorted by path, and each path fits in a symlink.
 std::vector<DirectoryObject> encode(const std::vector<PiecedFile>& files);
@@ -48,9 +48,9 @@ using ReadObject = std::function<Result<std::string>(const Digest&)>;
 // corrupt: it is not such a list, or a path could lead out of its tree.
 Result<std::vector<PiecedFile>> decode_pieces(const Digest& root, const ReadObject& read);
 
-// The path under which a partial file stands beside the last complete one: "a/b.csv.partial", or,
-// with a number from 2 on, "a/b.csv.partial2": its folder has an entry of each lower number.
-// A long name is cut between characters.
+// The path of a partial file beside the last complete one: "a/b.csv.partial", or, with a number
+// from 2 on, "a/b.csv.partial2" if its folder has an entry of each lower number. A long name is cut
+// between characters.
 std::string partial_name(const std::string& path, int number = 1);
 inline constexpr std::string_view kPartialEnding = ".partial";
 
@@ -58,11 +58,11 @@ enum class Partial {
   beside,    // by their partial_name
   in_place,  // instead of the last complete version
 };
-// Names the content of a file that stands at `path` of the tree.
+// Returns the digest of the content of a file at `path` of the tree.
 using DigestOfFile = std::function<Result<Digest>(const PiecedFile& file, const std::string& path)>;
-// The tree `root` with the files of the list: a whole one replaces the entry of its path, partial
-// ones stand as `partial` says, and replace nothing when they stand beside. An entry that is in the
-// way of a folder is replaced.
+// The tree `root` with the files of the list. A whole file replaces the entry at its path. Partial
+// files are placed as `partial` says, and replace nothing if they are placed beside. An entry that
+// is in the way of a folder is replaced.
 Result<Digest> put_in_pieces(const Digest& root, const std::vector<PiecedFile>& files,
                              const DirectoryObjects& objects, const DigestOfFile& digest_of,
                              Partial partial = Partial::beside);

@@ -53,13 +53,13 @@ void to_wire(const lockstep::FetchReport::Share& from, PeerShare* to) {
   to->set_node(from.node.value);
   to->set_bytes(from.bytes);
   to->set_fault(from.fault);
-  to->set_lied(from.lied);
+  to->set_lied(from.gave_wrong_data);
 }
 
 Status from_wire(const PeerShare& from, lockstep::FetchReport::Share* to) {
   to->node = NodeId(from.node());
   to->bytes = from.bytes();
-  to->lied = from.lied();
+  to->gave_wrong_data = from.lied();
   return read_text(from.fault(), "share.fault", &to->fault, 4096);
 }
 

@@ -15,7 +15,7 @@ transfer::TransferOptions waiting_for_local(const Context& context, Duration tim
 }
 
 Status upload(Context& context, Connection& connection, const transfer::Captured& captured) {
-  const std::uint64_t before = captured.landed_bytes;
+  const std::uint64_t before = captured.durable_bytes;
   TRY_ASSIGN(io::ClientSocket* const bulk, connection.bulk());
   UploadProgress shown(context.terminal);
   const auto show = [&](const transfer::Progress& progress) {

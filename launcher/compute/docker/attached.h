@@ -1,6 +1,7 @@
 #pragma once
 // Starts a container with the engine's program attached to it, and reads what its agent prints
-// until that has joined. The engine's program is then killed, and the container goes on.
+// until the agent has joined. The engine's program is then killed, and the container continues to
+// run.
 
 #include <string>
 #include <string_view>
@@ -14,8 +15,9 @@ namespace lockstep::compute::docker {
 struct Attached {
   enum class End { joined, ended, timed_out };
   End end = End::ended;
-  int exit_code = 0;  // of the engine's program, which is mostly the container's; 128+n: signal n
-  std::string text;   // the end of what was printed
+  // The exit code of the engine's program, usually that of the container; 128+n: signal n.
+  int exit_code = 0;
+  std::string text;  // the end of what was printed
 };
 
 // words[0] is an absolute path. `token` is what the container reads on its standard input.

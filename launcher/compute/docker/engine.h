@@ -30,24 +30,25 @@ struct Container {
   std::string id;
   State state = State::other;
   std::string reason;  // why it does not run: "Exited (137)"; "" while it runs
-  std::string target, machine, bundle, cpus;  // of its labels
+  std::string target, machine, bundle, cpus;  // the values of its labels
 };
 
-// What `ps` printed with Engine::list's format.
+// Reads the output of `ps` in the format of Engine::list.
 std::vector<Container> containers_from(const std::string& text);
 
 class Engine {
  public:
-  // A machine keeps one engine: the name that is in the file `chosen`, if it is there. Else
-  // LOCKSTEP_CONTAINER_ENGINE, docker or podman, whichever answers first; it is then written there.
+  // The same engine is used for as long as the file `chosen` exists: the one that it names.
+  // Otherwise it is LOCKSTEP_CONTAINER_ENGINE, or docker or podman, whichever answers first, and
+  // its name is written to the file.
   static Attempt<Engine> open(const std::string& chosen);
 
   const std::string& program() const { return program_; }  // absolute
   const std::string& name() const { return name_; }        // docker, podman
 
-  // All containers with this launcher's label, also those that have ended.
+  // All containers with this launcher's label, ended ones included.
   Attempt<std::vector<Container>> list(const std::string& launcher) const;
-  // An error when the program could not be run, or said nothing for so long.
+  // An error if the program could not be run, or printed nothing for too long.
   Attempt<io::ProgramOutput> run(const std::string& step, std::vector<std::string> words,
                                  Duration timeout) const;
   // nothing: it is there. Fetches it from its registry if not.
@@ -64,7 +65,7 @@ class Engine {
   std::string program_, name_;
 };
 
-// What the engine's error output means. `engine`: its name.
+// The failure that the engine's error output describes. `engine`: its name.
 Failed engine_failure(const std::string& step, const std::string& engine, std::string_view errors);
 bool says_no_such_image(std::string_view errors);
 bool says_no_such_container(std::string_view errors);

@@ -11,19 +11,19 @@
 
 namespace lockstep::compute::docker {
 
-// What is the same for all machines of a call.
+// The values that are equal for all machines of a call.
 struct Call {
   const Request& request;
   const Settings& settings;
   const Host& host;
   const Engine& engine;
-  std::string bundle_digest;   // of `create` only
+  std::string bundle_digest;   // only for `create`
   std::mutex* pull = nullptr;  // held while the image is fetched: once for all machines
 };
 
 std::string container_name(const Request& request, const std::string& machine);
-// The words after the engine's name that start the machine's container. `cpus`: the numbers that
-// its agent offers; "": all that it finds.
+// The arguments of the engine that start the machine's container. `cpus`: the numbers of the cpus
+// that its agent offers; "": all that it finds.
 std::vector<std::string> run_words(const Request& request, const Settings& settings,
                                    const std::string& bundle_digest, const std::string& machine,
                                    const std::string& cpus);

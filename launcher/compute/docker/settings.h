@@ -1,6 +1,6 @@
 #pragma once
-// The settings of a target whose machines are containers. All that becomes a word of the engine's
-// command line is checked here.
+// The settings of a target whose machines are containers. Every value that becomes an argument of
+// the engine's command line is checked here.
 
 #include <cstdint>
 #include <optional>
@@ -18,8 +18,8 @@ struct Settings {
   std::uint64_t shm_size = 0;           // bytes of /dev/shm
   std::string gpus;                     // "": none
   std::string network = "host";
-  std::vector<std::string> args;  // of `docker run`
-  // What the target's size has more than this machine, in words for people.
+  std::vector<std::string> args;  // arguments of `docker run`
+  // Which resources of the target's size this machine does not have, as text for people.
   std::vector<std::string> beyond_host;
 };
 
@@ -30,11 +30,12 @@ struct Host {
 };
 Host this_host();
 
-// {"image": "…", "cpus": 2, "memory": 4294967296, …}. /dev/shm has half of the memory unless the
-// settings say otherwise. "size" ({"name": "…", "cpus": 4, "memory": 8589934592}) says what the
-// settings leave out, as far as this machine has it. invalid_argument names the key.
+// {"image": "…", "cpus": 2, "memory": 4294967296, …}. /dev/shm gets half of the memory unless the
+// settings say otherwise. "size" ({"name": "…", "cpus": 4, "memory": 8589934592}) gives the values
+// that are missing in the settings, as far as this machine has that much. invalid_argument names
+// the key.
 Result<Settings> settings_from(const std::string& settings_json, const Host& host);
-// What the settings ask of this machine and it has not; "" if it has all.
+// Which resources the settings ask for that this machine does not have; "": it has all of them.
 std::string missing_on(const Host& host, const Settings& settings);
 
 }  // namespace lockstep::compute::docker

@@ -16,7 +16,8 @@ class Kubectl {
   // Finds it on our PATH. unreachable: it is not there.
   static Attempt<Kubectl> open(const Settings& settings);
 
-  // Its standard output. `objects`: how many the call is about; it has more time for many.
+  // Runs kubectl and returns its standard output. `objects`: how many objects the call is about; a
+  // call about many gets more time.
   Attempt<std::string> run(const std::string& step, const std::vector<std::string>& words,
                            std::string_view input = "", std::size_t objects = 1) const;
   // The same, whatever its exit code.
@@ -29,7 +30,7 @@ class Kubectl {
   std::vector<std::string> beginning_;  // the program, and how it finds the cluster
 };
 
-// What kubectl says on standard error, as a failure.
+// The failure that kubectl's standard error describes.
 Failed kubectl_failure(const std::string& step, std::string_view errors);
 // The lines of such a text that are about one object; "": none.
 std::string lines_about(std::string_view errors, std::string_view object);

@@ -20,7 +20,7 @@ class Objects {
   Attempt<Pods> list(const std::string& step) const {
     return list_pods(kubectl_, request_, settings_, step);
   }
-  using Failures = std::map<std::string, Failed>;  // of machines
+  using Failures = std::map<std::string, Failed>;  // by machine
   Failures create_pods(const std::vector<std::string>& machines) const;
   // `pods` has a pod of each, and none of them has a Secret.
   Failures put_tokens(const std::vector<compute::Machine>& machines, const Pods& pods) const;

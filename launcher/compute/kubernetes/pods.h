@@ -23,9 +23,9 @@ struct Pod {
   std::string name, uid, node;
   State state = State::waiting;
   std::string reason;      // why it waits, ended or leaves, for people
-  std::string last_words;  // of its agent, if that ended
+  std::string last_words;  // the last output of its agent, if the agent ended
   int exit_code = 0;
-  // Of one that ends by itself: how long it lives, and since when by the cluster's clock.
+  // For a pod that ends by itself: how long it lives, and when it began by the cluster's clock.
   std::optional<Duration> lifetime;
   std::optional<Instant> started;
   bool is_stuck =
@@ -34,10 +34,10 @@ struct Pod {
 
 using Pods = std::map<std::string, Pod>;  // by machine
 
-// All of this target that are ours: by their labels and their names.
+// All pods of this target that we made, by their labels and their names.
 Attempt<Pods> list_pods(const Kubectl& kubectl, const Request& request, const Settings& settings,
                         const std::string& step);
-// The answer of the API server: a PodList. failed: it is none.
+// Reads the API server's answer, a PodList. failed: the text is something else.
 Attempt<Pods> pods_from(const Request& request, const std::string& text, const std::string& step);
 
 // `lifetime` and `left` of `about`, in whole seconds; empty: it does not end by itself, or has not

@@ -5,7 +5,7 @@
 
 namespace lockstep::compute::kubernetes {
 
-// As docker::carry_out. `create` ends while the scheduler lets pods wait: their machines are
+// Like docker::carry_out. `create` ends while pods wait for the scheduler: their machines are
 // `pending`.
 Result<int> carry_out(Verb verb, const Request& request, Events& events);
 

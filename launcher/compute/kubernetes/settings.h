@@ -1,6 +1,6 @@
 #pragma once
-// The settings of a target whose machines are pods. All that becomes a word of kubectl's command
-// line, a part of a path of the API, or a field of a manifest is checked here.
+// The settings of a target whose machines are pods. Every value that becomes an argument of
+// kubectl, a part of a path of the API, or a field of a manifest is checked here.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@ namespace lockstep::compute::kubernetes {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-// An empty value or effect is any; no key is any key.
+// A toleration. An empty value or effect matches any; so does an absent key.
 struct Toleration {
   std::string key, value, effect;
 };
@@ -33,12 +33,12 @@ struct Settings {
   std::string gpu_resource = "nvidia.com/gpu";
   Pairs resources;  // further ones, of each pod
 
-  // A pod ends so long after its node has taken it; absent: it does not end by itself.
+  // How long after its start on a node the pod ends; absent: it does not end by itself.
   std::optional<std::int64_t> active_deadline_seconds;
   bool host_network = false;
   std::vector<std::string> capabilities;
   std::string service_account, priority_class, scheduler, runtime_class;
-  std::string queue;  // of Kueue
+  std::string queue;  // the queue of Kueue
   Pairs node_selector, labels, annotations;
   std::vector<Toleration> tolerations;
 };

@@ -6,12 +6,12 @@
 namespace lockstep::compute::slurm {
 
 struct NodeJob {
-  std::string name;    // of the node
+  std::string name;    // the node's name
   std::string scope;   // "LAUNCHER-TARGET"; with name and job the name of a folder on the node
   std::string bundle;  // the unpacked one
   std::string token;   // a file
 };
-// No value in it needs quoting but by single quotes; there is no secret in it.
+// Single quotes are enough to quote each value in it. It contains no secret.
 std::string job_script(const NodeJob& job);
 
 }  // namespace lockstep::compute::slurm

@@ -21,21 +21,22 @@ struct Job {
   State state = State::ended;
   std::string word;    // Slurm's for the state: "PREEMPTED"
   std::string reason;  // why it waits, or how it ended: "Resources", "TIMEOUT"
-  std::string node;    // where it runs
-  // Its time limit, and what is left of it; nullopt: Slurm ends it at no known time.
+  std::string node;    // the node on which it runs
+  // Its time limit, and how much of it is left; nullopt: Slurm ends it at no known time.
   std::optional<Duration> limit = {}, left = {};
   friend bool operator==(const Job&, const Job&) = default;
 };
-using Jobs = std::map<std::string, Job>;  // by machine: the one that runs or waits, else the newest
+// By machine: the job that runs or waits, otherwise the newest one.
+using Jobs = std::map<std::string, Job>;
 
 // "lockstep LAUNCHER TARGET MACHINE"
 std::string tag_of(const Request& request, const std::string& machine);
-// What squeue printed; jobs without this request's tag are left out.
+// Reads the output of squeue. Jobs without this request's tag are left out.
 Jobs jobs_from(const Request& request, const std::string& text);
 
 // Jobs that have ended are there for some minutes (Slurm's MinJobAge).
 Attempt<Jobs> list_jobs(const Request& request, const std::string& step);
-// The words of sbatch without the job's script, which is its standard input.
+// The arguments of sbatch, without the job's script, which sbatch reads from its standard input.
 std::vector<std::string> sbatch_words(const Request& request, const Settings& settings,
                                       const std::string& machine, const std::string& output);
 // The job's id.
@@ -44,7 +45,7 @@ Attempt<std::string> submit(std::vector<std::string> words, const std::string& s
 Attempt<void> would_take(std::vector<std::string> words, const std::string& script);
 Attempt<void> cancel(const std::string& id);
 
-// What Slurm's error output means.
+// The failure that Slurm's error output describes.
 Failed slurm_failure(const std::string& step, std::string_view errors);
 
 }  // namespace lockstep::compute::slurm

@@ -25,8 +25,8 @@ class Place {
     return machine(name) + "/log." + job;
   }
 
-  // Makes what the machines of the request need. conflict: the directory is another launcher's, or
-  // other accounts can change it.
+  // Makes the folders and files that the machines of the request need. conflict: the directory
+  // belongs to another launcher, or other accounts can change it.
   Status prepare(const std::string& archive, const std::string& digest) const;
   Status put_token(const compute::Machine& machine) const;
   // Whether the agent of this job has joined, by what it printed.

@@ -6,7 +6,8 @@
 
 namespace lockstep::compute::slurm {
 
-// As docker::carry_out. `create` ends while Slurm lets jobs wait: their machines are `pending`.
+// Like docker::carry_out. `create` ends while jobs wait in Slurm's queue: their machines are
+// `pending`.
 Result<int> carry_out(Verb verb, const Request& request, Events& events);
 
 }  // namespace lockstep::compute::slurm

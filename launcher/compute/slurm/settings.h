@@ -1,6 +1,6 @@
 #pragma once
-// The settings of a target whose machines are Slurm jobs. All that becomes a word of sbatch's
-// command line, or a part of a job's script, is checked here.
+// The settings of a target whose machines are Slurm jobs. Every value that becomes an argument of
+// sbatch, or a part of a job's script, is checked here.
 
 #include <string>
 #include <vector>
@@ -11,9 +11,9 @@ namespace lockstep::compute::slurm {
 
 struct Settings {
   std::string directory;  // on a file system that the nodes share with this machine
-  // As of sbatch; "": what Slurm's configuration says.
+  // The options of sbatch with these names; "": Slurm's configuration decides.
   std::string partition, account, qos, time, constraint;
-  std::vector<std::string> options;  // further words, each "--name" or "--name=value"
+  std::vector<std::string> options;  // further arguments, each "--name" or "--name=value"
 };
 
 // {"directory": "/shared/ann", "partition": "gpu", …}. invalid_argument names the key.

@@ -1,7 +1,7 @@
 #pragma once
-// One host over the system's ssh: runs shell scripts there, and sends it a file. All calls of one
-// client go over one connection. What the host prints is bounded and has to be checked by the
-// caller; what ssh itself says when it fails becomes a Failure.
+// Runs shell scripts on one host over the system's ssh, and sends files to it. All calls of one
+// client use one connection. The host's output is limited in size, and the caller has to check its
+// content; an error of ssh itself becomes a Failure.
 
 #include <memory>
 #include <mutex>
@@ -18,14 +18,14 @@
 
 namespace lockstep::compute::ssh {
 
-// Files that live as long as the provider's process, but for `known_hosts`.
+// These files live as long as the provider's process; `known_hosts` stays.
 struct ClientFiles {
-  std::string known_hosts;  // of the target: host keys that were seen at the first attach
-  std::string socket;       // of this host's connection; at most 90 bytes
+  std::string known_hosts;  // the target's file of host keys that were seen at the first attach
+  std::string socket;       // the control socket of this host's connection; at most 90 bytes
   std::string program;      // ours: ssh starts it to ask for a password (askpass)
 };
 
-// Of one thread, but for `interrupt`. The connection ends with it, and with that thread.
+// Only for one thread, except `interrupt`. The connection ends when this object or its thread ends.
 class Client {
  public:
   struct Answer {
@@ -34,17 +34,18 @@ class Client {
     std::string errors;
   };
 
-  // `silence`: ssh gives up a host that it has not heard for so long.
+  // `silence`: ssh gives up when it has not heard from the host for this long.
   static Result<std::unique_ptr<Client>> open(const Host& host, const ClientFiles& files,
                                               Duration silence = seconds(30));
 
-  // Connects anew; the functions below do it where there is no connection yet. Gives up when `stop`
-  // becomes readable. An error says why: unreachable, refused, another host key, or too slow.
+  // Connects. The functions below connect by themselves if there is no connection yet. Gives up
+  // when `stop` becomes readable. An error says why: unreachable, refused, another host key, or too
+  // slow.
   tl::expected<void, Failed> connect(const std::string& step, int stop = -1);
   void disconnect();
   // Waits until the connection has ended, and says why; nullopt: `stop` became readable.
   std::optional<Failed> wait_until_ended(const std::string& step, int stop);
-  // From any thread: the connection ends, and with it what runs over it.
+  // From any thread: ends the connection, and with it everything that uses it.
   void interrupt();
 
   // Runs `script` by the host's `sh`. An error when the script could not be started. What its exit
@@ -60,7 +61,8 @@ class Client {
                                      std::span<const Address> to);
 
   const Host& host() const { return host_; }
-  // The ssh that holds the connection: its words, and variables beside ours.
+  // The arguments of the ssh process that holds the connection, and additional environment
+  // variables.
   std::vector<std::string> words() const;
   std::vector<std::string> environment() const;
 
@@ -77,12 +79,12 @@ class Client {
   const Host host_;
   const ClientFiles files_;
   const Duration silence_;
-  io::Fd password_;  // a file in memory that askpass reads; invalid: there is no password
+  io::Fd password_;  // a file in memory that askpass reads; invalid: no password is needed
   std::mutex mutex_;
   std::unique_ptr<HeldProcess> connection_;  // changed under mutex_
 };
 
-// What ssh's last words mean, when it could not do its own part (exit code 255).
+// The failure that ssh's last output describes, if ssh itself failed (exit code 255).
 Failed failure_of(const Host& host, const std::string& step, const std::string& errors,
                   const std::string& known_hosts);
 

@@ -19,7 +19,8 @@ Status hold(const Call& call, const std::vector<Holding>& machines, Events& even
 // still end what it started. Returns the child's exit code. Before any thread is started.
 int run_guarded(const std::function<int()>& work);
 
-// 1 s, doubled each time up to 60 s; it begins anew after what has been up for a minute.
+// 1 s, doubled each time up to 60 s. It starts with 1 s again after something has been up for a
+// minute.
 class Backoff {
  public:
   Duration next(Duration was_up);

@@ -8,12 +8,12 @@
 
 namespace lockstep::compute::ssh {
 
-// What is the same for all hosts of a call.
+// The values that are equal for all hosts of a call.
 struct Call {
   const Request& request;
   TunnelUse tunnel = TunnelUse::automatic;
-  std::string bundle_digest;  // of `create` only
-  std::string share = {};     // of Settings
+  std::string bundle_digest;  // only for `create`
+  std::string share = {};     // from Settings
 };
 
 Install install_of(const Call& call, const Host& host);

@@ -13,7 +13,7 @@
 
 namespace lockstep::compute::ssh {
 
-// What the scripts need to know.
+// The values in the scripts.
 struct Install {
   std::string tag;        // "LAUNCHER TARGET MACHINE": whose the directory is
   std::string directory;  // absolute; "": ~/.lockstep/node-…, for root /var/lib/lockstep/node-…
@@ -21,7 +21,7 @@ struct Install {
   std::string name;       // the node's
   std::string bundle;     // 16 hexadecimal digits: which archive is to be installed
   std::string unit;       // the systemd unit's, where systemd keeps the agent running
-  std::string share = {};  // of the machine, as the agent's --share; "": all
+  std::string share = {};  // the agent's --share of the machine; "": all
 };
 
 // Reports the state of the host and changes nothing there. `dial`: the launcher's addresses, if the
@@ -32,7 +32,7 @@ std::string probe_script(const Install& install, const std::optional<Endpoints>&
 // there. The exit code says whether the agent in it runs on this host.
 std::string unpack_command(const Install& install);
 struct Start {
-  // To join with, or to tell an agent that has joined where the launcher is; "": none.
+  // The token with which the agent joins, or is told where the launcher is now; "": none.
   std::string token;
   std::string control;  // the control endpoint at which it shall be connected; "": at any
   bool tunnelled = false;
@@ -45,8 +45,9 @@ struct Start {
 std::string start_script(const Install& install, const Start& start);
 // Ends every process in the directory, and removes it.
 std::string remove_script(const Install& install);
-// Says at which ports of the host's loopback the tunnel ends, and ends the ssh session of an older
-// connection, which may hold them still. `chooses`: if there are none, it chooses free ones.
+// A script that prints the ports of the host's loopback at which the tunnel ends. It ends the ssh
+// session of an older connection, which may still hold them. `chooses`: if no ports are given, it
+// chooses free ones.
 std::string tunnel_script(const Install& install, bool chooses);
 // Says which of the tunnel's ports are listened on, and which of them from other hosts too.
 std::string tunnel_ports_script(int port);
@@ -56,11 +57,11 @@ std::string tunnel_ports_script(int port);
 using Report = std::map<std::string, std::string>;
 Report parse_report(const std::string& text);
 std::string text_of(const Report& report, const char* key);     // "": it is not there
-std::int64_t number_of(const Report& report, const char* key);  // -1: it is no number
+std::int64_t number_of(const Report& report, const char* key);  // -1: the value is not a number
 
 std::string words_of_share(const Install& install);  // the value of the agent's --share
 
-// What each script begins with: `$d`, and functions about the agent there.
+// The beginning of each script: `$d`, and functions for the agent on the host.
 std::string script_head(const Install& install);
 
 inline constexpr int kTunnelPorts = 3;  // control, bulk, join

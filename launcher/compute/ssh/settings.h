@@ -12,7 +12,7 @@ namespace lockstep::compute::ssh {
 // A host that ssh goes through, as in ssh's -J.
 struct Jump {
   std::string user = {};     // "": what ssh's configuration says
-  std::string address = {};  // "": there is no jump
+  std::string address = {};  // "": hosts are reached directly
   int port = 0;              // 0: what ssh's configuration says
   friend bool operator==(const Jump&, const Jump&) = default;
 };
@@ -25,12 +25,13 @@ struct Host {
   std::string key = {};       // path of a private key; "": the agent's and the default ones
   std::string password = {};  // "": none; never printed
   Jump jump = {};
-  std::string directory = {};  // where all of Lockstep goes; "": ~/.lockstep/node-LAUNCHER-TARGET
+  // The folder of all files of Lockstep; "": ~/.lockstep/node-LAUNCHER-TARGET.
+  std::string directory = {};
 };
 
 // Whether the agent dials the launcher through a reverse tunnel, which `hold` keeps up.
 enum class TunnelUse {
-  automatic,  // where the host cannot dial the launcher
+  automatic,  // if the host cannot dial the launcher
   always,
   never,
 };
@@ -45,7 +46,7 @@ struct Settings {
 // A host's own `jump` ("none": no jump) replaces that of all. invalid_argument names the host and
 // the key.
 Result<Settings> settings_from(const std::string& settings_json);
-// "[USER@]HOST[:PORT]"; an IPv6 address stands in brackets.
+// "[USER@]HOST[:PORT]", with brackets around an IPv6 address.
 Result<Jump> jump_from(const std::string& where, const std::string& text);
 
 }  // namespace lockstep::compute::ssh

@@ -14,8 +14,9 @@ namespace lockstep::compute::ssh {
 Result<std::optional<io::FileLock>> lock_tunnel(const std::string& state,
                                                 const std::string& machine);
 
-// Opens it over the client's connection, for as long as that lasts; returns its first port, or 0
-// where there is none. `chooses`: then it chooses some. Refuses ports that other hosts could reach.
+// Opens a tunnel over the client's connection, which lasts as long as that connection. Returns its
+// first port; 0: none could be opened. `chooses`: the host may choose the ports. Ports that other
+// hosts could reach are refused.
 tl::expected<int, Failed> open_tunnel(Client& client, const Install& install,
                                       const Endpoints& launcher, bool chooses);
 

@@ -14,22 +14,24 @@ enum class Reach {
   own,      // the caller owns it
   granted,  // its owner shares it with the project that the role is in
   shared,   // own, or granted
-  invited,  // own, or of a project that the role is in and its owner lets the caller
+  invited,  // own, or its owner lets the caller add to it and the role is in its project
   project,  // it is in the project that the role is in
   all,
-  audited,  // all; written down where it is somebody else's
+  audited,  // every object; the audit log records it if the object is another user's
 };
 
 struct Row {
   Permission permission;
   std::string_view words;
   Reach admin, operator_, submitter, viewer;
-  Reach attempt;  // own: its job and the children of this job; project: its job's
+  // Of an attempt. own: its job and that job's children; project: the project of its job.
+  Reach attempt;
 };
 
 using P = Permission;
 using R = Reach;
-// DESIGN section 13, row by row. What a node may do is not here: see may().
+// The permissions of each role: the table of DESIGN section 13, row by row. What a node may do is
+// in may().
 constexpr std::array<Row, kPermissions> kTable{{
     {P::see_cluster, "see the nodes", R::all, R::all, R::all, R::all, R::all},
     {P::see_job, "see this job", R::all, R::all, R::project, R::project, R::own},
@@ -95,7 +97,7 @@ Reach reach_of(const Row& row, Role role) {
   return Reach::none;
 }
 
-// Things of before projects are in the default one.
+// Objects from before projects existed belong to the default project.
 std::string project_of(const Object& object) {
   return object.project.empty() ? std::string(kDefaultProject) : object.project;
 }
@@ -117,7 +119,7 @@ bool reaches(Reach reach, const User& user, const Grant& grant, const Object& ob
   return false;
 }
 
-// The roles that would do, for the one who has to ask for them.
+// The roles that have the permission, so that a refused user knows which one to ask for.
 std::string roles_that_may(const Row& row) {
   std::string text;
   for (const Role role : kRoles) {
@@ -144,7 +146,8 @@ std::string how_invited(const Row& row, const User& user, const Object& object) 
                      object.called, user.name);
 }
 
-// Who names no project is taken at the default one.
+// Names the user's projects in which the request may be allowed. Only for a request about the
+// default project, as one that names no project is.
 std::string other_projects(const Row& row, const User& user, const Object& object) {
   if (project_of(object) != kDefaultProject) return "";
   std::string names;
@@ -213,11 +216,11 @@ struct Judge {
     if (found.allowed || !in_words) return found;
     return refused(row, *user, object);
   }
-  // What nodes say and fetch has messages of its own, each held against what is assigned to them.
+  // Nodes send other messages, each checked against what is assigned to the node.
   Decision operator()(const NodeCaller&) const {
     return {false, false, fmt::format("a node may not {}", row.words)};
   }
-  // Never more than its owner may.
+  // An attempt never has more permissions than its owner.
   Decision operator()(const AttemptCaller& caller) const {
     if (caller.is_ending && !is_for_the_end())
       return {false, false,
@@ -232,7 +235,7 @@ struct Judge {
                             ? ": it is for its own job and the jobs that this has submitted"
                             : "")};
   }
-  // What a rank needs that waits for its children to end.
+  // The permissions that a rank needs while it waits for its children to end.
   bool is_for_the_end() const {
     return row.permission == Permission::see_cluster || row.permission == Permission::see_job ||
            row.permission == Permission::read_job || row.permission == Permission::cancel_job;

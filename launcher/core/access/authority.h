@@ -20,17 +20,17 @@ enum class Permission {
   read_job,        // command, logs, outputs, events
   read_values,     // values of its variables, unmasked
   submit,          // into a project
-  choose_account,  // run a job as another account than one's own
+  choose_account,  // run a job as an account other than one's own
   cancel_job,
   update_job,  // its priority
   delete_job,
   share_job,
   attach_job,    // programs in its ranks, their terminal, signals, stacks
-  annotate_job,  // its texts and tags; whether it is archived
+  annotate_job,  // its texts and tags, and whether it is archived
   read_blobs,    // blobs reachable from the object
   write_blobs,   // blobs for one's own submission
   see_names,     // names of environments, data, models and components
-  create_names,  // new ones
+  create_names,  // register the first version of a new name
   write_names,   // add versions to a name
   manage_names,  // archive, restore and delete its versions, and share it
   prune_environments,
@@ -40,42 +40,43 @@ enum class Permission {
   remove_nodes,
   revoke_nodes,
   manage_users,  // users, keys, roles, projects, quotas
-  use_secrets,   // set, list and remove one's own
-  shut_down,     // end the launcher; backup
+  use_secrets,   // set, list and remove one's own secrets
+  shut_down,     // end the launcher, and make backups
   read_audit,
   operate_computes,
-  revoke_tokens,    // list them, and end their use
+  revoke_tokens,    // list the join tokens, and end their use
   raise_priority,   // give a job the priority high
-  delete_all_jobs,  // those of all users that have ended, without their names
+  delete_all_jobs,  // delete the ended jobs of all users without naming each
 };
 inline constexpr int kPermissions = static_cast<int>(Permission::delete_all_jobs) + 1;
 std::string_view to_string(Permission permission);  // in words, for refusals: "cancel this job"
 
 // The object of a request, with its owner.
 struct Object {
-  std::string owner;    // a user's name; "": it has none
-  std::string project;  // "": none
-  bool shared = false;  // its owner lets the project read it
-  JobId job = {};       // "": it is no job
+  std::string owner;    // a user's name; "": the object has no owner
+  std::string project;  // "": the object belongs to no project
+  bool shared = false;  // its owner lets the members of the project read it
+  JobId job = {};       // "": the object is not a job
   JobId child_of = {};  // see Job
-  // Of a name: who else may add versions. It must outlive the object.
+  // For a name: the users who may add versions to it. Must outlive the object.
   const NameGrants* grants = nullptr;
-  std::string called = {};  // for the verb that grants it: "environment share team"
+  std::string called = {};  // what the verb that shares it calls it: "environment share team"
   friend bool operator==(const Object&, const Object&) = default;
 };
 
 struct Decision {
   bool allowed = false;
-  bool audited = false;  // allowed, but another user's object: audited even if only read
-  std::string why;       // not allowed: the reason, and what would allow it
+  // Allowed, and the object is another user's: the audit log records it even if it is only read.
+  bool audited = false;
+  std::string why;  // if not allowed: the reason, and what would allow it
 };
 
 Decision may(const Principals& principals, const Caller& caller, Permission permission,
              const Object& object);
-// The same, without the reason.
+// The same decision without its reason.
 bool is_allowed(const Principals& principals, const Caller& caller, Permission permission,
                 const Object& object);
-// The accounts of the users who may submit jobs, into whatever project: no other user's jobs run.
+// The accounts of all users who may submit jobs to any project. Ranks can run as no other accounts.
 std::set<std::string> accounts_of_submitters(const Principals& principals);
 
 }  // namespace lockstep::launcher

@@ -10,7 +10,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr const char* kFile = "keys/authorized_users";
-constexpr const char* kAgain = "~";  // in no name that somebody may choose
+constexpr const char* kAgain = "~";  // a character that no chosen name may contain
 
 Error refusal(ErrorCode code, std::string message) { return make_error(code, std::move(message)); }
 
@@ -45,7 +45,7 @@ Status check_new_key(const Principals& now, const PublicKey& key, const std::str
                              key_word(key), holder->name));
 }
 
-// Would nobody be left who can change users?
+// True if no admin would be left without this user: then nobody could change users.
 bool is_last_admin(const Principals& now, const User& user) {
   return user.has(Role::admin) && !user.keys.empty() && now.admins() == 1;
 }
@@ -70,7 +70,7 @@ std::string current_user_name(const Principals& now, const std::string& name) {
 
 namespace {
 
-// The first that no user ever had.
+// The first name of this form that no user ever had, removed users included.
 std::string next_name(const Principals& now, const std::string& name) {
   std::string next = name;
   for (int number = 2; now.was_removed(next); ++number)
@@ -272,33 +272,29 @@ Result<PrincipalChange> change_of(const Principals& now, const SetQuota& ask,
 
 // ---- keys/authorized_users ----------------------------------------------------------------------
 
-AdoptedKeys adopt(Principals now, Instant at, const KeysFile& file) {
-  AdoptedKeys adopted;
-  const auto emit = [&](PrincipalFact fact) {
-    std::visit([&](const auto& body) { now.apply(at, body); }, fact);
-    adopted.facts.push_back(std::move(fact));
-  };
-  const auto skip = [&](const KeysFile::Line& line, std::string_view why) {
-    adopted.skipped.push_back(fmt::format("{} {}: {}", line.name, key_word(line.key), why));
-  };
-  for (const auto& line : file.lines) {
-    if (const User* holder = now.user_with_key(line.key)) {
+namespace {
+
+// Why a line of the file is ignored; "": it is not.
+std::string why_skipped(const Principals& now, const KeysFile::Line& line) {
+  if (now.was_revoked(line.key)) return "the key was revoked";
+  if (now.was_removed(line.name))
+    return "this user was removed; an admin adds it again with `lockstep user add`";
+  const Status named = validate_user_name(line.name);
+  return named ? "" : named.error().message;
+}
+
+// The users' keys while facts are made from the file; each fact is applied at once.
+class Adoption {
+ public:
+  Adoption(Principals now, Instant at) : now_(std::move(now)), at_(at) {}
+
+  void add(const KeysFile& file, const KeysFile::Line& line) {
+    if (const User* holder = now_.user_with_key(line.key)) {
       if (holder->name != line.name) skip(line, "the key is user '" + holder->name + "'s");
-      continue;
+      return;
     }
-    if (now.was_revoked(line.key)) {
-      skip(line, "the key was revoked");
-      continue;
-    }
-    if (now.was_removed(line.name)) {
-      skip(line, "this user was removed; an admin adds it again with `lockstep user add`");
-      continue;
-    }
-    if (const Status named = validate_user_name(line.name); !named) {
-      skip(line, named.error().message);
-      continue;
-    }
-    if (now.user(line.name) == nullptr) {
+    if (const std::string why = why_skipped(now_, line); !why.empty()) return skip(line, why);
+    if (now_.user(line.name) == nullptr) {
       const bool is_admin = line.name == file.owner || line.name == "root";
       emit(UserAdded{line.name, line.name, kFile});
       emit(RoleGranted{
@@ -308,13 +304,40 @@ AdoptedKeys adopt(Principals now, Instant at, const KeysFile& file) {
     }
     emit(UserKeyAdded{line.name, line.key, true, kFile});
   }
-  for (const auto& [key, name] : std::map<PublicKey, std::string>(now.keys())) {
-    const bool listed =
-        std::any_of(file.lines.begin(), file.lines.end(),
-                    [&, wanted = key](const auto& line) { return line.key == wanted; });
-    if (!listed && now.user(name)->keys.at(key).from_file) emit(UserKeyRevoked{key, false, kFile});
+
+  void revoke_unlisted(const KeysFile& file) {
+    for (const auto& [key, name] : std::map<PublicKey, std::string>(now_.keys())) {
+      const bool listed =
+          std::any_of(file.lines.begin(), file.lines.end(),
+                      [&, wanted = key](const auto& line) { return line.key == wanted; });
+      if (!listed && now_.user(name)->keys.at(key).from_file)
+        emit(UserKeyRevoked{key, false, kFile});
+    }
   }
-  return adopted;
+
+  AdoptedKeys result() && { return std::move(adopted_); }
+
+ private:
+  void emit(PrincipalFact fact) {
+    std::visit([&](const auto& body) { now_.apply(at_, body); }, fact);
+    adopted_.facts.push_back(std::move(fact));
+  }
+  void skip(const KeysFile::Line& line, std::string_view why) {
+    adopted_.skipped.push_back(fmt::format("{} {}: {}", line.name, key_word(line.key), why));
+  }
+
+  Principals now_;
+  const Instant at_;
+  AdoptedKeys adopted_;
+};
+
+}  // namespace
+
+AdoptedKeys adopt(Principals now, Instant at, const KeysFile& file) {
+  Adoption adoption(std::move(now), at);
+  for (const auto& line : file.lines) adoption.add(file, line);
+  adoption.revoke_unlisted(file);
+  return std::move(adoption).result();
 }
 
 }  // namespace lockstep::launcher

@@ -21,8 +21,8 @@ struct PrincipalChange {
   std::string message;  // for the person who asked
 };
 
-// The user whom people call by this name: after a removal and a new AddUser of the same name, the
-// new one, who is another ("ann~2") and owns nothing of the first.
+// The name of the current user whom people call so. If a user was removed and added again, the new
+// one is a different user with a name of its own ("ann~2") who owns nothing of the first.
 std::string current_user_name(const Principals& now, const std::string& name);
 
 // `by` is the name of the caller.
@@ -46,7 +46,7 @@ Result<PrincipalChange> change_of(const Principals& now, const SetQuota& ask,
 
 struct AdoptedKeys {
   std::vector<PrincipalFact> facts;
-  std::vector<std::string> skipped;  // ignored lines, and why
+  std::vector<std::string> skipped;  // the lines that were ignored, and why
 };
 AdoptedKeys adopt(Principals now, Instant at, const KeysFile& file);
 

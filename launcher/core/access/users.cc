@@ -21,7 +21,8 @@ void emit_all(Context& core, std::vector<PrincipalFact> facts) {
     std::visit([&](auto& body) { emit_body(core, std::move(body)); }, fact);
 }
 
-// What would be left without an owner, or become somebody else's with the name.
+// Why the user or project cannot be removed: an object would have no owner, or would belong to
+// whoever gets the name next.
 std::optional<Error> stands_in_the_way(const State& state, const PrincipalInput::Ask& ask) {
   const auto of = [&](const auto& is_one) {
     return std::count_if(state.jobs().begin(), state.jobs().end(),
@@ -48,7 +49,7 @@ std::optional<Error> stands_in_the_way(const State& state, const PrincipalInput:
   return std::nullopt;
 }
 
-// Everybody may give themselves another key in place of one of their own, and revoke their own.
+// All users may replace one of their own keys by another, and revoke their own keys.
 bool is_about_own_key(const Principals& principals, const Caller& caller,
                       const PrincipalInput::Ask& ask) {
   const auto* user = std::get_if<UserCaller>(&caller);
@@ -56,13 +57,14 @@ bool is_about_own_key(const Principals& principals, const Caller& caller,
   if (const auto* added = std::get_if<AddKey>(&ask)) return added->user == user->name;
   const auto* revoked = std::get_if<RevokeKey>(&ask);
   if (revoked == nullptr) return false;
-  // Asked again, because the answer was lost: nothing is left to change.
+  // The client asks again because the answer was lost: nothing is left to change.
   if (principals.was_revoked(revoked->key)) return true;
   const User* holder = principals.user_with_key(revoked->key);
   return holder != nullptr && holder->name == user->name;
 }
 
-// Whoever runs as the launcher's own account, on its machine, is the launcher.
+// Warns that jobs which run as the launcher's own account on its machine have the launcher's
+// rights.
 std::string note_of_account(const CoreConfig& config, const PrincipalInput::Ask& ask) {
   std::string user, account;
   if (const auto* set = std::get_if<SetAccount>(&ask)) {
@@ -124,7 +126,7 @@ Result<std::string> account_for(const Principals& principals, const Caller& call
 
 namespace {
 
-// Who is meant by the names in the request.
+// Replaces the names in the request by the names of current users.
 struct Resolve {
   const Principals& now;
 
@@ -154,7 +156,7 @@ void react(Context& core, const PrincipalInput& said) {
   if (auto error = stands_in_the_way(core.state, input.ask))
     return core.refuse(input.reply, error->code, std::move(error->message));
   const std::string by = name_of(input.caller);
-  // A node's key is a node's for ever.
+  // The key of a node can never become the key of a user.
   if (const auto* added = std::get_if<AddKey>(&input.ask);
       added != nullptr && (core.state.node_with_key(added->key) != nullptr ||
                            core.state.removed_with_key(added->key) != nullptr))

@@ -6,8 +6,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// A host that was attached over ssh as an account other than root runs the jobs of the one who
-// attached it, as that account.
+// The account as which the job's ranks run on this node. An ssh host that was attached as an
+// account other than root runs the jobs of the admin who attached it, as that account.
 std::string account_on(const State& state, const Node& node, const JobSpec& spec) {
   const std::string& user = node.inventory.user;
   if (user.empty() || user == "root" || user == spec.run_as) return spec.run_as;
@@ -42,7 +42,8 @@ Assignment assignment_of(const Job& job, const Attempt& attempt, int node_rank,
   if (job.spec.retry.on_lost == OnLost::after_fence) assignment.lease = config.fence_lease;
   assignment.checkpoint = attempt.checkpoint;
   if (attempt.solo() || attempt.gang) assignment.phase = WantedPhase::run;
-  // A cancel after the attempt's end, while the job waits for another, does not touch this one.
+  // A cancel that comes after the attempt's end, while the job waits for its next attempt, does not
+  // change how this attempt ended.
   const bool canceled =
       attempt.ended ? attempt.ended->cause == Cause::canceled : job.cancel_by.has_value();
   if (canceled) {

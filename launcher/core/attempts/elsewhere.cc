@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kMostNamedNodes = 8;
 
-// The hosts of these nodes: their other nodes have the same files.
+// The hosts of these nodes. Other nodes on the same host have the same files, so they are not
+// tried.
 std::set<std::string> hosts_of(const State& state, const std::set<NodeId>& nodes) {
   std::set<std::string> hosts;
   for (const NodeId id : nodes) {

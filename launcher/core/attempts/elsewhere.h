@@ -1,6 +1,6 @@
 #pragma once
-// Jobs that name something of a node, such as a path, which a node did not have. "Not there" is no
-// outage: the node is not tried again. Others that could have it are, at most once each. Pure.
+// Retries of a job that names something which a node did not have, such as a path. Trying the same
+// node again would not help, so each of the other nodes that could have it is tried once. Pure.
 
 #include <optional>
 
@@ -9,11 +9,12 @@
 
 namespace lockstep::launcher {
 
-// The next try, on other nodes; nullopt: no other node of its target could have it. It is for a job
-// whose last attempt ended for that.
+// The retry on other nodes, for a job whose last attempt ended because its node did not have what
+// the job names. nullopt: no other node of its target could have it.
 std::optional<Retry> retry_elsewhere(const Cluster& cluster, const Job& job);
 
-// NorOnNodes: where attempts before the last one had looked; none: nowhere.
+// NorOnNodes: the nodes of earlier attempts that did not have it either; none: there was no earlier
+// attempt.
 Why nor_on(const State& state, const Job& job);
 
 }  // namespace lockstep::launcher

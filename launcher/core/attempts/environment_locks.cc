@@ -13,20 +13,20 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxSaidBefore = 3;  // nodes, in a reason
+constexpr std::size_t kMaxSaidBefore = 3;  // nodes that one reason names
 
 bool may_need_lock(const Part& part) {
   return part.assigned() && !part.ended() && !part.at_least(PartState::prepared);
 }
 
-// Of two that ask: whoever has not failed at it comes first.
+// The order of solvers: parts that have not failed to solve come first.
 bool is_before(const Environment& environment, const Part& part, const Part& other) {
   const bool failed = could_not_solve(environment, part);
   const bool other_failed = could_not_solve(environment, other);
   return failed != other_failed ? other_failed : part.lock_request->at < other.lock_request->at;
 }
 
-// The part of its last attempt that is the first to solve, if one of them may.
+// The first part of the job's last attempt that asked and may solve; null: there is none.
 const Part* first_asking(const Environment& environment, const Job& job,
                          const std::string& platform) {
   if (!job.is_placed() || job.cancel_by) return nullptr;
@@ -56,7 +56,7 @@ bool has_nodes_elsewhere(const State& state) {
   });
 }
 
-// "": one of the nodes has none.
+// The lowest version of this virtual package on all nodes; "": one of the nodes has none.
 std::string lowest_of(const State& state, const std::vector<PartPlacement>& parts,
                       std::string Inventory::*version) {
   std::string lowest;
@@ -128,7 +128,7 @@ std::vector<std::string> virtual_packages_of(const State& state, const Job& job,
   if (!is_conda && (docker == nullptr || !docker->conda)) return {};
   std::vector<std::string> all;
   for (const auto& [name, version] : kVirtualPackages)
-    // In a container the C library is its image's.
+    // Ranks in a container use the C library of their image, not the node's.
     if (docker == nullptr || version != &Inventory::glibc)
       if (const std::string lowest = lowest_of(state, parts, version); !lowest.empty())
         all.push_back(fmt::format("{}={}", name, lowest));

@@ -11,8 +11,8 @@
 
 namespace lockstep::launcher {
 
-// The part that solves an environment for a platform: the first to ask among all live parts of the
-// environment's account that asked. A part that failed to solve it (`Part::not_solved`) is chosen
+// The part that solves an environment for a platform: of all live parts of the environment's
+// account that asked, the first one. A part that failed to solve it (`Part::not_solved`) is chosen
 // only if no other part of its attempt may solve. The solver is computed from State and stored
 // nowhere: when that part ends, the next one becomes the solver.
 struct Solver {
@@ -31,8 +31,8 @@ bool could_not_solve(const Environment& environment, const Part& part);
 // asked for the same platform and not failed, or that has not asked yet.
 bool others_may_solve(const Environment& environment, const Attempt& attempt, const Part& part);
 
-// Adds why other parts had failed to solve before `part` failed as the last one. Nothing if `part`
-// did not fail to solve. Bounded.
+// Adds to the reason of the last failed part why the other parts had failed to solve before. Adds
+// nothing if `part` did not fail to solve. The number of added reasons is limited.
 void add_said_before(const State& state, const Attempt& attempt, const Part& part,
                      NodeFailed& failed);
 

@@ -9,8 +9,9 @@ namespace lockstep::launcher {
 
 namespace {
 
-// All jobs of the account that have the definition use a lock, so only the node that the launcher
-// told to solve may bring it. It may say so of any of its parts: they wait for one build.
+// All jobs of the account with this definition use the lock, so it is accepted only from the node
+// that the launcher told to solve. The node may send it for any of its parts, because all of them
+// wait for one build.
 bool was_asked(const State& state, const EnvironmentId& id, const std::string& platform,
                NodeId node) {
   const auto solver = solver_of(state, id, platform);
@@ -19,7 +20,7 @@ bool was_asked(const State& state, const EnvironmentId& id, const std::string& p
              node;
 }
 
-// Once for each part: its node may say it again and again.
+// Records one event for each part, because its node may repeat the refusal.
 void record_refusal(Context& core, const AttemptId& id, NodeId node, const Why& why) {
   if (const auto* notes = core.notes.of(owner_of_notes(*core.state.job(id.job))))
     for (const Notes::Note& note : *notes)
@@ -35,8 +36,9 @@ void record_refused_lock(Context& core, const AttemptId& id, NodeId node,
   record_refusal(core, id, node, LockNotAsked{platform});
 }
 
-// A node says itself which platform it is. One for each part, so that it cannot take those of the
-// account's other nodes. A node that has changed since then gets another attempt.
+// A node reports its own platform, so a part may ask for one platform only: otherwise it would get
+// the locks of the account's other nodes. If the node's platform has changed, the job needs another
+// attempt.
 bool may_ask_for(Context& core, const Part& part, const AttemptId& id,
                  const std::string& platform) {
   if (!part.lock_request || part.asks_for(platform)) return true;
@@ -49,8 +51,8 @@ void record_no_room(Context& core, const AttemptId& id, NodeId node, const std::
                  NoRoomForLock{platform, static_cast<int>(kMaxEnvironmentPlatforms)});
 }
 
-// The journal keeps it, and a node may send much. Of a reason that is too large, its name and
-// values are kept as far as they fit.
+// Cuts a reason of a node to the size that the journal keeps. A reason that is too large keeps its
+// name, and its values as far as they fit.
 Why bounded(const Why& why) {
   const std::string whole = log_text(why);
   return whole.size() <= kMaxNotSolvedBytes ? why : told(cut(whole, kMaxNotSolvedBytes));
@@ -68,8 +70,8 @@ void take_lock(Context& core, NodeId node, const PartReport& report, const Envir
   }
   if (environment.locks.size() >= kMaxEnvironmentPlatforms)
     return record_no_room(core, report.attempt, node, news.platform);
-  // The launcher may have come out of a backup that does not have the question: the answer tells
-  // it.
+  // The launcher may have been restored from a backup that lacks the request. The report proves
+  // that the node asked, so the request is recorded now.
   if (!core.state.assigned_part(report.attempt, node)->lock_request)
     core.emit(EnvironmentWanted{report.attempt, node, news.platform});
   if (!was_asked(core.state, id, news.platform, node))

@@ -1,6 +1,6 @@
 #pragma once
-// Handles the nodes' reports on the environments that their parts wait for: a lock is needed, it
-// could not be solved, or the solved lock.
+// Handles the nodes' reports on the environments that their parts wait for: that a lock is needed,
+// that solving failed, or the solved lock.
 
 #include "launcher/core/base/context.h"
 

@@ -16,7 +16,7 @@ bool earlier(const Failure& a, const Failure& b) {
 
 namespace {
 
-// True when only a rank can be at fault, so that a node's report must name one.
+// True for causes that only a rank can have, so that the node's report must name a rank.
 bool belongs_to_rank(Cause cause) {
   switch (cause) {
     case Cause::exit_code:
@@ -49,7 +49,7 @@ bool failed_by_itself(const RankExit& rank) {
   return rank.cause != Cause::completed && rank.cause != Cause::canceled && !rank.terminated_by_us;
 }
 
-// The first rank of this node that failed by itself: as its runner says, who saw the order.
+// The rank of this node that failed first by itself. Its runner saw the order and names it.
 const RankExit* first_failed_rank(const NodeExitReport& exit) {
   const RankExit* first = nullptr;
   for (const RankExit& rank : exit.ranks) {
@@ -60,8 +60,8 @@ const RankExit* first_failed_rank(const NodeExitReport& exit) {
   return first;
 }
 
-// When a node failed as a whole, its ranks were terminated soon after: the earliest of their ends
-// is nearer to the failure than the end of the last.
+// When a node failed as a whole. Its ranks were terminated soon afterwards, so the earliest of
+// their ends is nearest to the failure.
 Instant time_of_failure(const NodeExitReport& exit) {
   Instant time = exit.ended;
   for (const RankExit& rank : exit.ranks)
@@ -69,7 +69,8 @@ Instant time_of_failure(const NodeExitReport& exit) {
   return time;
 }
 
-// The rank of another node that this one's ranks waited for in vain; nullopt when it names none.
+// A rank of another node for which this node's ranks waited in vain; nullopt: the report names
+// none.
 std::optional<Failure> unconnected_in(const Attempt& attempt, const NodeExitReport& exit,
                                       const JobSpec& spec) {
   if (exit.cause != Cause::never_connected || !exit.first_failed_rank) return std::nullopt;
@@ -83,7 +84,8 @@ std::optional<Failure> unconnected_in(const Attempt& attempt, const NodeExitRepo
   return Failure{unconnected.time, node_rank, part, unconnected, exit.cause};
 }
 
-// A node that has ended its ranks for another's failure may be heard of before that one.
+// The failure of a peer for which this node ended its ranks. This report may arrive before the
+// peer's own.
 std::optional<Failure> told_by_peer(const Attempt& attempt, const NodeExitReport& exit,
                                     const JobSpec& spec) {
   if (!exit.aborted_by) return std::nullopt;

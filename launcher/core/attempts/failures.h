@@ -9,31 +9,32 @@
 
 namespace lockstep::launcher {
 
-// One thing that failed by itself. `rank` is absent when a node as a whole failed.
+// A failure that was not the consequence of another. `rank` is absent if a node as a whole failed.
 struct Failure {
   Instant time;
   int node_rank = 0;
   const Part* part = nullptr;
   std::optional<RankExit> rank;
   Cause cause = Cause::completed;
-  // Why, if another node told it; the node's own report is still on its way.
+  // The reason, if another node reported the failure before the node's own report arrived.
   std::optional<Why> told = {};
-  // Its last words are of a peer that had gone, and that has failed too.
+  // The rank's last output is about a broken connection to a peer, and that peer has failed too.
   bool is_secondary = false;
 };
 
-// By time; at one time, by node and rank.
+// Orders failures by time; at the same time, by node rank and rank.
 bool earlier(const Failure& a, const Failure& b);
 
-// Of those parts that have ended, as their reports have them.
+// The failures of the parts that have ended, as their reports say.
 std::vector<Failure> failures_of(const Attempt& attempt, const JobSpec& spec);
 
-// Two that name each other say nothing of which came first.
+// Marks failures that follow from others. Two failures that name each other are not marked, because
+// neither is known to be first.
 void mark_secondary(std::vector<Failure>& failures);
 
-inline constexpr int kByTime = 3;  // the precedence of those that only their times order
-// Lower comes first, whatever the clocks of the nodes say. Ranks that hang end late, so others that
-// miss them may fail before.
+inline constexpr int kByTime = 3;  // the precedence of failures that only their times order
+// Failures of a lower precedence come first, whatever the clocks of the nodes say. For example,
+// ranks that hang end late, and ranks that wait for them may fail before.
 int precedence(const Failure& failure);
 
 }  // namespace lockstep::launcher

@@ -10,7 +10,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr int kClockDrift = 100;  // two clocks differ by up to this part
+// The rates of two clocks differ by at most one part in this number.
+constexpr int kClockDrift = 100;
 
 }  // namespace
 
@@ -37,13 +38,16 @@ void dequeue(Scheduler& scheduler, Timers& retries, const Job& job) {
   scheduler.remove(job);
 }
 
-// Of a part that is given up now, without proof of its end.
+// The time by which the part's ranks have certainly ended. For a part that is given up now without
+// proof of their end; ns = 0: no rank runs, or the job does not wait.
 Instant fence_of(const Cluster& cluster, const Attempt& attempt, const Part& part) {
   if (cluster.state.job(attempt.id.job)->spec.retry.on_lost != OnLost::after_fence) return {};
-  const bool may_run = attempt.solo() || attempt.gang;  // else no rank was ever ordered to start
+  // Without one of these, no rank was ever told to start.
+  const bool may_run = attempt.solo() || attempt.gang;
   if (!may_run || part.finished()) return {};
   const NodeWatch* watch = cluster.watches.find(part.node);
-  // What an earlier launcher heard, it heard before this one began.
+  // An earlier launcher may have heard the node, but only before this one began, so the later of
+  // the two times is safe.
   const Instant heard =
       std::max(watch == nullptr ? cluster.now : watch->last_heard, cluster.recovered_at);
   return heard + cluster.config.fence_lease + cluster.config.fence_lease / kClockDrift +
@@ -56,8 +60,8 @@ void lift_fence(Context& core, const AttemptId& id, NodeId node, const Why& why)
     core.emit(FenceLifted{id, node, why});
 }
 
-// A part missing from a full report has stopped. A copy of an opening that may be late proves
-// that only of parts that its agent had been told of before.
+// A part missing from a full report has stopped, so its fence ends. A late copy of a report proves
+// this only of parts that the agent knew when it wrote the report.
 void lift_fences(Context& core, NodeId node, const SessionOpen& open, bool is_late) {
   const auto there = core.state.fenced().find(node);
   if (there == core.state.fenced().end()) return;

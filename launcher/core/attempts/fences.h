@@ -12,15 +12,16 @@
 
 namespace lockstep::launcher {
 
-// Puts the job into the queue now, or when its back-off and fences are over, and its time has come.
-// Nothing while it waits for other jobs: see dependencies.h.
+// Puts the job into the queue if its back-off and fences are over and its start time has come;
+// otherwise sets a timer for that. Does nothing while it waits for other jobs: see dependencies.h.
 void enqueue(Context& core, const Job& job);
-// How many machines an elastic target should have depends on the jobs that wait for it.
+// Must be called when the job begins or ceases to wait for nodes: the number of machines of an
+// elastic target depends on that.
 void demand_changed(Context& core, const Job& job);
 void dequeue(Scheduler& scheduler, Timers& retries, const Job& job);
 
-// The time until which a part may run that is given up now, without proof of its end; ns = 0: it
-// does not run, or the job does not wait for its end.
+// The time until which the ranks of a part may run that is given up now without proof of its end.
+// ns = 0: they do not run, or the job does not wait for their end.
 Instant fence_of(const Cluster& cluster, const Attempt& attempt, const Part& part);
 void lift_fence(Context& core, const AttemptId& attempt, NodeId node, const Why& why);
 void lift_fences(Context& core, NodeId node, const SessionOpen& open, bool is_late);

@@ -9,8 +9,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// What a node says about ranks that the gang does not have is left out; times are the launcher's,
-// as far as the node's clock is known.
+// The findings that a node reports, without those about ranks that the gang does not have. Times
+// are converted to the launcher's clock if the offset of the node's clock is known.
 FoundList checked_found(const FoundList& from, const JobSpec& spec, int nodes,
                         const std::optional<ClockOffset>& clock) {
   const int world = spec.world_size();

@@ -25,7 +25,7 @@ std::vector<NodeTree> trees_of(const Job& job, OutputKind kind, const std::strin
   return trees;
 }
 
-// What the nodes could not keep of the output, for people.
+// Adds the files of the output that nodes could not keep, as text for people.
 void add_problems(const State& state, const Job& job, MergedOutput& output) {
   for (const Part& part : job.attempts.back().parts) {
     if (!part.report) continue;
@@ -60,8 +60,8 @@ bool nothing_to_merge(const MergeOutputs& question) {
       [](const MergeOutputs::Output& one) { return one.trees.empty() && one.logs.empty(); });
 }
 
-// Registers the output as data or a model. If that is not possible, the reason becomes one of the
-// output's problems: the job has completed, and its files are there.
+// Registers the output as data or a model. If that fails, the job stays completed and its files
+// stay; the reason is added to the output's problems.
 void register_output(Context& core, const Job& job, const OutputAsset& as,
                      const Result<Bytes>& size, MergedOutput& output) {
   const auto problem = [&](const std::string& why) {
@@ -83,8 +83,8 @@ void register_output(Context& core, const Job& job, const OutputAsset& as,
   if (!registration->is_there) core.emit(std::move(registration->fact));
 }
 
-// The versions are registered before the outputs count as merged, in the same write: one output may
-// take the number that the next one would have had.
+// Registers the versions first, and then records that the outputs are merged, in one write.
+// Otherwise two outputs could get the same version number.
 void settle(Context& core, const Job& job, std::vector<MergedOutput> outputs,
             const OutputSizes& sizes) {
   for (MergedOutput& output : outputs) {

@@ -1,20 +1,21 @@
 #pragma once
-// The outputs of a job become one tree each, before the job is final: for the steps of pipelines,
-// whose outputs other steps read, and for outputs that are registered or written to remotes.
+// Merges the trees that nodes sent for each output of a job into one tree before the job is final.
+// This is needed for steps of pipelines, whose outputs other steps read, and for outputs that are
+// registered or written to remotes.
 
 #include "launcher/core/base/context.h"
 
 namespace lockstep::launcher {
 
-// Asks the shell to merge, if the job's outputs must be and are not. True: the job has to wait for
-// that.
+// Asks the shell to merge the outputs if they have to be merged and are not yet. True: the job has
+// to wait for the result.
 bool waits_for_merge(Context& core, const Job& job, const ExitReport& report);
 
-// Whether another step, or the pipeline, has the ./outputs and ./logs of this step.
+// True if another step, or the pipeline itself, uses the ./outputs and ./logs of this step.
 bool gives_artifacts(const PipelineSpec& pipeline, const std::string& step);
 
 void react(Context& core, const OutputsMergedInput& input);
-// Some time after the shell could not merge.
+// Asks again, some time after the shell could not merge.
 void merge_again(Context& core, const JobId& job);
 
 }  // namespace lockstep::launcher

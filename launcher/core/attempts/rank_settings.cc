@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostRanksText = 300;
 
-// What is known of a node's ranks. Null: nothing.
+// The known network settings of a node's ranks; null: none are known.
 struct KnownSettings {
   const NetworkSettings* first = nullptr;
   const SettingOverrides* others = nullptr;
@@ -42,7 +42,7 @@ NetworkSettings of_local_rank(const KnownSettings& known, int local_rank) {
   return all;
 }
 
-// "8-15, 24"; a long one ends with "…".
+// Ranks as ranges: "8-15, 24". A long list ends with "…".
 std::string ranges_in(const std::set<int>& ranks) {
   std::string text;
   for (auto at = ranks.begin(); at != ranks.end();) {
@@ -56,7 +56,8 @@ std::string ranges_in(const std::set<int>& ranks) {
   return text;
 }
 
-// The values that a variable has, each with a setting that has it and its ranks.
+// The different values of one variable, each with one setting that has it and the ranks that share
+// it.
 class Values {
  public:
   explicit Values(const NetworkSettings& of_rank) {

@@ -15,8 +15,9 @@ namespace lockstep::launcher {
 
 namespace {
 
-// From here on all times are the launcher's, as far as the node's clock is known.
-void correct(Instant& time, const std::optional<ClockOffset>& clock) {  // 0: unknown
+// Converts a time of the node's clock to the launcher's, if the offset is known. Nothing after this
+// uses times of nodes.
+void correct(Instant& time, const std::optional<ClockOffset>& clock) {
   if (clock && time.ns != 0 && time.ns > clock->ahead.count()) time = time - clock->ahead;
 }
 
@@ -29,13 +30,13 @@ void correct_times(PartReport& report, const std::optional<ClockOffset>& clock) 
   for (RankExit& rank : report.exit->ranks) correct(rank.time, clock);
 }
 
-// A finished part must say how each of its ranks ended: "completed" is never taken on trust. When
-// they started is not forgotten by whoever did not see it.
+// A finished part must say how each of its ranks ended: the state "completed" alone is not
+// accepted. Start times that an earlier report had are kept if this one lacks them.
 PartReport checked(PartReport report, const std::optional<PartReport>& known, int ranks,
                    const std::optional<ClockOffset>& clock) {
   correct_times(report, clock);
-  report.ended.clear();  // the final report has all; until then they are no facts
-  report.found.clear();  // FoundChanged has them
+  report.ended.clear();  // the final report has all ends; until then they are not facts
+  report.found.clear();  // findings become facts of their own, FoundChanged
   if (known && known->started.ns != 0) report.started = known->started;
   if (report.started.ns == 0 && report.exit) report.started = report.exit->started;
   if (report.state != PartState::finished) return report;
@@ -54,14 +55,16 @@ PartReport checked(PartReport report, const std::optional<PartReport>& known, in
   return report;
 }
 
-// Where its words are not of its work but of its ranks' output, which cannot be written or sent.
+// True while ranks run. Text in such a report says that the output of ranks cannot be written or
+// sent.
 bool runs(PartState state) { return state == PartState::running || state == PartState::stopping; }
 
 bool is_new(const std::optional<PartReport>& known, const PartReport& report) {
   return !known || report.state > known->state;
 }
 
-// Some may be in use still, as the same trees of a newer version: whoever removes them looks.
+// Tells the shell that newer trees replaced these. It checks whether they are still in use before
+// it removes them.
 void tell_replaced(Context& core, const AttemptId& attempt,
                    const std::vector<CollectedOutput>& before,
                    const std::vector<CollectedOutput>& now) {
@@ -77,7 +80,7 @@ void tell_replaced(Context& core, const AttemptId& attempt,
   if (!action.trees.empty()) core.act(std::move(action));
 }
 
-// Reports come late and twice: only a newer one counts.
+// Reports may arrive late or twice, so a checkpoint counts only if it is newer than the known one.
 void take_checkpoint(Context& core, NodeId node, const PartReport& report) {
   for (const CollectedOutput& output : report.outputs) {
     if (output.kind != OutputKind::checkpoint || !output.tree) continue;
@@ -92,7 +95,7 @@ void take_checkpoint(Context& core, NodeId node, const PartReport& report) {
   }
 }
 
-// A folder of which nothing can be kept is said once while its ranks run.
+// Records an event, once for each output folder of which nothing can be kept while the ranks run.
 void tell_of_lost(Context& core, NodeId node, const AttemptId& attempt,
                   const std::vector<CollectedOutput>& before, const CollectedOutput& output) {
   if (has_files(output) || output.problems.empty()) return;
@@ -104,7 +107,8 @@ void tell_of_lost(Context& core, NodeId node, const AttemptId& attempt,
                             OutputNotKept{output.kind, output.name, output.problems.front()}});
 }
 
-// What was sent before stays, though its folder is gone or its agent has just started again.
+// Keeps outputs that were sent earlier and that the new report lacks: the folder may be gone, or
+// the agent may have just restarted.
 void add_known(const std::vector<CollectedOutput>& before, std::vector<CollectedOutput>& fresh) {
   for (const CollectedOutput& known : before) {
     const auto same = std::find_if(fresh.begin(), fresh.end(), [&](const auto& one) {
@@ -130,7 +134,8 @@ void keep(Context& core, NodeId node, const AttemptId& attempt, NodeWatch::SoFar
   tell_replaced(core, attempt, before, so_far.outputs);
 }
 
-// They change often, so the journal gets them now and then, and when their node is lost.
+// Outputs of a running part change often. So the journal gets them at intervals, and when their
+// node is lost.
 void take_outputs(Context& core, NodeId node, const PartReport& report) {
   std::vector<CollectedOutput> fresh = report.outputs;
   std::erase_if(fresh, [](const auto& output) {
@@ -151,8 +156,8 @@ void take_outputs(Context& core, NodeId node, const PartReport& report) {
   if (is_due) keep(core, node, report.attempt, so_far);
 }
 
-// Of each output that the final report could not keep, what its node had sent while its ranks ran:
-// for a job of days that is nearly all of it.
+// For each output that the final report could not keep: the version that its node sent while the
+// ranks ran. After a job of days this is most of the output.
 std::vector<CollectedOutput> sent_before(const Context& core, NodeId node, const PartReport& end) {
   std::vector<CollectedOutput> sent = core.state.assigned_part(end.attempt, node)->so_far;
   const auto& all = core.watches.all().at(node).so_far;
@@ -164,7 +169,7 @@ std::vector<CollectedOutput> sent_before(const Context& core, NodeId node, const
   return sent;
 }
 
-// Of the part's newest report, and of the last fact.
+// The newest known outputs of the part: from its last report and from the last fact.
 std::vector<CollectedOutput> sent_so_far(const Context& core, NodeId node, const Part& part,
                                          const AttemptId& attempt) {
   std::vector<CollectedOutput> sent = part.so_far;
@@ -191,7 +196,8 @@ void take_words(Context& core, NodeId node, const PartReport& report) {
                report.attempt.number, node, waits ? told(report.progress) : RanksWriteAgain{}});
 }
 
-// What never was assigned there. (What was, and is not any more, an honest node may still report.)
+// Refuses a report about a part that was never assigned to the node. A report about a part that was
+// assigned earlier is not refused: an honest node may send it late.
 void refuse_foreign(Context& core, NodeId node, const PartReport& report) {
   const Attempt* attempt = core.state.attempt(report.attempt);
   if (attempt == nullptr) return;
@@ -200,7 +206,8 @@ void refuse_foreign(Context& core, NodeId node, const PartReport& report) {
   core.act(ReportRefused{node, "job " + report.attempt.job.value, ForeignAttempt{report.attempt}});
 }
 
-// One for each limit, which only grow in number; a known one may say more of the same.
+// Records one event for each limit. The list of limits only grows; a known limit may have a larger
+// count.
 void take_limits(Context& core, NodeId node, const PartReport& report) {
   const std::vector<Why>& reached = report.exit ? report.exit->limits : report.limits;
   auto& all = core.watches.at(node).limits;
@@ -214,7 +221,7 @@ void take_limits(Context& core, NodeId node, const PartReport& report) {
   core.pending.job_changed(report.attempt.job);
 }
 
-// A list that only grows: how each rank of the part ended that has.
+// Takes how the ranks that have ended so far did end. The list only grows.
 void take_ended(Context& core, NodeId node, const PartReport& report) {
   NodeWatch& watch = core.watches.at(node);
   auto& all = watch.ended;
@@ -233,6 +240,34 @@ void take_ended(Context& core, NodeId node, const PartReport& report) {
   core.pending.job_changed(report.attempt.job);
 }
 
+// A report on a part that is not assigned to the node.
+void take_foreign(Context& core, NodeId node, const PartReport& report) {
+  const bool ended = report.state == PartState::finished;
+  if (ended && core.watches.at(node).leftovers.erase(report.attempt) != 0)
+    usability_changed(core, *core.state.node(node));
+  if (ended) lift_fence(core, report.attempt, node, RunnerEnded{});
+  refuse_foreign(core, node, report);
+}
+
+// A report that brings the part into a new state becomes a fact.
+void take_new_state(Context& core, NodeId node, const Part& part, const PartReport& report) {
+  take_limits(core, node, report);
+  const auto node_rank = static_cast<int>(&part - core.state.attempt(report.attempt)->parts.data());
+  const int ranks = core.state.job(report.attempt.job)->spec.ranks_on(node_rank);
+  const auto clock = core.watches.at(node).clock.offset();
+  std::vector<CollectedOutput> kept;
+  std::vector<CollectedOutput> before;
+  if (report.state == PartState::finished) {
+    kept = sent_before(core, node, report);
+    before = sent_so_far(core, node, part, report.attempt);
+  }
+  PartReport news = checked(report, part.report, ranks, clock);
+  trim_settings(news, part.report, node_rank);
+  core.emit(PartChanged{report.attempt, node, std::move(news)});
+  if (!kept.empty()) core.emit(OutputsSoFar{report.attempt, node, std::move(kept)});
+  tell_replaced(core, report.attempt, before, report.outputs);
+}
+
 }  // namespace
 
 void keep_outputs_so_far(Context& core, NodeId node, const AttemptId& attempt) {
@@ -242,49 +277,26 @@ void keep_outputs_so_far(Context& core, NodeId node, const AttemptId& attempt) {
 }
 
 void take_report(Context& core, NodeId node, const PartReport& report, bool newest) {
-  NodeWatch& watch = core.watches.at(node);
   const Part* part = core.state.assigned_part(report.attempt, node);
-  if (part == nullptr) {
-    const bool ended = report.state == PartState::finished;
-    if (ended && watch.leftovers.erase(report.attempt) != 0)
-      usability_changed(core, *core.state.node(node));
-    if (ended) lift_fence(core, report.attempt, node, RunnerEnded{});
-    refuse_foreign(core, node, report);
-    return;
-  }
+  if (part == nullptr) return take_foreign(core, node, report);
   if (is_new(part->report, report)) {
-    take_limits(core, node, report);
-    const auto node_rank = part - core.state.attempt(report.attempt)->parts.data();
-    const int ranks =
-        core.state.job(report.attempt.job)->spec.ranks_on(static_cast<int>(node_rank));
-    const auto clock = core.watches.at(node).clock.offset();
-    std::vector<CollectedOutput> kept;
-    std::vector<CollectedOutput> before;
-    if (report.state == PartState::finished) {
-      kept = sent_before(core, node, report);
-      before = sent_so_far(core, node, *part, report.attempt);
-    }
-    PartReport news = checked(report, part->report, ranks, clock);
-    trim_settings(news, part->report, static_cast<int>(node_rank));
-    core.emit(PartChanged{report.attempt, node, std::move(news)});
-    if (!kept.empty()) core.emit(OutputsSoFar{report.attempt, node, std::move(kept)});
-    tell_replaced(core, report.attempt, before, report.outputs);
+    take_new_state(core, node, *part, report);
     if (report.state == PartState::finished) return;
     take_ended(core, node, report);
     take_found(core, node, report);
     take_settings(core, node, report);
     take_outputs(core, node, report);
-    take_checkpoint(core, node, report);
-    take_environment(core, node, report);
   } else if (report.state < PartState::finished && part->report->state == report.state) {
     if (newest) take_words(core, node, report);
     if (newest) take_limits(core, node, report);
     if (newest) take_ended(core, node, report);
     if (newest) take_found(core, node, report);
     if (newest) take_settings(core, node, report);
-    take_checkpoint(core, node, report);
-    take_environment(core, node, report);
+  } else {
+    return;
   }
+  take_checkpoint(core, node, report);
+  take_environment(core, node, report);
 }
 
 }  // namespace lockstep::launcher

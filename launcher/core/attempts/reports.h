@@ -9,9 +9,9 @@ namespace lockstep::launcher {
 // ignored.
 void take_report(Context& core, NodeId node, const PartReport& report, bool newest);
 
-// How often the outputs of a running part become a fact while they change.
+// The interval at which changing outputs of a running part become a fact.
 inline constexpr Duration kOutputsKeptEvery = seconds(60);
-// The output of that kind and name; null: there is none.
+// The output of the same kind and name in the list; null: there is none.
 inline const CollectedOutput* same_output(const std::vector<CollectedOutput>& outputs,
                                           const CollectedOutput& wanted) {
   for (const CollectedOutput& one : outputs)
@@ -19,7 +19,7 @@ inline const CollectedOutput* same_output(const std::vector<CollectedOutput>& ou
   return nullptr;
 }
 
-// Makes them a fact now, because the part is about to be given up.
+// Records the part's outputs as a fact now, because the part is about to be given up.
 void keep_outputs_so_far(Context& core, NodeId node, const AttemptId& attempt);
 
 }  // namespace lockstep::launcher

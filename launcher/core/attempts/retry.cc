@@ -21,7 +21,7 @@ bool covers(RetryOn on, Cause cause) {
   return false;
 }
 
-// What this costs is the launcher's affair, not one of the job's attempts.
+// Why this failure is not charged to the job: the launcher or the machines caused it.
 std::optional<Uncharged> uncharged(const Job& job, const ExitReport& report) {
   const Attempt* last = job.last_attempt();
   const bool was_revoked =
@@ -34,12 +34,13 @@ std::optional<Uncharged> uncharged(const Job& job, const ExitReport& report) {
   return std::nullopt;
 }
 
-// What a job sees when somebody takes its machine away.
+// The causes that a job reports when its machine is taken away.
 bool is_taken_away(Cause cause) {
   return cause == Cause::node_lost || cause == Cause::runner_lost || cause == Cause::preempted;
 }
 
-// Whether rank 0 may have read what its owner wrote to it, which is gone then.
+// True if rank 0 may have read input from its owner's terminal. A retry could not repeat that
+// input.
 bool has_read(const Job& job) {
   if (job.spec.terminal == TerminalKind::none || job.attempts.empty()) return false;
   const auto& report = job.attempts.back().parts.front().report;
@@ -48,7 +49,8 @@ bool has_read(const Job& job) {
          (report->exit && report->exit->started.ns != 0);
 }
 
-// The attempts in a row, up to the last one, that ended with their machine and saved nothing.
+// The number of attempts in a row, up to the last one, that ended with their machine and saved no
+// checkpoint.
 int lost_to_lifetimes(const Job& job) {
   int lost = 0;
   for (auto attempt = job.attempts.rbegin(); attempt != job.attempts.rend(); ++attempt, ++lost) {

@@ -9,20 +9,20 @@
 
 namespace lockstep::launcher {
 
-// A retry for a taken MASTER_PORT or a node without the job's account is not charged, but only this
-// often per job; further ones are charged.
+// The number of uncharged retries of one job, such as those for a taken MASTER_PORT or for a node
+// without the job's account. Further ones are charged.
 inline constexpr int kMaxUnchargedRetries = 20;
 
 // The longest back-off, unless the job's own first one is longer.
 inline constexpr Duration kLongestBackoff = seconds(60);
 
-// So often in a row a job is queued again, uncharged, because its machine ended by itself. An
-// attempt that saved a checkpoint made progress, and does not count.
+// How often in a row a job is requeued without charge because its machine ended by itself. An
+// attempt that saved a checkpoint made progress and does not count.
 inline constexpr int kMostEndsOfMachines = 2;
 
 struct Retry {
   bool charged = true;
-  Why why;  // ChargedRetry, UnchargedRetry
+  Why why;  // ChargedRetry or UnchargedRetry
   Duration backoff{0};
 };
 
@@ -32,20 +32,22 @@ struct Retry {
 std::optional<Retry> retry_after(const Job& job, const ExitReport& report,
                                  Tier tier = Tier::dedicated);
 
-// Why a job is not tried again that its policy would retry: its machine has ended by itself once
-// too often, or what its owner wrote to rank 0 is gone (lockstep.terminal). None: it is neither.
+// Why a job is not retried although its policy would allow it: its machine has ended by itself too
+// often, or its owner's terminal input to rank 0 cannot be repeated (lockstep.terminal). None:
+// neither is the case.
 Why why_given_up(const Job& job, const ExitReport& report);
 
-// True if the policy retries such an end, regardless of the number of retries so far.
+// True if the policy retries such an end, whatever the number of retries so far.
 bool is_retried(const RetryPolicy& policy, const ExitReport& report);
-// The same of a job: whether a hang is tried again, lockstep.on_hang says, not its retry policy.
+// The same for a job. Whether a hang is retried depends on lockstep.on_hang, not on the job's retry
+// policy.
 bool is_retried(const JobSpec& spec, const ExitReport& report);
 
 // The back-off before the charged retry `number` (1, 2, …). It doubles with each retry.
 Duration backoff_before(const RetryPolicy& policy, int number);
 
 // The checkpoint with which the job's next attempt starts: that of the newest attempt that saved
-// one, else the one given at submission. nullopt: there is neither.
+// one, otherwise the one given at submission. nullopt: there is neither.
 std::optional<CheckpointSource> newest_checkpoint(const Job& job);
 
 }  // namespace lockstep::launcher

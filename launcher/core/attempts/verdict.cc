@@ -36,7 +36,7 @@ Why why_of(const RankExit& rank, const std::string& node) {
   return RankFailed{rank.rank, node, rank.cause, rank.exit_code, rank.signal, rank.why};
 }
 
-// As whoever saw it says.
+// The reason from the node that saw the failure.
 Why said_of(const Failure& failure) {
   if (failure.told) return *failure.told;
   const Part& part = *failure.part;
@@ -83,7 +83,7 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
   return report;
 }
 
-// How well the time of a failure is known; nullopt: the clock of its node was never measured.
+// How exactly the time of a failure is known; nullopt: the clock of its node was never measured.
 std::optional<Duration> uncertainty_of(const Failure& failure) {
   const auto& report = failure.part->report;
   if (failure.part->gone() || !report || !report->clock) return std::nullopt;
@@ -95,7 +95,8 @@ bool is_same(const Failure& a, const Failure& b) {
   return !a.rank && !b.rank && a.cause == b.cause;  // a time-out ends all nodes at once
 }
 
-// Those that the clocks of the nodes do not put after `first`. Within a node its runner knows.
+// The failures that may have happened before `first`, given how exactly the nodes' clocks are
+// known. Within one node, the runner knows the order.
 std::vector<const Failure*> as_early(const std::vector<Failure>& failures, const Failure& first) {
   std::vector<const Failure*> found;
   const auto known = uncertainty_of(first);
@@ -112,7 +113,7 @@ std::vector<const Failure*> as_early(const std::vector<Failure>& failures, const
   return found;
 }
 
-// All whose order is not known.
+// Adds to the report the failures whose order is not known.
 void name_those_as_early(const State& state, const Attempt& attempt,
                          const std::vector<Failure>& failures, const Failure& first,
                          ExitReport& report) {
@@ -141,7 +142,8 @@ std::vector<NodeClock> notable_clocks(const State& state, const Attempt& attempt
   return clocks;
 }
 
-// As its runner said it, if that was told to stop; else nobody knows of an order.
+// The reason that the runner gave, if it was told to stop; otherwise the order of the ends is
+// unknown.
 Why why_stopped(const Attempt& attempt, const std::string& node) {
   for (const Part& part : attempt.parts) {
     if (!part.failed() || part.exit() == nullptr) continue;
@@ -152,7 +154,8 @@ Why why_stopped(const Attempt& attempt, const std::string& node) {
   return StoppedUnasked{node};
 }
 
-// Parts failed, but none says that it was by itself: somebody stopped ranks behind our back.
+// The report for parts that failed although none failed by itself: something outside Lockstep
+// stopped their ranks.
 ExitReport unexplained(const State& state, const Attempt& attempt, Instant now) {
   if (attempt.doomed) {
     ExitReport report = attempt.doomed->report;
@@ -174,8 +177,8 @@ ExitReport unexplained(const State& state, const Attempt& attempt, Instant now) 
   return report;
 }
 
-// Whatever the ranks do in the time that they have left; also if whoever takes the machine has
-// signalled them itself.
+// True if a machine was being taken away. The failures of ranks in the remaining time do not count,
+// because the owner of the machine may have signalled them.
 bool is_preempted(const Attempt& attempt) {
   return attempt.doomed && attempt.doomed->report.cause == Cause::preempted;
 }
@@ -208,7 +211,8 @@ ExitReport verdict(const State& state, const Attempt& attempt, Instant now) {
 
 namespace {
 
-// Of what a canceled attempt left, the first in full.
+// Adds the outputs of a canceled attempt that could not be kept: the first in full, the others
+// counted.
 void add_not_kept(const State& state, const Attempt& attempt, JobCanceled& canceled) {
   for (const Part& part : attempt.parts) {
     if (!part.finished() || part.gone()) continue;
@@ -233,7 +237,7 @@ ExitReport canceled_report(const State& state, const Job& job, Instant now) {
   JobCanceled canceled{job.cancel_by.value_or(Why()), job.is_waiting()};
   if (job.is_placed()) {
     report.terminated_ranks = terminated_ranks(job.attempts.back());
-    // A rank that we terminated is never the cause of a verdict, so this one failed before.
+    // A verdict never names a rank that we terminated, so this rank failed before the cancel.
     const ExitReport failed = verdict(state, job.attempts.back(), now);
     if (blames_program(failed)) canceled.failed_before = failed.why;
     add_not_kept(state, job.attempts.back(), canceled);

@@ -8,7 +8,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kFirstPause = seconds(5);
-constexpr Duration kLongestPause = minutes(15);           // each pause is twice the last one
+constexpr Duration kLongestPause = minutes(15);  // each pause is twice as long as the previous one
 constexpr Duration kGivenUpAfter = minutes(7 * 24 * 60);  // since the job ended
 
 const OutputWrite* waiting_write(const Job& job, const std::string& output) {
@@ -60,7 +60,7 @@ void advance_writes(Context& core, const Job& job) {
 
 void react(Context& core, const OutputWrittenInput& input) {
   const Job* job = core.state.job(input.job);
-  // It was deleted, and another one may have its name now.
+  // The job was deleted while the output was written, and another job may have its name.
   if (job == nullptr || job->order != input.order) return;
   core.endings.end_write(job->id, input.output);
   const OutputWrite* write = waiting_write(*job, input.output);

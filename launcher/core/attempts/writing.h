@@ -1,12 +1,12 @@
 #pragma once
-// The merged outputs of completed jobs whose path is in a remote datastore: the shell writes them
-// there, and what could not be written is tried again after a pause. The job is final meanwhile.
+// Writes merged outputs of completed jobs to remote datastores. The shell does the writing; what it
+// could not write is tried again after a pause. The job is final meanwhile.
 
 #include "launcher/core/base/context.h"
 
 namespace lockstep::launcher {
 
-// Asks the shell to write what waits to be written and is due, and sets a timer for the rest.
+// Asks the shell to write the outputs that are due, and sets a timer for those that are not.
 void advance_writes(Context& core, const Job& job);
 
 void react(Context& core, const OutputWrittenInput& input);

@@ -38,15 +38,16 @@ struct AckObserved {
 struct AckHeartbeat {
   NodeId node;
   SessionId session;
-  std::uint64_t number = 0;    // of the heartbeat
-  std::uint64_t revision = 0;  // of the node's desired state when the heartbeat arrived
+  std::uint64_t number = 0;  // the heartbeat's number
+  // The revision of the node's desired state when the heartbeat arrived.
+  std::uint64_t revision = 0;
   Instant time = {};
 };
 // Send JobUpdate to all watchers of the job, and tell its log followers when it is final.
 struct JobChanged {
   JobId job;
 };
-// Start expecting these log sizes; answer with LogsDurableInput when they are on disk.
+// Start to wait for logs of these sizes. When they are on disk, LogsDurableInput answers.
 struct AwaitLogs {
   AttemptId attempt;
   NodeId node;
@@ -55,15 +56,15 @@ struct AwaitLogs {
 struct AllowNode {
   NodeId node;
   PublicKey key;
-};  // the ZAP handler lets this key in from now on
+};  // accept connections with this key from now on
 struct RevokeNode {
   PublicKey key;
-};  // the key may connect only to be told that its node was removed
+};  // a connection with this key is only told that its node was removed
 // Accept connections with this user's key from now on.
 struct AllowUser {
   PublicKey key;
   std::string user;
-  bool from_file = false;  // only while keys/authorized_users has it
+  bool from_file = false;  // the key counts only while keys/authorized_users has it
 };
 // Exchange no more messages with this key, and end its follows and uploads.
 struct RevokeUser {
@@ -78,8 +79,8 @@ struct UserChanged {
 struct ReadersChanged {
   JobId job;
 };
-// The node reported on an object that does not belong to it, and the report was ignored. For the
-// audit log.
+// The node reported on an object that does not belong to it. The report was ignored, and the audit
+// log records it.
 struct ReportRefused {
   NodeId node;
   std::string object;  // "job train"
@@ -88,7 +89,7 @@ struct ReportRefused {
 struct ReplySubmitted {
   ReplyTo to;
   JobId job;
-  std::vector<Why> notes = {};  // for the person who submitted it
+  std::vector<Why> notes = {};  // for the person who submitted the job
 };
 struct ReplyJoined {
   ReplyTo to;
@@ -114,38 +115,39 @@ struct ForgetJob {
   JobId job;
   std::vector<AttemptId> attempts;
   Why why;  // who deleted it, or which retention limit it exceeded
-  // Nobody asked for it, so no request's entry is in the audit log. Of a pipeline, not of its
-  // steps.
+  // No request's audit entry covers the deletion, because a limit caused it. Set for a pipeline,
+  // not for its steps.
   bool is_by_limit = false;
-  std::string project = {};  // the job's
+  std::string project = {};  // the job's project
 };
-// A node reported newer versions of outputs or of a checkpoint. What of these is in no newer
-// version and of no use to anybody else may be removed soon.
+// A node reported newer versions of outputs or of a checkpoint. The files of the older versions may
+// be removed soon, unless something else uses them.
 struct TreesReplaced {
   AttemptId attempt;
   std::vector<Digest> trees;
-  Bytes size;  // at most so much
+  Bytes size;  // the most bytes that can be freed
 };
-struct ReplyEnvironment {  // the environment is registered, by this request or before
+struct ReplyEnvironment {  // the environment is registered, by this request or an earlier one
   ReplyTo to;
   std::string name, version;
 };
-struct ReplyAsset {  // the version is registered, by this request or before
+struct ReplyAsset {  // the version is registered, by this request or an earlier one
   ReplyTo to;
   AssetKind kind = AssetKind::data;
   std::string name, version;
 };
-struct ReplyCompute {  // the target exists, created by this request or before
+struct ReplyCompute {  // the target exists, by this request or an earlier one
   ReplyTo to;
   std::string name;
 };
-struct ReplySizes {  // these sizes are as the request said
+struct ReplySizes {  // these sizes now are as the request says
   ReplyTo to;
   std::vector<std::string> names;
 };
 // Prepare a call of the target's provider for these machines. For `create`, make a secret for each
-// machine and send ProviderTokensInput; start when StartProvider comes. Start `remove` at once.
-// Results come as ProviderEventInput and one ProviderEndedInput.
+// machine, answer with ProviderTokensInput, and start the call when StartProvider comes. Start
+// `remove` and `list` at once. The call's results arrive as ProviderEventInput, and its end as one
+// ProviderEndedInput.
 struct CallProvider {
   std::uint64_t call = 0;  // unique in this launcher process
   std::string target;
@@ -155,54 +157,54 @@ struct CallProvider {
 struct StartProvider {
   std::uint64_t call = 0;
 };
-// Keep the provider's `hold` running for exactly these machines; none: end it.
+// Keep the provider's `hold` running for exactly these machines. If there are none, end it.
 struct HoldMachines {
   std::string target;
   std::vector<std::string> machines;
 };
-// Nobody wants the machines of this `create` any more: end it.
+// End this `create` call: none of its machines is wanted any more.
 struct StopProvider {
   std::uint64_t call = 0;
 };
-// Ask the target's provider whether it could make machines with this spec, which is not in State
-// yet. Answered by ProviderCheckedInput.
+// Ask the target's provider whether it could make machines with this spec, which State does not
+// have yet. ProviderCheckedInput answers.
 struct CheckProvider {
   std::uint64_t check = 0;  // unique in this launcher process
   ComputeSpec spec;
 };
-// The target is deleted: remove what its provider kept.
+// The target is deleted: remove the files that its provider kept.
 struct ForgetCompute {
   std::string target;
 };
-// Merge the trees that the nodes of the job's last attempt have sent for its named outputs.
-// Answered by OutputsMergedInput.
+// Merge the trees that the nodes of the job's last attempt sent for its named outputs.
+// OutputsMergedInput answers.
 struct MergeOutputs {
   JobId job;
   struct Output {
     std::string name;
     OutputType type = OutputType::uri_folder;
     std::vector<NodeTree> trees;
-    // Of kArtifacts, whose `trees` are those of ./outputs: the trees of ./logs. The result has both
-    // folders.
+    // Only for kArtifacts, where `trees` are those of ./outputs: the trees of ./logs. The result
+    // contains both folders.
     std::vector<NodeTree> logs = {};
-    bool is_registered = false;  // its size is asked for
+    bool is_registered = false;  // the answer must include its size
   };
   std::vector<Output> outputs;
 };
-// Write a merged output to the remote of a datastore. Answered by OutputWrittenInput.
+// Write a merged output to the remote of a datastore. OutputWrittenInput answers.
 struct WriteOutput {
   JobId job;
-  std::uint64_t order = 0;  // of the job
+  std::uint64_t order = 0;  // the job's order
   std::string output;
-  std::string datastore;  // its name
+  std::string datastore;  // the datastore's name
   std::string to;         // "azureml://datastores/…"
   Digest tree;
-  std::string file;           // name of the one file in `tree`; "": it is a folder
-  std::string user, project;  // who must be allowed to use the datastore
+  std::string file;           // the name of the only file in `tree`; "": the output is a folder
+  std::string user, project;  // both must be allowed to use the datastore
 };
 struct ExitDaemon {
   ReplyTo to;
-};  // shutdown was granted: reply Done, then leave the event loop
+};  // the shutdown was granted: reply Done, then leave the event loop
 
 using Action = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
                             AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode,

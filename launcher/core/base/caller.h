@@ -1,6 +1,6 @@
 #pragma once
-// Who asks. The shell derives it from the key that signed the message, never from a field of the
-// message.
+// The identity of the caller of a request. The shell derives it from the key that signed the
+// message, never from a field of the message.
 
 #include <string>
 #include <variant>
@@ -12,7 +12,7 @@ namespace lockstep::launcher {
 struct Nobody {
   friend bool operator==(const Nobody&, const Nobody&) = default;
 };
-struct LauncherItself {  // changes without a request: retention limits
+struct LauncherItself {  // changes without a request, such as by retention limits
   friend bool operator==(const LauncherItself&, const LauncherItself&) = default;
 };
 struct UserCaller {
@@ -23,17 +23,19 @@ struct NodeCaller {
   NodeId node;
   friend bool operator==(const NodeCaller&, const NodeCaller&) = default;
 };
-// A job's running attempt, acting for itself and its child jobs. It has at most its owner's rights.
-// The shell makes one only for an attempt whose credential counts (caller_of of children.h).
+// A running attempt of a job that acts for itself and its child jobs. It never has more rights than
+// the job's owner. The shell makes one only for a valid credential of an attempt (caller_of in
+// children.h).
 struct AttemptCaller {
   AttemptId attempt;
-  std::string owner, project;  // the job's
-  bool is_ending = false;      // its ranks are being ended: it only looks on, and cancels
+  std::string owner, project;  // the owner and the project of the attempt's job
+  // Its ranks are being ended: it may only look at its jobs and cancel them.
+  bool is_ending = false;
   friend bool operator==(const AttemptCaller&, const AttemptCaller&) = default;
 };
 using Caller = std::variant<Nobody, LauncherItself, UserCaller, NodeCaller, AttemptCaller>;
 std::string name_of(const Caller& caller);  // "alice", "node 7", "attempt train.1"
-// The user whose jobs the caller's submissions are: of an attempt, its owner.
+// The user who owns the jobs that the caller submits; for an attempt, the owner of its job.
 std::string owner_of(const Caller& caller);
 
 }  // namespace lockstep::launcher

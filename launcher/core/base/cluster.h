@@ -1,6 +1,6 @@
 #pragma once
-// What a question about nodes and jobs is asked of: the state, what is heard of the nodes, and the
-// time. A question only reads it.
+// The data that questions about nodes and jobs read: the state, the messages heard from the nodes,
+// and the time. Questions never change it.
 
 #include "launcher/core/base/config.h"
 #include "launcher/core/memory/liveness.h"
@@ -16,11 +16,12 @@ struct Cluster {
   const State& state;
   const NodeWatches& watches;
   const CoreConfig& config;
-  Instant now = {};           // of the newest step
-  Instant recovered_at = {};  // when this launcher recovered its journal; ns = 0: it was empty
-  const MachineSamples* samples = nullptr;  // null: nothing is known
-  const KeptNodes* kept = nullptr;          // null: nothing is kept
-  const MachineCalls* calls = nullptr;      // null: nothing is known of machines that wait
+  Instant now = {};  // the time of the newest step
+  // When this launcher recovered its journal; ns = 0: the journal was empty.
+  Instant recovered_at = {};
+  const MachineSamples* samples = nullptr;  // null: no machine has been seen
+  const KeptNodes* kept = nullptr;          // null: nothing is kept for a waiting job
+  const MachineCalls* calls = nullptr;      // null: the calls of providers are unknown
 };
 
 }  // namespace lockstep::launcher

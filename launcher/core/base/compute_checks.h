@@ -1,7 +1,6 @@
 #pragma once
-// Requests about targets that wait until the provider has said whether it could make such machines.
-// Not part of State: a request that waits when the launcher ends is lost, and its client asks
-// again.
+// Requests about targets that wait for a provider's answer whether it could make such machines. Not
+// part of State: if the launcher ends, the waiting requests are lost and their clients ask again.
 
 #include <cstdint>
 #include <map>
@@ -14,20 +13,21 @@ namespace lockstep::launcher {
 
 class ComputeChecks {
  public:
-  static constexpr std::size_t kMost = 8;  // providers that are asked at the same time
+  static constexpr std::size_t kMost = 8;  // providers asked at the same time
 
   struct Waiting {
     ComputeInput::Ask ask;
     Caller caller;
-    std::vector<ReplyTo> replies;  // a client repeats its request until it is answered
+    // Of all copies of the request: a client repeats it until it is answered.
+    std::vector<ReplyTo> replies;
   };
 
-  // Clients repeat what is not answered soon; true: this is such a repetition, and it waits too.
+  // True: the input repeats a waiting request, and its reply is added to that one.
   bool joins(const ComputeInput& input);
   bool is_full() const { return waiting_.size() >= kMost; }
-  // The number of the new check.
+  // Adds a check and returns its number.
   std::uint64_t add(const ComputeInput& input);
-  // Empty `replies`: there is no such check.
+  // Removes the check and returns it. Empty `replies`: there is no check with this number.
   Waiting take(std::uint64_t check);
 
  private:
@@ -35,10 +35,10 @@ class ComputeChecks {
   std::map<std::uint64_t, Waiting> waiting_;
 };
 
-// True if a provider can tell from the settings alone whether it could make machines. Hosts are
-// looked at when they are attached, each by itself.
+// True if the provider can tell from the settings alone whether it could make machines. An ssh
+// provider cannot: its hosts are checked one by one when they are attached.
 bool can_be_checked(const ComputeSpec& spec);
-// True if a provider would see a difference.
+// True if the two specs differ in something that the provider reads.
 bool differs_for_provider(const ComputeSpec& a, const ComputeSpec& b);
 
 }  // namespace lockstep::launcher

@@ -30,18 +30,18 @@ class Scheduler;  // queue/scheduler.h
 
 // The jobs and nodes that the current step must still process, or send updates for.
 struct Pending {
-  std::set<JobId> dirty_jobs;    // rules may apply to them
-  std::set<JobId> changed_jobs;  // someone may watch them
+  std::set<JobId> dirty_jobs;    // jobs for which the rules must run
+  std::set<JobId> changed_jobs;  // jobs whose watchers may need an update
   std::set<NodeId> touched_nodes;
-  std::set<EnvironmentId> touched_environments;  // who solves them may have changed
-  std::set<std::string> dirty_targets;           // rules may apply to their machines
+  std::set<EnvironmentId> touched_environments;  // environments whose solver may have changed
+  std::set<std::string> dirty_targets;           // targets for which the machine rules must run
 
   void job_changed(const JobId& job) { changed_jobs.insert(job); }
-  void touch(const Attempt& attempt);  // its nodes' desired state may have changed
+  void touch(const Attempt& attempt);  // the desired states of the attempt's nodes may have changed
 };
 
 struct Context {
-  // What follows from a fact that emit() recorded: effects.h.
+  // Updates everything else after emit() applied a fact: see effects.h.
   using Follow = void (*)(Context& core, const Fact& fact);
 
  private:
@@ -49,7 +49,7 @@ struct Context {
   const Follow follow_;
 
  public:
-  // The scheduler works on the state of this context, so it is made after it.
+  // The scheduler works on the state of this context, so it is made after the context.
   Context(CoreConfig settings, Follow follow, Scheduler& of_this);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -64,8 +64,9 @@ struct Context {
   void record(const JobId& job, Event event);
 
   struct Retaining {
-    bool is_due = false;            // the retention limits must be checked in this step,
-    Instant at = Instant::never();  // and again then, in calendar time, stalls included
+    bool is_due = false;  // check the retention limits in this step
+    // The next time to check them, in calendar time, which includes stalls.
+    Instant at = Instant::never();
   };
 
   const CoreConfig config;
@@ -73,15 +74,17 @@ struct Context {
   NodeWatches watches;
   Notes notes;
   Scheduler& scheduler;
-  Timers timers;   // polled time
-  Timers retries;  // of waiting jobs, in real time: our stalls do not make a job wait longer
+  Timers timers;  // in polled time
+  // Of waiting jobs, in real time: stalls of the launcher do not make a job wait longer.
+  Timers retries;
   PolledClock clock;
-  Instant now;                                   // real time of this step, for facts
-  Instant recovered_at;                          // ns = 0: the journal was empty
-  std::optional<Instant> grace_until;            // polled: no node becomes LOST before
-  std::optional<std::vector<ReplyTo>> stopping;  // a shutdown waits for its jobs
+  Instant now;                         // the real time of this step, for facts
+  Instant recovered_at;                // ns = 0: the journal was empty
+  std::optional<Instant> grace_until;  // in polled time; until then no node becomes LOST
+  // A shutdown waits for unfinished jobs; these requests get its answer.
+  std::optional<std::vector<ReplyTo>> stopping;
   Endings endings;
-  bool recovering = false;  // the next step is the first since recovered()
+  bool recovering = false;  // the next step is the first one after recovered()
   Retaining retention;
   MachineCalls machines;
   MachineSamples samples;

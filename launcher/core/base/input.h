@@ -27,29 +27,29 @@ struct ReplyTo {
 
 struct SubmitInput {
   ReplyTo reply;
-  std::string submission;      // client's idempotence key
-  JobSpec spec;                // submitter and account are the caller's
+  std::string submission;      // the client's idempotence key
+  JobSpec spec;                // the core sets submitter and account from the caller
   std::string generated_name;  // used when spec.name is empty
-  bool rebuild = false;        // solve and build its environment again
+  bool rebuild = false;        // solve and build the job's environment again
   Caller caller = {};
   Bytes snapshot_size = {};
   bool waits = false;                   // the client waits for the job's end
   bool wait_anyway = false;             // see Submit
-  std::vector<JobSource> sources = {};  // that stay on the launcher for this job
+  std::vector<JobSource> sources = {};  // files on the launcher that are kept for this job
 };
 struct CreateEnvironmentInput {
   ReplyTo reply;
-  RegisteredEnvironment environment;  // if its version is empty: the next free number is used
+  RegisteredEnvironment environment;  // with an empty version, the next free number is used
   std::string project = {};           // see CreateEnvironment
   Caller caller = {};
-  Bytes files = {};  // of its build folder
+  Bytes files = {};  // the size of its build folder
 };
 struct CreateAssetInput {
   ReplyTo reply;
-  RegisteredAsset asset;     // with its tree; if its version is empty: see CreateAsset
+  RegisteredAsset asset;     // with its tree; for an empty version, see CreateAsset
   std::string project = {};  // see CreateAsset
   Caller caller = {};
-  Bytes files = {};  // of its tree
+  Bytes files = {};  // the size of its tree
 };
 struct ArchiveAssetInput {
   ReplyTo reply;
@@ -145,14 +145,14 @@ struct RemoveNodeInput {
   Caller caller = {};
   bool now = false;  // give up all its parts at once, because its key may be stolen
 };
-struct TokenInput {  // the shell makes the secret; the core keeps only its hash
+struct TokenInput {  // the shell makes the secret; the core gets only its hash
   ReplyTo reply;
   Digest secret_hash;
   Instant expires;
   int uses = 1;
   Caller caller = {};
   Approval approval = Approval::as_configured;
-  std::string compute = {};  // target of the nodes that join with it; "": local
+  std::string compute = {};  // the target of the nodes that join with the token; "": local
 };
 struct RevokeTokenInput {
   ReplyTo reply;
@@ -174,7 +174,7 @@ struct InstanceInput {
 struct JoinInput {
   ReplyTo reply;
   Digest secret_hash;
-  PublicKey key;  // of the joining node
+  PublicKey key;  // the key of the joining node
   std::string name;
   MachinePart machine = {};
 };
@@ -183,7 +183,7 @@ struct ShutdownInput {
   bool cancel_jobs = false;
   Caller caller = {};
 };
-// Users, keys, roles, projects.
+// A request about users, keys, roles or projects.
 struct PrincipalInput {
   using Ask = std::variant<AddUser, RemoveUser, SetAccount, ChangeRole, AddKey, RevokeKey,
                            CreateProject, RemoveProject, SetQuota>;
@@ -191,7 +191,7 @@ struct PrincipalInput {
   Ask ask;
   Caller caller = {};
 };
-// keys/authorized_users was read, at the start or because it changed.
+// Keys/authorized_users was read, because the launcher started or the file changed.
 struct KeysFileInput {
   KeysFile file;
 };
@@ -204,7 +204,7 @@ struct HeartbeatInput {
   PublicKey key;
   Heartbeat beat;
 };
-// A message with a node's key that this launcher cannot decode.
+// A message that this launcher cannot decode, with the key of its node.
 struct UnreadInput {
   PublicKey key;
   std::string why;
@@ -214,78 +214,79 @@ struct ObservedInput {
   Observed observed;
 };
 
-// All log bytes named by the part's NodeExitReport are durable (or were declared lost).
+// All log bytes that the part's NodeExitReport names are durable, or were declared lost.
 struct LogsDurableInput {
   AttemptId attempt;
   NodeId node;
 };
 
-// So many bytes of the part's logs are here; told now and then while they come in.
+// How many bytes of the part's logs have arrived. Sent at intervals while they arrive.
 struct LogsGrewInput {
   AttemptId attempt;
   NodeId node;
   std::uint64_t bytes = 0;
 };
 
-// The part's node sent files that a running attempt has so far, and the job's owner may have no
-// more.
+// The launcher refused files that a running part sent, because its job's owner has no space left.
 struct OutputsRefusedInput {
   AttemptId attempt;
   NodeId node;
   std::string why;  // for people
 };
 
-// The part's node sent logs for which the launcher has no space, or the job's owner has none left.
+// The launcher refused logs that the part's node sent: it has no space for them, or the job's owner
+// has none left.
 struct LogsRefusedInput {
   AttemptId attempt;
   NodeId node;
-  std::uint64_t episode = 0;  // changes when logs were accepted since the last refusal
+  std::uint64_t episode = 0;  // changes when logs are accepted again after a refusal
   std::uint64_t lacking =
-      0;  // log bytes named by AwaitLogs that are not durable yet; 0: no AwaitLogs was sent
+      0;  // log bytes that AwaitLogs named and that are not durable yet; 0: no AwaitLogs was sent
   std::string why = {};  // for people
 };
 
-// The shell made a secret for each machine of a CallProvider with verb `create`. Answered by
-// StartProvider when the tokens are durable.
+// The shell made a secret for each machine of a CallProvider with verb `create`. When the tokens
+// are durable, StartProvider answers.
 struct ProviderTokensInput {
   std::uint64_t call = 0;
-  std::map<std::string, Digest> secret_hashes;  // by machine
+  std::map<std::string, Digest> secret_hashes;  // by the name of the machine
   Instant expires;
 };
 struct ProviderEventInput {
   std::uint64_t call = 0;
   ProviderEvent event;
 };
-// The call is over. A machine about which it said neither `running`, `absent` nor `error` failed.
+// The call has ended. A machine for which it reported neither `running`, `absent` nor `error` has
+// failed.
 struct ProviderEndedInput {
   std::uint64_t call = 0;
-  MachineFault fault = MachineFault::failed;  // of the machines that have no result
+  MachineFault fault = MachineFault::failed;  // the fault of machines without a result
   Why why;
 };
 
 // The launcher listens at another address than in its last run, so agents may still dial the old
-// one.
+// address.
 struct LauncherMovedInput {};
 
-// A provider's `hold` has an event of kind notice about a machine of its target.
+// The provider's `hold` reported a notice about a machine of its target.
 struct ProviderNoticeInput {
   std::string target;
   ProviderEvent event;
 };
 struct ProviderCheckedInput {
   std::uint64_t check = 0;
-  std::string why_not;  // in the provider's words; "": it could make such machines
+  std::string why_not;  // the provider's text; "": it could make such machines
 };
 
-// By the outputs' names. An error says why the tree cannot be measured.
+// Sizes by the names of outputs. An error says why the tree cannot be measured.
 using OutputSizes = std::map<std::string, Result<Bytes>>;
 
 // The answer to MergeOutputs.
 struct OutputsMergedInput {
   JobId job;
-  std::vector<MergedOutput> outputs;  // one for each that was asked for
-  std::string why_not;                // it has to be tried again later; "": it is done
-  OutputSizes sizes = {};             // of those to register that have files
+  std::vector<MergedOutput> outputs;  // one for each output that the action named
+  std::string why_not;                // why merging has to be tried again later; "": it succeeded
+  OutputSizes sizes = {};             // the sizes of outputs that are registered and have files
 };
 
 // The answer to WriteOutput.
@@ -293,19 +294,19 @@ struct OutputWrittenInput {
   JobId job;
   std::uint64_t order = 0;
   std::string output;
-  Why why_not;  // none: it is written
+  Why why_not;  // none: the output is written
 };
 
-// The job's owner sends ranks of a running attempt a signal: it is on its way to their node.
+// The job's owner sent a signal to ranks of a running attempt, and it is on its way to their node.
 struct RanksSignaledInput {
   AttemptId attempt;
   NodeId node;
   std::optional<int> rank = {};  // absent: all ranks of the node
   int number = 0;
-  std::string by;  // a user's name
+  std::string by;  // the user's name
 };
 
-struct TickInput {};  // next_deadline() has passed, or no input came for a second
+struct TickInput {};  // next_deadline() has passed, or no input arrived for a second
 
 using Input = std::variant<
     SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput, JoinInput,

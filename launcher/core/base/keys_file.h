@@ -8,9 +8,9 @@
 
 namespace lockstep::launcher {
 
-// The present content of keys/authorized_users. A new user in it becomes a submitter of the default
-// project; `owner` (the account that runs the launcher) and root become admins. Keys that are no
-// longer in it lose access.
+// The content of keys/authorized_users. A user who is new in it becomes a submitter of the default
+// project; `owner` (the account that runs the launcher) and root become admins. Keys that were
+// removed from the file lose access.
 struct KeysFile {
   struct Line {
     std::string name;

@@ -15,8 +15,8 @@ using std::chrono::year_month;
 using std::chrono::year_month_day;
 
 constexpr int kDaysToSearch = 36'600;
-// Local times in a row that are skipped, or come again, where a clock changes. A zone that crossed
-// the date line skipped a day.
+// The longest run of local times that is skipped or repeated where a clock changes. A zone that
+// crossed the date line skipped a whole day.
 constexpr int kMostRepeated = 2 * 24 * 60;
 
 int months_between(const year_month_day& from, const year_month_day& to) {
@@ -44,7 +44,7 @@ class CalendarTimes {
     std::sort(seconds_.begin(), seconds_.end());
   }
 
-  // The first one at or after `from`.
+  // The first such time at or after `from`.
   std::optional<LocalTime> next(LocalTime from) const {
     sys_days day = std::max(day_of(from), start_);
     for (int i = 0; i < kDaysToSearch; ++i, day += days(1)) {
@@ -59,7 +59,7 @@ class CalendarTimes {
   bool is_day(sys_days day) const {
     switch (recurrence_.frequency) {
       case Frequency::minute:
-      case Frequency::hour: return false;  // elapsed time
+      case Frequency::hour: return false;  // counts elapsed time, not local times
       case Frequency::day: return (day - start_).count() % recurrence_.interval == 0;
       case Frequency::week: return is_in_week(day);
       case Frequency::month: return is_in_month(day);
@@ -95,7 +95,7 @@ class CalendarTimes {
 
 struct Firing {
   const Trigger& trigger;
-  const Instant start;  // no time before it counts
+  const Instant start;  // no time before it is returned
   const Instant after;
   const Instant end;
   const TimeZones& zones;
@@ -117,7 +117,7 @@ struct Firing {
     if (start > after) return within(start);
     return within(start + ((after - start) / period + 1) * period);
   }
-  // `next`: the first local time at or after one.
+  // `next` returns the first local time at or after its argument.
   template <typename Next>
   std::optional<Instant> first(const Next& next) const {
     LocalTime from = zones.local(zone, std::max(start, after));
@@ -144,14 +144,15 @@ std::optional<Instant> next_fire(const Trigger& trigger, Instant anchor, Instant
   const Instant start = trigger.start_time ? zones.instant(zone, *trigger.start_time) : anchor;
   const Instant end =
       trigger.end_time ? zones.instant(zone, *trigger.end_time) : Instant::never() - seconds(1);
-  // What was due before it was set is not made up for.
+  // Times before the trigger was set are not made up for.
   return std::visit(Firing{trigger, start, std::max(after, anchor), end, zones, zone},
                     trigger.when);
 }
 
 std::optional<Instant> last_fire(const Trigger& trigger, Instant anchor, Instant after,
                                  Instant until, const TimeZones& zones) {
-  // From the end, so that a trigger of every minute costs little after a year.
+  // Searches backwards in growing steps, so that a trigger of every minute stays cheap after a
+  // year.
   for (Duration back = minutes(60);; back *= 2) {
     const Instant from = until - after <= back ? after : until - back;
     std::optional<Instant> last;

@@ -1,6 +1,6 @@
 #pragma once
-// When a trigger of a schedule fires. Pure: the time zones are given. docs/decisions/047 says what
-// holds where a zone's clock changes and in short months.
+// When a trigger of a schedule fires. Pure: the time zones are passed in. docs/decisions/047 has
+// the rules for short months and for times when a zone's clock changes.
 
 #include <optional>
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace lockstep::launcher {
 
-// The first time after `after` at which the trigger fires. `anchor`: when it was set; it never
-// fires before, and its recurrence is counted from there unless it has a start_time. nullopt: it
-// does not fire again, or there is no such time zone.
+// The first time after `after` at which the trigger fires. `anchor` is when the trigger was set: it
+// never fires before, and its recurrence is counted from there unless it has a start_time. nullopt:
+// it does not fire again, or its time zone does not exist.
 std::optional<Instant> next_fire(const Trigger& trigger, Instant anchor, Instant after,
                                  const TimeZones& zones);
 
-// The last time after `after` and not after `until`.
+// The last time at which the trigger fires after `after` and not after `until`.
 std::optional<Instant> last_fire(const Trigger& trigger, Instant anchor, Instant after,
                                  Instant until, const TimeZones& zones);
 
-// The zones that the launcher knows; UTC alone if it was given none.
+// The time zones that the launcher knows; only UTC if it was given none.
 const TimeZones& zones_of(const CoreConfig& config);
 // The name of the trigger's zone.
 std::string zone_of(const Trigger& trigger);

@@ -1,5 +1,5 @@
 #pragma once
-// Errors that name what there is, where a request names what is not there.
+// Errors for names that do not exist. They list the names that do.
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,8 @@
 
 namespace lockstep::launcher {
 
-// A not_found error that names the nearest target and all targets, and says how to create this one.
+// A not_found error that names the nearest target and all targets, and says how to create a target
+// with this name.
 Error no_such_compute(const State& state, const std::string& name);
 
 // "local, cpu-cluster and 3 more"

@@ -1,6 +1,6 @@
 #pragma once
-// Why a job would be refused: each reason with the job file's key that it is about, so that whoever
-// asks can say its place.
+// A reason for which a job would be refused, with the key of the job file that causes it, so that
+// the caller can name the place in the file.
 
 #include <string>
 
@@ -10,20 +10,20 @@ namespace lockstep::launcher {
 
 struct Refusal {
   Error error;
-  std::string key = {};   // "name", "lockstep.project"; "": of the job as a whole
-  std::string step = {};  // of a pipeline or an array; "": the job itself
+  std::string key = {};   // "name", "lockstep.project"; "": the reason concerns the whole job
+  std::string step = {};  // the step of a pipeline, or the task of an array; "": the job itself
 
-  // For people without places: of a step it begins with "jobs.STEP: ".
+  // The error for people who do not see the place: for a step, it begins with "jobs.STEP: ".
   Error whole() const { return step.empty() ? error : error.within("jobs." + step); }
 };
 
 struct Judging {
   enum class What {
     all,
-    names,  // of a job that could be read in part: not whether values, nodes and quotas allow it
+    names,  // only that the names in a partly read job exist, not its values, nodes and quotas
   };
   What what = What::all;
-  bool wait_anyway = false;  // as of Submit
+  bool wait_anyway = false;  // the value of Submit::wait_anyway
 };
 
 }  // namespace lockstep::launcher

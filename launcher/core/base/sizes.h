@@ -1,6 +1,6 @@
 #pragma once
-// What the launcher knows of a size, and which targets are of it. A size that an operator defined
-// takes the place of one of the catalogue with the same name.
+// Looks up sizes, and the targets of a size. A size that an operator defined replaces one of the
+// catalogue with the same name.
 
 #include <string>
 #include <vector>

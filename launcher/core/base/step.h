@@ -1,6 +1,6 @@
 #pragma once
-// What one step of the core gives to the shell: facts to append, actions to perform afterwards, and
-// news for the log.
+// The result of one step of the core: facts to append, actions to perform afterwards, and news for
+// the log.
 
 #include <optional>
 #include <string>
@@ -18,20 +18,20 @@ struct NodeNews {
   NodeId node;
   std::string name;
   Liveness liveness = Liveness::unknown;  // from now on
-  Why why;                                // none: it is heard again
+  Why why;                                // none: the node is heard again
   friend bool operator==(const NodeNews&, const NodeNews&) = default;
 };
 
 struct Step {
   std::vector<Fact> facts;  // already applied
   std::vector<Action> actions;
-  std::vector<NodeNews> news;  // for the launcher's log; nothing rests on it
+  std::vector<NodeNews> news;  // for the launcher's log only
 };
 
-// What Core::hear made of a heartbeat.
+// The result of Core::hear for a heartbeat.
 struct Heard {
   std::optional<AckHeartbeat> ack;
-  bool is_all = false;  // false: it must also be handled
+  bool is_all = false;  // false: the heartbeat must also be passed to handle()
 };
 
 }  // namespace lockstep::launcher

@@ -27,7 +27,8 @@ Why end_of(const ExitReport& report) {
   return report.why ? report.why : Why(EndedFor{report.cause});
 }
 
-// When the others were stopped not all nodes had been heard; the verdict knows them all.
+// The attempt's first failure. When the other ranks were stopped, not all nodes had reported; the
+// verdict is later and knows all failures.
 Why first_failure_of(const Attempt& attempt) {
   if (!attempt.doomed) return {};
   const bool is_judged = attempt.ended && attempt.ended->cause != Cause::canceled;
@@ -110,8 +111,8 @@ Why why_of(const State& state, const Job& job, const Event& event) {
     case Event::Kind::found_over:
     case Event::Kind::signaled: break;
   }
-  // The number is enough within the job. Its attempts have an incarnation, which events lack, if
-  // the name was used before or the launcher was restored.
+  // Attempt numbers are unique within the job. The ids of its attempts also have an incarnation,
+  // which events lack, if the name was used before or the launcher was restored.
   const bool is_known = event.attempt != 0 && event.attempt <= job.attempts.size();
   return is_known ? why_of(state, job.attempts[event.attempt - 1], event.kind) : Why();
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The events of a job as people read them: those of its facts, and the notes.
+// The events of a job for people: the events of its facts, merged with the notes.
 
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace lockstep::launcher {
 
-// Facts' events and notes, merged in order; only those at `since` or later.
+// In the order of time; only those at `since` or later.
 std::vector<JobEvent> events_of(const State& state, const Job& job, const Notes& notes,
                                 Instant since);
 

@@ -18,10 +18,10 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxAhead = 3;  // jobs named in one line
+constexpr std::size_t kMaxAhead = 3;  // jobs that one line names
 
-// The attempt's end; of one that ended as the attempt before, only that. What a container engine
-// says may be a page.
+// How the attempt ended; if the previous attempt ended the same way, only that. This keeps the
+// answer short: the text of a container engine may fill a page.
 Why said_once(const Job& job, const Attempt& attempt) {
   const auto before = static_cast<std::size_t>(&attempt - job.attempts.data());
   const bool same = before > 0 && job.attempts[before - 1].ended &&
@@ -47,8 +47,8 @@ Why jobs_ahead(const Scheduler& scheduler, const Job& job) {
   return ahead.jobs.empty() ? Why() : Why(std::move(ahead));
 }
 
-// How many users' jobs go first: only if other users' jobs of its priority wait too. The head keeps
-// its place whatever the shares.
+// How many users' jobs go first. Only if other users' jobs of the same priority wait too. The head
+// keeps its place, whatever the shares are.
 Why users_share(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
   constexpr int kMostVisited = 1'000;
   const auto share_of = [&](const std::string& user) {
@@ -68,7 +68,7 @@ Why users_share(const Cluster& cluster, const Scheduler& scheduler, const Job& j
   return ShareOfUser{user, share, job.pool, job.spec.queue.priority, static_cast<int>(less.size())};
 }
 
-// What would let the job start before the head, if anything would.
+// What would let the job start before the head; none: nothing would.
 Why way_ahead(const Cluster& cluster, const Job& job, const Reservation& reservation) {
   if (!std::holds_alternative<Placed>(place(cluster, job))) return {};
   JobSpec shortest = job.spec;
@@ -80,7 +80,8 @@ Why way_ahead(const Cluster& cluster, const Job& job, const Reservation& reserva
   return CouldStartBefore{reservation.kept.job, timeout, job.spec.timeout};
 }
 
-// Whom the nodes that are kept for the job are kept from, if it is unknown when it starts.
+// Which users may not take the nodes that are kept for the job, while it is unknown when the job
+// starts.
 Why turn_of(const Cluster& cluster, const Lane::Head& head, const Job& job) {
   const auto pool = cluster.state.shares().pools().find(job.pool);
   const bool is_alone = pool == cluster.state.shares().pools().end() ||
@@ -93,7 +94,7 @@ Why turn_of(const Cluster& cluster, const Lane::Head& head, const Job& job) {
   return NodesAreKept{reservation.is_open, reservation.changes_at};
 }
 
-// Of a job that waits for nodes: its place in the queue, and each node.
+// For a job that waits for nodes: its place in the queue, and whether each node could take it.
 void explain_queue(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
                    LinesFor& lines) {
   const auto add = [&](Why why, int indent = 0) {
@@ -120,7 +121,7 @@ void explain_queue(const Cluster& cluster, const Scheduler& scheduler, const Job
   for (Why& why : explain_nodes(seen, job)) add(std::move(why), 1);
 }
 
-// What the gang found out, and what to do about it.
+// What the gang found out about its ranks, and what a person can do about it.
 void explain_ranks(const State& state, const Attempt& attempt, const AttemptView& view,
                    LinesFor& lines) {
   const words::About names = about(state, attempt);

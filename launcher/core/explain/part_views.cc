@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kAsSentBefore =
     "the kept version is the one that the node sent before the ranks ended";
 
-// Shows the version that was sent before, for each output that the final report could not keep.
+// For each output that the final report could not keep, shows the version that was sent earlier.
 void add_sent_before(const Part& part, std::vector<CollectedOutput>& outputs) {
   for (CollectedOutput& output : outputs) {
     const CollectedOutput* sent = has_files(output) ? nullptr : same_output(part.so_far, output);
@@ -28,12 +28,12 @@ void add_sent_before(const Part& part, std::vector<CollectedOutput>& outputs) {
   }
 }
 
-// What the part left, or has left so far. Its checkpoint is known whatever became of it, and so is
-// what it had sent when its node was lost.
+// The outputs of the part so far, or at its end. A lost node's checkpoint and earlier outputs are
+// known too, because it sent them before it was lost.
 std::vector<CollectedOutput> outputs_of(const Part& part,
                                         const std::vector<CollectedOutput>* fresh) {
   std::vector<CollectedOutput> outputs = part.so_far;
-  if (part.gone() && part.gone()->revoked) outputs.clear();  // its node may have made it up
+  if (part.gone() && part.gone()->revoked) outputs.clear();  // a revoked node may have made them up
   if (part.finished() && !part.gone()) {
     outputs = part.report->outputs;
     add_sent_before(part, outputs);
@@ -46,7 +46,8 @@ std::vector<CollectedOutput> outputs_of(const Part& part,
   return outputs;
 }
 
-// Who solves what this part waits for: "this node solves it", "node n2 solves it for job 'x'".
+// Which node solves the environment that this part waits for: "this node solves it", "node n2
+// solves it for job 'x'".
 std::string who_solves(const State& state, const Job& job, const Part& part,
                        const std::string& platform) {
   const auto solver = solver_of(state, *job.environment, platform);
@@ -59,8 +60,8 @@ std::string who_solves(const State& state, const Job& job, const Part& part,
   return text;
 }
 
-// While it stages, its newest report may be older than what it asked for, and older than the lock
-// that it asked for. What has ended waits for nothing.
+// While a part is being staged, its newest report may be older than its request for a lock, or than
+// the lock. A part that has ended waits for nothing.
 std::optional<EnvironmentReport> environment_of(const State& state, const Job& job,
                                                 const Part& part) {
   using Step = EnvironmentReport::Step;
@@ -108,7 +109,8 @@ std::vector<RankEnd> ended_of(const NodeExitReport& exit) {
   return ended;
 }
 
-// What ranks of the gang may call it by: a loopback address is anybody's.
+// The node's addresses by which other ranks may know it. Loopback addresses are left out: every
+// node has them.
 std::vector<std::string> addresses_of(const Inventory& inventory) {
   std::vector<std::string> addresses;
   if (!inventory.address_is_loopback && !inventory.address.empty())
@@ -120,6 +122,45 @@ std::vector<std::string> addresses_of(const Inventory& inventory) {
         addresses.push_back(address);
   }
   return addresses;
+}
+
+// Adds what is known of a part that has ended.
+void show_ended(const Part& part, bool is_whole, PartView& view) {
+  view.state = PartState::finished;
+  view.outputs = outputs_of(part, nullptr);
+  if (part.finished() && !part.gone()) view.not_kept = part.report->not_kept;
+  if (part.report && part.report->exit) {
+    view.limits_why = part.report->exit->limits;
+    view.notes_why = part.report->exit->notes;
+    view.used = used_by(*part.report->exit);
+    if (is_whole) view.ended = ended_of(*part.report->exit);
+  }
+  if (part.gone()) view.why = part.gone()->why;
+}
+
+// Adds what is known of a part that has not ended: its last report, and what its node said since.
+void show_running(const Part& part, const AttemptId& attempt, const NodeWatch* watch, bool is_whole,
+                  PartView& view) {
+  if (part.report) {
+    view.state = part.report->state;
+    view.progress = part.report->progress;
+    view.limits_why = part.report->limits;
+    view.notes_why = part.report->notes;
+  } else {
+    view.progress = "the node has not answered yet";
+  }
+  const std::vector<CollectedOutput>* fresh = nullptr;
+  if (watch != nullptr) {
+    const auto so_far = watch->so_far.find(attempt);
+    if (so_far != watch->so_far.end()) fresh = &so_far->second.outputs;
+    const auto limits = watch->limits.find(attempt);
+    if (limits != watch->limits.end()) view.limits_why = limits->second;
+    const auto ended = watch->ended.find(attempt);
+    if (is_whole && ended != watch->ended.end()) view.ended = ended->second;
+    const auto newer = watch->progress.find(attempt);
+    if (newer != watch->progress.end()) view.progress = newer->second;
+  }
+  view.outputs = outputs_of(part, fresh);
 }
 
 }  // namespace
@@ -141,40 +182,10 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   if (const auto* released = part.released()) view.lost_logs = released->lost_logs;
   const bool has_few = attempt.parts.size() <= kPartsWithSettings;
   if (is_whole && has_few && part.report) view.settings = part.report->settings;
-  if (part.ended()) {
-    view.state = PartState::finished;
-    view.outputs = outputs_of(part, nullptr);
-    if (part.finished() && !part.gone()) view.not_kept = part.report->not_kept;
-    if (part.report && part.report->exit) {
-      view.limits_why = part.report->exit->limits;
-      view.notes_why = part.report->exit->notes;
-      view.used = used_by(*part.report->exit);
-      if (is_whole) view.ended = ended_of(*part.report->exit);
-    }
-    if (part.gone()) view.why = part.gone()->why;
-    return view;
-  }
-  if (part.report) {
-    view.state = part.report->state;
-    view.progress = part.report->progress;
-    view.limits_why = part.report->limits;
-    view.notes_why = part.report->notes;
-  } else {
-    view.progress = "the node has not answered yet";
-  }
-  const NodeWatch* watch = cluster.watches.find(part.node);
-  const std::vector<CollectedOutput>* fresh = nullptr;
-  if (watch != nullptr) {
-    const auto so_far = watch->so_far.find(attempt.id);
-    if (so_far != watch->so_far.end()) fresh = &so_far->second.outputs;
-    const auto limits = watch->limits.find(attempt.id);
-    if (limits != watch->limits.end()) view.limits_why = limits->second;
-    const auto ended = watch->ended.find(attempt.id);
-    if (is_whole && ended != watch->ended.end()) view.ended = ended->second;
-    const auto newer = watch->progress.find(attempt.id);
-    if (newer != watch->progress.end()) view.progress = newer->second;
-  }
-  view.outputs = outputs_of(part, fresh);
+  if (part.ended())
+    show_ended(part, is_whole, view);
+  else
+    show_running(part, attempt.id, cluster.watches.find(part.node), is_whole, view);
   return view;
 }
 

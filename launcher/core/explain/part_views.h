@@ -1,12 +1,12 @@
 #pragma once
-// One part of an attempt, as it is shown.
+// The view of one part of an attempt.
 
 #include "common/domain/messages/views.h"
 #include "launcher/core/base/cluster.h"
 
 namespace lockstep::launcher {
 
-// `rank`: that of its node in the attempt.
+// `rank` is the node rank of the part.
 PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& attempt, int rank,
                       ViewDetail detail);
 

@@ -16,8 +16,8 @@ const PipelineStep* step_of(const State& state, const Job& job) {
   return &parent->spec.pipeline->steps[parent->steps->index_of(job.spec.step)];
 }
 
-// The newest job of the same step, submitted before, that completed; of another pipeline of the
-// same person and family.
+// The newest completed job of the same step that was submitted earlier by another pipeline of the
+// same user and family.
 const Job* run_before(const State& state, const Job& job) {
   std::size_t looked_at = 0;
   const auto& all = state.submitted();
@@ -32,7 +32,7 @@ const Job* run_before(const State& state, const Job& job) {
   return nullptr;
 }
 
-// Why no earlier run is looked for; none: one is.
+// Why no earlier run is looked for; none: one is looked for.
 Why why_not_reusable(const State& state, const Job& job) {
   const PipelineStep* step = step_of(state, job);
   if (step != nullptr && !step->reuse) return NoResultIsReused{NotReused::as_asked};

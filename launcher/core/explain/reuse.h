@@ -1,6 +1,6 @@
 #pragma once
-// Whose outputs a pipeline's step reuses, or why it ran although a job of the same step
-// had completed before. It says which trees of files differ, and reads none.
+// Explains whose outputs a pipeline's step reuses, or why the step ran although the same step had
+// completed before. It names the trees of files that differ, and reads no file.
 
 #include <functional>
 #include <optional>
@@ -12,12 +12,12 @@
 namespace lockstep::launcher {
 
 struct ReuseExplained {
-  std::vector<Why> lines;          // empty if the job is neither a pipeline nor of a step
-  std::optional<RerunView> rerun;  // why it ran again; then why_again() is the last line
+  std::vector<Why> lines;          // empty if the job is neither a pipeline nor the job of a step
+  std::optional<RerunView> rerun;  // why the step ran again; then why_again() is the last line
 };
 
-// `reads`: whether the caller may read a job. What differs from one that they may not read is not
-// told.
+// `reads` tells whether the caller may read a job. Differences from a job that the caller may not
+// read are left out.
 ReuseExplained explain_reuse(const State& state, const Job& job,
                              const std::function<bool(const Job&)>& reads);
 

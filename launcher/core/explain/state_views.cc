@@ -38,14 +38,15 @@ std::optional<CheckpointView> checkpoint_of(const Attempt& attempt) {
   return view;
 }
 
-// ns = 0: not yet, or nobody saw it.
+// When the first rank started; ns = 0: none has started, or no report has the time.
 Instant started_of(const Part& part) {
   if (!part.at_least(PartState::running)) return {};
   if (part.report->started.ns != 0 || !part.report->exit) return part.report->started;
   return part.report->exit->started;
 }
 
-// The newest that node rank 0 said, with times until now while it may still say more.
+// The newest findings of node rank 0. While the gang runs, the time since they began is counted
+// until now.
 FoundList found_in(const Cluster& cluster, const Attempt& attempt) {
   const Part& first = attempt.parts.front();
   if (first.ended()) return attempt.found;
@@ -60,7 +61,8 @@ FoundList found_in(const Cluster& cluster, const Attempt& attempt) {
   return list;
 }
 
-// The first node tells it. Where its gang did not connect, the node does that could not.
+// The result of the gang's network probe, which node rank 0 reports. If the gang did not connect,
+// the node that failed reports it.
 std::optional<ProbeResult> probe_in(const Attempt& attempt, ViewDetail detail) {
   const auto part = std::find_if(attempt.parts.begin(), attempt.parts.end(), [](const Part& each) {
     return each.report && each.report->probe;
@@ -92,7 +94,7 @@ AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attemp
   return view;
 }
 
-// The first part for which `waits` holds.
+// The first part that satisfies `waits`; null: there is none.
 template <typename Predicate>
 std::optional<NodeStanding> first_node(const Cluster& cluster, const Attempt& attempt,
                                        Predicate waits) {
@@ -102,7 +104,7 @@ std::optional<NodeStanding> first_node(const Cluster& cluster, const Attempt& at
   return std::nullopt;
 }
 
-// The first parts that have not `reached` their next state.
+// The names of the first parts that have not `reached` their next state.
 template <typename Predicate>
 WaitsForParts progress_of_parts(const Cluster& cluster, const Job& job, const Attempt& attempt,
                                 Predicate reached) {
@@ -121,7 +123,7 @@ WaitsForParts progress_of_parts(const Cluster& cluster, const Job& job, const At
   return waits;
 }
 
-// What the first part that has something to say says: that its ranks' output waits.
+// The first part's text that says that its ranks' output cannot be written or sent.
 Why first_said(const Cluster& cluster, const Attempt& attempt) {
   for (const Part& part : attempt.parts) {
     const NodeWatch* watch = cluster.watches.find(part.node);
@@ -151,7 +153,7 @@ Why why_placed(const Cluster& cluster, const Job& job, const Attempt& attempt) {
   });
 }
 
-// Of logs that were refused a moment ago: the launcher's disk is full.
+// Why logs wait: the launcher refused them a moment ago because its disk is full.
 Why why_logs_wait(const Cluster& cluster, const Attempt& attempt) {
   for (const Part& part : attempt.parts) {
     const NodeWatch* watch = part.assigned() ? cluster.watches.find(part.node) : nullptr;
@@ -182,8 +184,8 @@ WaitsToRetry why_retry_waits(const Cluster& cluster, const Job& job, Why after) 
   return waits;
 }
 
-// Of a job that waits for its turn. `after`: how its last attempt ended, and which retry follows;
-// none: it had none.
+// Why a queued job waits for its turn. `after`: how its last attempt ended and which retry this is;
+// none: it had no attempt.
 Why why_turn_waits(const Cluster& cluster, const Scheduler& scheduler, const Job& job, Why after) {
   const Job::Waiting& waiting = job.waiting();
   if (!waiting.waits_for.empty()) return why_of_dependencies(job);
@@ -201,7 +203,7 @@ Why retry_of(const Job& job) {
   return is_told(of, false) ? why : Why(WasRetried{});
 }
 
-// Why the job is not further than its phase; of a final job, how it ended.
+// Why the job has not got beyond its phase; for a final job, how it ended.
 struct WhyOfPhase {
   const Cluster& cluster;
   const Scheduler& scheduler;
@@ -232,7 +234,7 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
                 int queue_position, ViewDetail detail) {
   JobView view;
   view.spec = job.spec;
-  if (job.spec.is_child() && job.child_of.value.empty()) {  // the parent was deleted
+  if (job.spec.is_child() && job.child_of.value.empty()) {  // its parent was deleted
     view.spec.parent = {};
     view.spec.parent_attempt = 0;
   }
@@ -269,7 +271,7 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
 
 namespace {
 
-// The positions of all jobs of a pool are counted when the first of them is asked for.
+// The queue positions of a pool's jobs. All are counted when the first of them is asked for.
 class Positions {
  public:
   explicit Positions(const Scheduler& scheduler) : scheduler_(scheduler) {}

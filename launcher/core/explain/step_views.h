@@ -1,5 +1,5 @@
 #pragma once
-// The steps of a pipeline for people: where each one stands, and why.
+// The steps of a pipeline for people: the state of each step, and the reason for it.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace lockstep::launcher {
 
-// In the pipeline's order; empty if the job is no pipeline.
+// In the pipeline's order; empty if the job is not a pipeline.
 std::vector<StepView> step_views(const Cluster& cluster, const Scheduler& scheduler,
                                  const Job& job);
 

@@ -1,11 +1,11 @@
 #pragma once
-// Cancels a job, whoever asks for it, and finds the one that a request names.
+// Cancels a job for any caller, and looks up the job that a request names.
 
 #include "launcher/core/base/context.h"
 
 namespace lockstep::launcher {
 
-// Null: there is none, and the request is refused.
+// Null: the job does not exist, and the request was refused.
 const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id);
 
 // Does nothing if the job is already canceled or final.

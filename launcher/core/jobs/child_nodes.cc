@@ -14,10 +14,10 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxNamedNodes = 4;  // in one line
+constexpr std::size_t kMaxNamedNodes = 4;  // nodes that one reason names
 
-// What the running jobs above this one hold, by node; `first`: the nearest of them that holds
-// something.
+// What the running jobs above this one hold on each node. `first`: the nearest of these jobs that
+// holds a node.
 struct Held {
   std::map<NodeId, Node::Use> uses;
   const Job* first = nullptr;

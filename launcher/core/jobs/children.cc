@@ -13,7 +13,7 @@ namespace {
 
 Error denied(std::string why) { return make_error(ErrorCode::permission_denied, std::move(why)); }
 
-// How many jobs above this one submitted another: 0 for a job that a person submitted.
+// The number of jobs above this one that submitted another; 0 for a job that a person submitted.
 int generation_of(const State& state, const Job& job) {
   int generation = 0;
   for (const Job* at = &job; at != nullptr && !at->child_of.value.empty();
@@ -36,7 +36,7 @@ Status check_limits(const State& state, const Job& parent) {
                   parent.id.value, kMaxGenerations));
 }
 
-// Names of data and models are for people to give.
+// A child may not register data or models: only people choose these names.
 Status check_names(const JobSpec& spec) {
   const auto named =
       std::find_if(spec.outputs.begin(), spec.outputs.end(),
@@ -58,7 +58,7 @@ Status take(std::string& asked, const std::string& parents, std::string_view wha
   return {};
 }
 
-// None: it goes on.
+// Why the job is canceled with its parent's attempt; none: it continues.
 Why why_orphaned(const State& state, const Job& job) {
   if (!job.spec.is_child() || job.child_of.value.empty()) return {};
   const Job& parent = *state.job(job.child_of);
@@ -70,7 +70,8 @@ Why why_orphaned(const State& state, const Job& job) {
   return ParentEnded{parent.id, static_cast<int>(number)};
 }
 
-// The steps of a pipeline may be deleted already, if a launcher ended in the middle of that.
+// The job's steps and children. Steps of a deleted pipeline may be gone already, if the launcher
+// ended while it deleted them.
 std::vector<JobId> below(const State& state, const Job& job) {
   std::vector<JobId> jobs;
   if (job.steps) jobs = job.steps->jobs();
@@ -91,8 +92,8 @@ bool is_current(const State& state, const AttemptId& id) {
 
 namespace {
 
-// Its ranks have got SIGTERM, or will: those that wait for a child see its end. Not where a part is
-// given up: a lost node's ranks may run on, unseen.
+// True if the ranks of the attempt have got SIGTERM or will get it, so that ranks which wait for a
+// child see its end. False if a part was given up: the ranks of a lost node may continue to run.
 bool is_ending(const State& state, const AttemptId& id) {
   const Job* job = state.job(id.job);
   if (job == nullptr || !job->is_placed()) return false;

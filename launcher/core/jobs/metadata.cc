@@ -13,7 +13,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-// Null: it is no step, or its pipeline was deleted.
+// The pipeline of a step's job; null: the job is not a step, or its pipeline was deleted.
 const Job* pipeline_around(const State& state, const Job& job) {
   return job.spec.step.empty() ? nullptr : state.job(job.spec.parent);
 }

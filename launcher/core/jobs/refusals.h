@@ -16,13 +16,13 @@ namespace lockstep::launcher {
 std::vector<Refusal> refusals_of_nodes(const Cluster& cluster, const JobSpec& spec,
                                        const Judging& how);
 
-// Why the pipeline could not be run as it is now: steps of it would be refused as jobs. What
-// several steps have in common is said of the first.
+// Why the pipeline could not run as it is now: steps of it would be refused as jobs. A reason that
+// several steps share is given once, for the first of them.
 std::vector<Refusal> refusals_of_steps(const Cluster& cluster, const JobSpec& spec,
                                        const Judging& how);
 
-// The newest checkpoint of the job that `spec` names; nullopt: it names none. An error: there is no
-// such job, the caller may not read it, or it has saved none.
+// The newest checkpoint of the job that `spec` names; nullopt: it names none. An error: that job
+// does not exist, the caller may not read it, or it has saved no checkpoint.
 Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
                                                          const Caller& caller, const JobSpec& spec);
 

@@ -81,7 +81,7 @@ bool wants_high_priority(const JobSpec& spec) {
                                       });
 }
 
-// Else everybody would say it, and it would mean nothing.
+// Only users with the permission may ask for priority high: if all could, it would have no effect.
 Status check_priority(const Cluster& cluster, const Caller& caller, const JobSpec& spec) {
   if (!wants_high_priority(spec)) return {};
   const auto* attempt = std::get_if<AttemptCaller>(&caller);
@@ -92,7 +92,8 @@ Status check_priority(const Cluster& cluster, const Caller& caller, const JobSpe
   return make_error(ErrorCode::permission_denied, std::move(decision.why));
 }
 
-// The target of a job that names none. What the client says of a choice counts for nothing.
+// Chooses the target of a job that names none. A reason for the choice that the client sent is
+// discarded.
 void settle_target(const Cluster& cluster, JobSpec& spec) {
   spec.compute_why = {};
   if (spec.is_pipeline() || !validate(spec)) return;
@@ -102,7 +103,7 @@ void settle_target(const Cluster& cluster, JobSpec& spec) {
   spec.compute_why = std::move(choice->why);
 }
 
-// Whose job it is, and in which project.
+// Sets the job's owner and project.
 Status take_project(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   const Principals& principals = cluster.state.principals();
   const auto* attempt = std::get_if<AttemptCaller>(&caller);
@@ -120,7 +121,7 @@ Status take_project(const Cluster& cluster, const Caller& caller, JobSpec& spec)
   return {};
 }
 
-// As which account its ranks run. What a job submits runs as its own.
+// Sets the account as which the job's ranks run. A child runs as its parent's account.
 Status take_account(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   TRY(check_priority(cluster, caller, spec));
   if (std::holds_alternative<AttemptCaller>(caller)) return {};
@@ -134,7 +135,7 @@ Status take_owner(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   return take_account(cluster, caller, spec);
 }
 
-// A rebuild renews what later jobs of the account install, so that it is for people to ask for.
+// Only people may ask for a rebuild, because it changes what later jobs of the account install.
 Status check_rebuild(const SubmitInput& input) {
   const auto* attempt = std::get_if<AttemptCaller>(&input.caller);
   if (attempt == nullptr || !input.rebuild) return {};
@@ -146,7 +147,8 @@ Status check_rebuild(const SubmitInput& input) {
                   attempt->attempt.job.value));
 }
 
-// A delay counts from the submission, also that of an array's tasks.
+// Turns a delay into a time, counted from the submission. The tasks of an array count from the
+// array's submission.
 void settle_time(QueueSettings& queue, Instant now) {
   if (const Duration delay = std::exchange(queue.delay, Duration{0}); delay > Duration{0})
     queue.not_before = now + delay;
@@ -166,7 +168,7 @@ constexpr std::string_view kWayOut =
     "run --detach`, or `lockstep job create` without `--stream`): it starts when that job has "
     "ended";
 
-// The first that a step names in vain.
+// Refuses a pipeline of which a step names a checkpoint that does not exist.
 Status check_checkpoints_of_steps(const Cluster& cluster, const Caller& caller,
                                   const JobSpec& spec) {
   if (!spec.pipeline) return {};
@@ -176,66 +178,80 @@ Status check_checkpoints_of_steps(const Cluster& cluster, const Caller& caller,
   return {};
 }
 
+// Answers a submission whose id was used before; false: it is new. A client repeats a submission
+// if the answer was lost, so its job is named again.
+bool is_repeated(Context& core, const SubmitInput& input) {
+  const Job* same =
+      input.submission.empty() ? nullptr : core.state.job_of_submission(input.submission);
+  if (same != nullptr) {
+    const bool is_theirs =
+        may(core.state.principals(), input.caller, Permission::see_job, object_of(*same)).allowed;
+    if (is_theirs)
+      core.act(ReplySubmitted{input.reply, same->id, submission_notes(core.cluster(), same->spec)});
+    else
+      core.refuse(input.reply, ErrorCode::conflict,
+                  "another user has already used the id of this submission; submit the job again");
+    return true;
+  }
+  const JobId* deleted = core.state.deleted().with_submission(input.submission);
+  if (deleted == nullptr) return false;
+  core.refuse(
+      input.reply, ErrorCode::conflict,
+      fmt::format(
+          "this submission created job '{}', which has since been deleted; submit the job again",
+          deleted->value));
+  return true;
+}
+
+// A submission that passed all checks.
+struct Accepted {
+  JobSpec spec;  // with its owner, target and start time
+  std::optional<CheckpointSource> checkpoint;
+  Why held;  // why it waits for a job above it; none: it does not
+};
+
+// The job as the launcher will record it. An error: the first reason for which it is refused.
+Result<Accepted> accept(const Context& core, const SubmitInput& input) {
+  const Cluster cluster = core.cluster();
+  JobSpec spec = input.spec;
+  if (spec.name.empty()) spec.name = input.generated_name;
+  TRY(take_owner(cluster, input.caller, spec));
+  if (core.stopping)
+    return make_error(ErrorCode::unavailable,
+                      "the launcher is shutting down and takes no new jobs; submit again after it "
+                      "has restarted");
+  TRY(check_rebuild(input));
+  settle_target(cluster, spec);
+  if (const auto refused = refusals(cluster, input, spec, {Judging::What::all, input.wait_anyway});
+      !refused.empty())
+    return refused.front().whole();
+  if (auto error = refused_dependencies(cluster, input.caller, spec)) return *std::move(error);
+  const Why held = held_by_parents(cluster, spec);
+  if (held && input.waits)
+    return make_error(ErrorCode::conflict, words::text_of(held) + ": " + std::string(kWayOut));
+  TRY_ASSIGN(auto checkpoint, first_checkpoint(cluster, input.caller, spec));
+  TRY(check_checkpoints_of_steps(cluster, input.caller, spec));
+  settle_time(spec, core.now);
+  return Accepted{std::move(spec), std::move(checkpoint), held};
+}
+
 }  // namespace
 
 void react(Context& core, const SubmitInput& input) {
-  if (!input.submission.empty()) {
-    const Job* same = core.state.job_of_submission(input.submission);
-    const bool is_theirs =
-        same != nullptr &&
-        may(core.state.principals(), input.caller, Permission::see_job, object_of(*same)).allowed;
-    if (is_theirs) {
-      core.act(ReplySubmitted{input.reply, same->id, submission_notes(core.cluster(), same->spec)});
-      return;
-    }
-  }
-  if (core.state.job_of_submission(input.submission) != nullptr && !input.submission.empty())
-    return core.refuse(
-        input.reply, ErrorCode::conflict,
-        "another user has already used the id of this submission; submit the job again");
-  if (const JobId* deleted = core.state.deleted().with_submission(input.submission))
-    return core.refuse(
-        input.reply, ErrorCode::conflict,
-        fmt::format(
-            "this submission created job '{}', which has since been deleted; submit the job again",
-            deleted->value));
-  JobSpec spec = input.spec;
-  if (spec.name.empty()) spec.name = input.generated_name;
-  if (const Status owned = take_owner(core.cluster(), input.caller, spec); !owned)
-    return core.refuse(input.reply, owned.error().code, owned.error().message);
-  if (core.stopping)
-    return core.refuse(input.reply, ErrorCode::unavailable,
-                       "the launcher is shutting down and takes no new jobs; submit again after it "
-                       "has restarted");
-  if (const Status allowed = check_rebuild(input); !allowed)
-    return core.refuse(input.reply, allowed.error().code, allowed.error().message);
-  settle_target(core.cluster(), spec);
-  if (const auto refused =
-          refusals(core.cluster(), input, spec, {Judging::What::all, input.wait_anyway});
-      !refused.empty())
-    return core.refuse(input.reply, refused.front().error.code, refused.front().whole().message);
-  if (auto error = refused_dependencies(core.cluster(), input.caller, spec))
-    return core.refuse(input.reply, error->code, std::move(error->message));
-  const Why held = held_by_parents(core.cluster(), spec);
-  if (held && input.waits)
-    return core.refuse(input.reply, ErrorCode::conflict,
-                       words::text_of(held) + ": " + std::string(kWayOut));
-  auto checkpoint = first_checkpoint(core.cluster(), input.caller, spec);
-  if (!checkpoint)
-    return core.refuse(input.reply, checkpoint.error().code, checkpoint.error().message);
-  if (const Status good = check_checkpoints_of_steps(core.cluster(), input.caller, spec); !good)
-    return core.refuse(input.reply, good.error().code, good.error().message);
-  settle_time(spec, core.now);
-  const JobId job{spec.name};
-  core.emit(JobSubmitted{job, input.submission, std::move(spec), 0,
-                         incarnation_of_new(core.state, job), *std::move(checkpoint), 0,
+  if (is_repeated(core, input)) return;
+  auto accepted = accept(core, input);
+  if (!accepted)
+    return core.refuse(input.reply, accepted.error().code, std::move(accepted.error().message));
+  const JobId job{accepted->spec.name};
+  core.emit(JobSubmitted{job, input.submission, std::move(accepted->spec), 0,
+                         incarnation_of_new(core.state, job), std::move(accepted->checkpoint), 0,
                          input.sources});
   if (const Job* parent = core.state.job(core.state.job(job)->child_of); parent && parent->shared)
     core.emit(JobShared{job, true, name_of(input.caller)});
   if (input.rebuild) rebuild_environment(core, job, name_of(input.caller));
   inherit_locks(core, job);
   std::vector<Why> notes = submission_notes(core.cluster(), core.state.job(job)->spec);
-  if (held) notes.emplace_back(StartsAfterParent{held});
+  if (accepted->held) notes.emplace_back(StartsAfterParent{accepted->held});
   core.act(ReplySubmitted{input.reply, job, std::move(notes)});
 }
 
@@ -250,7 +266,7 @@ std::vector<Refusal> all_refusals(const Cluster& cluster, const Caller& caller, 
   const bool is_of_attempt = std::holds_alternative<AttemptCaller>(caller);
   if (const Status owned = take_project(cluster, caller, spec); !owned) {
     add(owned.error(), is_of_attempt ? "" : "lockstep.project");
-    if (is_of_attempt) return found;  // it has no account then
+    if (is_of_attempt) return found;  // a job of an attempt then has no account
   }
   if (const Status owned = take_account(cluster, caller, spec); !owned) add(owned.error(), "");
   settle_target(cluster, spec);
@@ -290,7 +306,8 @@ void react(Context& core, const ShareInput& input) {
   if (!permitted(core, input.reply, input.caller, Permission::share_job, object_of(*job))) return;
   const std::string project =
       job->spec.project.empty() ? std::string(kDefaultProject) : job->spec.project;
-  // With the jobs that it submitted. A step is shared with its pipeline.
+  // Shares the job together with the jobs that it submitted. A step can only be shared with its
+  // whole pipeline.
   std::vector<JobId> all = descendants(core.state, *job);
   all.insert(all.begin(), job->id);
   for (const JobId& id : all)

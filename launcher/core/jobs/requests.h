@@ -13,8 +13,8 @@ void react(Context& core, const CancelInput& input);
 void react(Context& core, const UpdateJobInput& input);
 void react(Context& core, const ShareInput& input);
 
-// Every reason for which a submission of this job would be refused now, in the order in which it
-// would be said; empty: it would be accepted. Ignores the job's source.
+// Every reason for which a submission of this job would be refused now, the most important first;
+// empty: it would be accepted. Ignores the job's source.
 std::vector<Refusal> all_refusals(const Cluster& cluster, const Caller& caller, JobSpec spec,
                                   const Judging& how);
 

@@ -14,9 +14,10 @@ namespace lockstep::launcher {
 
 namespace {
 
-// A client that waits for a job's end still has to ask for its last words.
+// A client that waits for a job's end must be able to ask for its last log lines.
 constexpr Duration kKeptAtLeast = minutes(1);
-constexpr Duration kTokenRemembered = minutes(24 * 60);  // so that its late user is told why
+// So that an agent that comes late learns why its token is refused.
+constexpr Duration kTokenRemembered = minutes(24 * 60);
 constexpr Duration kNextSlice = milliseconds(10);
 
 std::uint64_t milliseconds_of(Instant at) { return static_cast<std::uint64_t>(at.ns / 1'000'000); }
@@ -49,7 +50,7 @@ Decision delete_decision(const Context& core, const Caller& caller, const Job& j
   return may(core.state.principals(), caller, Permission::delete_job, object_of(job));
 }
 
-// "": the job is not there.
+// The job's project; "": the job does not exist.
 std::string project_of(const State& state, const JobId& id) {
   const Job* job = state.job(id);
   if (job == nullptr) return "";
@@ -71,7 +72,8 @@ void delete_one(Context& core, const JobId& id, const std::string& by, const Why
   core.act(std::move(forget));
 }
 
-// With the jobs of its steps. The pipeline goes first, because its state names them.
+// Deletes the job and the jobs of its steps. The pipeline is deleted first, because its state names
+// its steps.
 void delete_job(Context& core, const JobId& id, const std::string& by, const Why& why) {
   std::vector<JobId> steps;
   if (const Job& job = *core.state.job(id); job.steps) steps = job.steps->jobs();
@@ -79,7 +81,7 @@ void delete_job(Context& core, const JobId& id, const std::string& by, const Why
   for (const JobId& step : steps) delete_one(core, step, by, why);
 }
 
-// With its children and theirs, all of which have ended.
+// Deletes the job with all jobs below it, which have ended.
 void delete_family(Context& core, const JobId& id, const std::string& by) {
   const std::vector<JobId> others = descendants(core.state, *core.state.job(id));
   const Why why = DeletedBy{by};
@@ -87,9 +89,9 @@ void delete_family(Context& core, const JobId& id, const std::string& by) {
   for (const JobId& other : others) delete_one(core, other, by, why);
 }
 
-// The next job that is beyond a limit.
+// The job that has to be deleted next because of a limit.
 struct Beyond {
-  Instant due = Instant::never();  // of its deletion; never(): no job is
+  Instant due = Instant::never();  // when it must be deleted; never(): no job is beyond a limit
   EndedJobs::Place place = {};
   Why why = {};
 };
@@ -100,8 +102,8 @@ Beyond beyond_age(const State& state, const Retention& keeps) {
   return {first.first + keeps.jobs_for, first, KeptLongEnough{keeps.jobs_for}};
 }
 
-// Of whom has most of what is too much: a user's jobs never make way for those of others before
-// that user has more than an equal share.
+// The job to delete while all jobs together are beyond a limit: one of the user who has most. A
+// user with no more than an equal share loses none.
 Beyond beyond_share(const State& state, EndedJobs::What what, std::uint64_t has,
                     std::uint64_t most) {
   if (most == 0 || has <= most) return {};
@@ -116,7 +118,7 @@ Beyond beyond_share(const State& state, EndedJobs::What what, std::uint64_t has,
   return {largest->place.first + kKeptAtLeast, largest->place, std::move(why)};
 }
 
-// Of users with a quota of their own.
+// The job to delete of a user who is beyond a quota of their own.
 Beyond beyond_quotas(const State& state) {
   Beyond next;
   for (const auto& [holder, quota] : state.principals().quotas()) {
@@ -160,11 +162,10 @@ void delete_left_steps(Context& core) {
   for (const JobId& id : left) delete_one(core, id, "", PipelineDeleted{});
 }
 
-void react(Context& core, const DeleteInput& input) {
-  JobsDeleted result;
-  const std::string by = name_of(input.caller);
-  if (input.all_users && !permitted(core, input.reply, input.caller, Permission::delete_all_jobs))
-    return;
+namespace {
+
+// Deletes the jobs that the request names.
+void delete_named(Context& core, const DeleteInput& input, JobsDeleted& result) {
   const std::size_t named = std::min(input.jobs.size(), kMaxDeletionsAtOnce);
   for (std::size_t i = 0; i < named; ++i) {
     const JobId& id = input.jobs[i];
@@ -181,35 +182,57 @@ void react(Context& core, const DeleteInput& input) {
       continue;
     }
     result.projects.push_back(project);
-    if (!before) delete_family(core, id, by);  // else the answer was lost: asked again
+    // A job that was deleted before was named by an earlier copy of this request, whose answer was
+    // lost.
+    if (!before) delete_family(core, id, name_of(input.caller));
     result.jobs.push_back(id);
   }
   result.more = static_cast<std::int64_t>(input.jobs.size() - named);
-  if (input.all_final) {
-    std::vector<JobId> old;
-    const bool is_launcher = std::holds_alternative<LauncherItself>(input.caller);
-    for (const auto& [when, id] : core.state.ended()) {
-      if (when.first + input.older_than > core.now) break;
-      // Somebody else's are named one by one, or all are meant by who may.
-      const bool is_own = core.state.job(id)->spec.submitter == by;
-      if (!is_own && !input.all_users && !is_launcher) continue;
-      if (old.size() + result.jobs.size() < kMaxDeletionsAtOnce)
-        old.push_back(id);
-      else
-        ++result.more;
-    }
-    for (const JobId& id : old) {
-      const Job* job = core.state.job(id);  // null: its parent took it along
-      if (job != nullptr && open_descendant(core.state, *job) != nullptr) {
-        Error why = *not_deletable(core.state, id);
-        result.kept.push_back({id, why.code, std::move(why.message), project_of(core.state, id)});
-        continue;
-      }
-      result.projects.push_back(project_of(core.state, id));
-      if (job != nullptr) delete_family(core, id, by);
-      result.jobs.push_back(id);
-    }
+}
+
+// The ended jobs that a request without names means, as many as may still be deleted at once. The
+// others are counted in `result`. Only the caller's own jobs are meant, unless the caller may
+// delete those of all users.
+std::vector<JobId> all_ended(const Context& core, const DeleteInput& input, JobsDeleted& result) {
+  std::vector<JobId> old;
+  const std::string by = name_of(input.caller);
+  const bool is_launcher = std::holds_alternative<LauncherItself>(input.caller);
+  for (const auto& [when, id] : core.state.ended()) {
+    if (when.first + input.older_than > core.now) break;
+    const bool is_own = core.state.job(id)->spec.submitter == by;
+    if (!is_own && !input.all_users && !is_launcher) continue;
+    if (old.size() + result.jobs.size() < kMaxDeletionsAtOnce)
+      old.push_back(id);
+    else
+      ++result.more;
   }
+  return old;
+}
+
+void delete_ended(Context& core, const std::vector<JobId>& old, const std::string& by,
+                  JobsDeleted& result) {
+  for (const JobId& id : old) {
+    const Job* job = core.state.job(id);  // null: it was deleted together with its parent
+    if (job != nullptr && open_descendant(core.state, *job) != nullptr) {
+      Error why = *not_deletable(core.state, id);
+      result.kept.push_back({id, why.code, std::move(why.message), project_of(core.state, id)});
+      continue;
+    }
+    result.projects.push_back(project_of(core.state, id));
+    if (job != nullptr) delete_family(core, id, by);
+    result.jobs.push_back(id);
+  }
+}
+
+}  // namespace
+
+void react(Context& core, const DeleteInput& input) {
+  if (input.all_users && !permitted(core, input.reply, input.caller, Permission::delete_all_jobs))
+    return;
+  JobsDeleted result;
+  delete_named(core, input, result);
+  if (input.all_final)
+    delete_ended(core, all_ended(core, input, result), name_of(input.caller), result);
   core.act(ReplyDeleted{input.reply, std::move(result)});
 }
 

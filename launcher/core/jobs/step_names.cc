@@ -19,7 +19,7 @@ std::string_view noun_of(const PipelineSpec& pipeline) {
   return pipeline.array.empty() ? "step" : "task";
 }
 
-// "sweep_3_2" -> "sweep_3": as a step's job is called if its own name is taken.
+// "sweep_3_2" -> "sweep_3": removes the number that a step's job gets when its own name is taken.
 std::string without_number(const std::string& name) {
   const auto digit = [](unsigned char c) { return std::isdigit(c) != 0; };
   const auto end = std::find_if_not(name.rbegin(), name.rend(), digit);
@@ -27,7 +27,7 @@ std::string without_number(const std::string& name) {
   return name.substr(0, static_cast<std::size_t>(name.rend() - end) - 1);
 }
 
-// The step of the pipeline whose job has this name; null: none.
+// The step whose job has this name; null: the pipeline has no such step.
 const PipelineStep* step_called(const Job& pipeline, const std::string& name) {
   for (const PipelineStep& step : pipeline.spec.pipeline->steps) {
     const std::size_t whole = pipeline.id.value.size() + 1 + step.name.size();
@@ -42,7 +42,7 @@ struct StepOwner {
   const PipelineStep* step = nullptr;
 };
 
-// Of all pipelines whose name begins this one.
+// The owner of the name: one of the pipelines whose name is a prefix of it has such a step.
 std::optional<StepOwner> owner_of_name(const State& state, const std::string& name) {
   for (auto end = name.find('_'); end != name.npos; end = name.find('_', end + 1)) {
     const Job* pipeline = state.job(JobId(name.substr(0, end)));
@@ -55,7 +55,7 @@ std::optional<StepOwner> owner_of_name(const State& state, const std::string& na
 }  // namespace
 
 JobId base_name_of_step(const std::string& pipeline, const std::string& step) {
-  constexpr std::size_t kTail = 24;  // for a number, or a digest
+  constexpr std::size_t kTail = 24;  // characters kept for a number or a digest
   std::string base = pipeline + "_" + step;
   std::replace(base.begin(), base.end(), '.', '_');
   if (base.size() > kMaxJobNameBytes - kTail)

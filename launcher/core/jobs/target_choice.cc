@@ -21,9 +21,9 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxNamedCandidates = 8;  // in one reason
+constexpr std::size_t kMaxNamedCandidates = 8;  // targets that one reason names
 
-// What a node has that the job does not ask for, the dearest first.
+// What a node has that the job does not ask for, the most expensive resource first.
 struct Spare {
   std::int64_t gpus = 0, cpus = 0, memory = 0;
   friend auto operator<=>(const Spare&, const Spare&) = default;
@@ -31,8 +31,8 @@ struct Spare {
 
 struct Candidate {
   std::string target;
-  bool is_free = false;  // now
-  double price = 0;      // of a node and hour; a target without a price costs nothing
+  bool is_free = false;  // some of its nodes could run the job now
+  double price = 0;  // of one node for an hour; a target without a price counts as free of charge
   Spare spare;
   TargetIs is = TargetIs::free;
 
@@ -55,7 +55,8 @@ const Node* first_that_fits(const Cluster& cluster, const std::string& pool, con
   return nullptr;
 }
 
-// nullopt: the target could never run the job. `trial` is the job, of whatever pool.
+// How well the target suits the job; nullopt: it could never run the job. `trial` is a copy of the
+// job, with any pool.
 std::optional<Candidate> candidate(const Cluster& cluster, const std::string& target, Job& trial) {
   trial.pool = target;
   const Shape shape = shape_of(trial.spec);
@@ -79,8 +80,8 @@ std::optional<Candidate> candidate(const Cluster& cluster, const std::string& ta
   return result;
 }
 
-// Of the targets with nodes of their own, those that are not being deleted; if the job names a size
-// that some of them have, only these.
+// The targets to choose from: those with nodes of their own that are not being deleted. If the job
+// names a size, only targets of that size.
 std::vector<std::string> targets_for(const Cluster& cluster, const std::string& instance_type) {
   std::vector<std::string> all, of_size;
   for (const auto& [name, compute] : cluster.state.computes().all()) {
@@ -123,7 +124,8 @@ std::optional<JobWaitsInVain> waits_in_vain(const Cluster& cluster, const JobSpe
   return JobWaitsInVain{asked_for(shape), std::move(vain), "", ""};
 }
 
-// Of the first step that waits in vain once it begins. Steps that are alike are looked at once.
+// Why the pipeline's first unsatisfiable step would wait for ever once it begins. Steps with equal
+// requests are checked once.
 Why first_step_in_vain(const Cluster& cluster, const JobSpec& spec) {
   std::set<std::pair<std::string, Shape>> seen;
   for (const PipelineStep& step : spec.pipeline->steps) {
@@ -145,7 +147,7 @@ Why why_in_vain(const Cluster& cluster, const JobSpec& spec) {
   return vain ? Why(*std::move(vain)) : Why();
 }
 
-// Other notes are lines already.
+// Adds notes that are text already.
 void add_lines(std::vector<Why>* notes, std::vector<std::string> lines) {
   for (std::string& line : lines) notes->push_back(told(std::move(line)));
 }
@@ -171,7 +173,7 @@ std::vector<Why> submission_notes(const Cluster& cluster, const JobSpec& spec) {
 
 namespace {
 
-// An ssh target's host of which no machine is made yet.
+// True if `name` is a host of the ssh target that has not become a machine yet.
 bool is_host_to_come(const Cluster& cluster, const std::string& target, const std::string& name) {
   const Compute* compute = cluster.state.computes().find(target);
   if (compute == nullptr || cluster.state.node_called(name) != nullptr) return false;

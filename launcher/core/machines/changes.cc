@@ -13,7 +13,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-// The failures after which a person has to change something before a call can succeed.
+// Failures that stay until a person changes something.
 bool needs_a_person(MachineFault fault) {
   switch (fault) {
     case MachineFault::host_key:
@@ -30,20 +30,20 @@ bool needs_a_person(MachineFault fault) {
   return false;
 }
 
-// A machine that leaves will be removed whatever became of a `create` that was under way; only that
-// nothing was installed matters.
+// True if the failure changes what is known. A machine that leaves is removed whatever its last
+// `create` did; only whether something was installed on it matters.
 bool is_news(const Machine& machine, const Machine::Failure& failure) {
   if (!machine.is_leaving() || failure.removing) return true;
   return !machine.reached && is_before_install(failure.step);
 }
 
-// Whether `create` tells an agent that has joined where the launcher is (decision 068).
+// True if `create` tells the agent of a joined machine where the launcher is now (decision 068).
 bool tells_agents(NodeSource source) {
   switch (source) {
     case NodeSource::ssh:
     case NodeSource::docker:
     case NodeSource::slurm: return true;
-    case NodeSource::kubernetes:  // it would need the right to exec
+    case NodeSource::kubernetes:  // telling the agent would need the right to exec in its pod
     case NodeSource::command:
     case NodeSource::join:
     case NodeSource::none: break;
@@ -69,10 +69,11 @@ void fail_machine(Context& core, const std::string& target, const std::string& n
   if (machine == nullptr || !is_news(*machine, failure)) return;
   const Compute& compute = *core.state.computes().find(target);
   const bool is_of_target = is_elastic(compute.spec) && !failure.removing;
-  // Failures of one moment count once.
+  // Failures at the same moment count as one.
   const int before = compute.failures - (compute.not_before > core.now ? 1 : 0);
   const int failures = is_of_target ? before : machine->failures();
-  // Another host may be fine; another machine of a kind will not be.
+  // The failure of one ssh host says nothing about other hosts. The failure of one made machine
+  // says that the next would fail too.
   const bool is_of_host = is_of_target && compute.spec.source == NodeSource::ssh;
   const Duration wait = needs_a_person(failure.fault) && !is_of_host ? kLongestMachineBackoff
                                                                      : backoff_after(failures);

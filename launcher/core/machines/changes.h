@@ -1,6 +1,5 @@
 #pragma once
-// What may happen to one machine, whoever finds it out: it fails, it ends.
-// docs/decisions/039-machines.md.
+// Records what happens to one machine: it fails, or it ends. docs/decisions/039-machines.md.
 
 #include <string>
 
@@ -11,13 +10,13 @@ namespace lockstep::launcher {
 inline constexpr Duration kFirstMachineBackoff = seconds(5);
 inline constexpr Duration kLongestMachineBackoff = minutes(10);
 
-// Doubles with each failure, from the first to the longest back-off.
+// The back-off doubles with each failure, from the first to the longest.
 Duration backoff_after(int failures);
 
-// Our own providers say that a machine runs when its agent has joined; a site's when the machine
-// was started.
+// True for our own providers: they report a running machine before its agent has joined, and the
+// launcher waits for it. For a site's provider, a machine counts as running once it was started.
 bool joins_later(const ComputeSpec& spec);
-// True while a machine that runs waits for its agent to join.
+// True while a running machine waits for its agent to join.
 bool must_still_join(const ComputeSpec& spec, const Machine& machine);
 
 // MachineStepFailed.
@@ -25,11 +24,11 @@ Why why_failed(const Machine::Failure& failure);
 // Records the failure, and when the next call may begin.
 void fail_machine(Context& core, const std::string& target, const std::string& name,
                   Machine::Failure failure);
-// The machine is not there any more, so its node cannot come back.
+// The machine does not exist any more, so its node cannot come back.
 void end_machine(Context& core, const std::string& target, const std::string& name, Why why);
 
-// The providers that can reach an agent tell each where the launcher is now, before its node counts
-// as LOST and what runs there is given up.
+// Has the providers that can reach an agent tell each agent where the launcher is now, before its
+// node is LOST and its parts are given up.
 void react(Context& core, const LauncherMovedInput& input);
 
 }  // namespace lockstep::launcher

@@ -15,7 +15,7 @@ std::optional<std::string> NewNames::next() {
   return std::nullopt;
 }
 
-// Those that failed last come last.
+// The next free host of the target. Hosts that failed most recently are tried last.
 std::optional<std::string> NewNames::next_host(bool is_asked_for) {
   const auto& hosts = compute_.spec.hosts;
   const auto& avoided = compute_.avoided;

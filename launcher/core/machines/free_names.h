@@ -1,6 +1,6 @@
 #pragma once
-// Names of the machines that an elastic target makes: the next numbers, or hosts that are free,
-// first those that waiting jobs ask for. Pure.
+// Names for the machines that an elastic target makes: the next numbers, or free hosts, those that
+// waiting jobs ask for first. Pure.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@ namespace lockstep::launcher {
 
 class NewNames {
  public:
-  // `shapes`: of the waiting jobs. All must outlive this.
+  // `shapes` are those of the waiting jobs. All arguments must outlive this object.
   NewNames(const std::string& target, const Compute& compute, const std::set<Shape>& shapes)
       : target_(target), compute_(compute), shapes_(shapes), last_(compute.last_machine) {}
 
@@ -22,7 +22,7 @@ class NewNames {
  private:
   std::optional<std::string> next_host(bool is_asked_for);
   bool asked_for(const SshHost& host) const;
-  bool take(const std::string& name);  // false: it is a machine already
+  bool take(const std::string& name);  // false: a machine has this name already
 
   const std::string& target_;
   const Compute& compute_;

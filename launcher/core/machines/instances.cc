@@ -50,8 +50,8 @@ void run_schedules(Context& core, const std::string& target, const Compute& comp
   }
 }
 
-// Since when the instance's machine could work and had nothing to do; nullopt: it has work, or is
-// not there.
+// Since when the instance's machine has been able to work and has held no part; nullopt: it holds a
+// part, or does not exist.
 std::optional<Instant> idle_since(const Context& core, const std::string& target,
                                   const Compute& compute) {
   for (const auto& [name, machine] : compute.machines) {
@@ -68,7 +68,7 @@ void stop_when_idle(Context& core, const std::string& target, const Compute& com
   if (is_off(compute) || limit == Duration::zero()) return;
   if (has_demand(core, target)) {
     for (const auto& [name, machine] : compute.machines)
-      core.machines.record(target, name).idle_since.reset();  // scale() begins anew
+      core.machines.record(target, name).idle_since.reset();  // scale() then counts from zero
     return;
   }
   const auto since = idle_since(core, target, compute);
@@ -97,7 +97,7 @@ struct Asked {
   }
   std::string name() const { return name_of(input.caller); }
 
-  // Null: refused.
+  // Null: there is no such instance, and the request was refused.
   const Compute* instance_called(const std::string& name) const {
     const Compute* known = core.state.computes().find(name);
     if (known == nullptr && name != kLocalCompute) {
@@ -125,7 +125,7 @@ struct Asked {
     return nodes;
   }
 
-  // False: refused, because of what runs there.
+  // False: jobs run there, and the request was refused for that.
   bool clear(const std::string& target, bool force, const char* verb) const {
     const std::vector<const Node*> busy = busy_nodes(target);
     if (busy.empty()) return true;

@@ -1,7 +1,7 @@
 #pragma once
-// Compute instances: when schedules and idleness start and stop them, what people ask for, and why
-// jobs wait for one that is stopped. docs/decisions/047-compute-instances.md. That an instance that
-// is on has one machine, and one that is off has none, is a rule of scaling.h.
+// Compute instances: when schedules and idleness start and stop them, requests to start and stop
+// them, and why jobs wait for a stopped one. docs/decisions/047-compute-instances.md. scaling.h
+// gives a running instance its one machine, and a stopped one none.
 
 #include <optional>
 #include <string>
@@ -12,10 +12,12 @@ namespace lockstep::launcher {
 
 void react(Context& core, const InstanceInput& input);
 
-// Emits what is due for the target now. Nothing for a target that is no compute instance.
+// Emits the facts that are due for the target now. Does nothing for a target that is not a compute
+// instance.
 void advance_instance(Context& core, const std::string& target);
 
-// When advance_instance() would decide otherwise if nothing else happens; never() if it would not.
+// When advance_instance() would decide differently because of the time alone; never() if it would
+// not.
 Instant next_instance_change(const Context& core, const std::string& target);
 
 InstanceView instance_view(const Context& core, const std::string& target);

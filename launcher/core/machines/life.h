@@ -1,6 +1,6 @@
 #pragma once
-// Machines that end by themselves at a known time: jobs of Slurm with a time limit, and those of
-// which another provider says so. What such a machine cannot finish is stopped in time.
+// Machines that end by themselves at a known time: jobs of Slurm with a time limit, and machines
+// for which another provider reports an end. Parts that would run longer are stopped in time.
 // docs/decisions/075-machines-that-end.md.
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace lockstep::launcher {
 
-// Gives notice to the nodes of the target's machines whose time is nearly over.
+// Gives notice to the nodes of those machines of the target that will soon end.
 void leave_ending_machines(Context& core, const std::string& target);
 
 }  // namespace lockstep::launcher

@@ -16,13 +16,14 @@ namespace lockstep::launcher {
 
 namespace {
 
-// At most so long after, `create` asks again for a machine that the provider accepted and has not
-// made yet.
+// When a provider has accepted a machine and not made it yet, `create` is called again after at
+// most this time.
 constexpr Duration kAskAgain = seconds(10);
-constexpr std::size_t kMaxFoundBeside = 20;       // machines of one list, beside max_instances
-constexpr std::size_t kMaxMachineNameBytes = 63;  // it becomes a node's name
+constexpr std::size_t kMaxFoundBeside = 20;  // machines taken from one list, beyond max_instances
+constexpr std::size_t kMaxMachineNameBytes = 63;  // the machine's name becomes the name of its node
 
-// What is left changes with each word of the provider, and its end does not.
+// The fact that a machine was created. Its end is computed as a time now, because the provider's
+// "left" shrinks with each report.
 MachineCreated created(const Context& core, const std::string& target, const ProviderEvent& event) {
   MachineCreated fact{target, event.machine, event.about};
   fact.is_held = event.is_held;
@@ -52,10 +53,11 @@ void take_running(Context& core, const std::string& target, const ProviderEvent&
   ++revival.attempts;
 }
 
-// The machine has its result: another call may begin for it while this one goes on with others.
+// The call has its result for this machine: another call may begin for it while this one continues
+// for others.
 void release(Context& core, const MachineCalls::Call& call, const std::string& name) {
   if (MachineRecord* record = core.machines.find(call.target, name)) record->work.reset();
-  // What is made later joins with a token that it has already.
+  // A machine that is made later joins with the token that it already has.
   const Compute* compute = core.state.computes().find(call.target);
   const Machine* machine = core.state.computes().find_machine(call.target, name);
   const bool may_join = core.machines.of(call.target, name).waiting ||
@@ -64,16 +66,18 @@ void release(Context& core, const MachineCalls::Call& call, const std::string& n
   core.pending.dirty_targets.insert(call.target);
 }
 
-// Asks again later; until then `why` says why the machine is not there.
+// Schedules another call for a machine that the provider has accepted and not made. Until then
+// `why` is the reason that people see.
 void wait_for(Context& core, const std::string& target, const ProviderEvent& event) {
-  // At the same moment for all, so that one call asks for many.
+  // At the same moment for all machines, so that one call asks for all of them.
   const std::int64_t step = Duration(kAskAgain).count();
   const Instant due{(core.now.ns / step + 1) * step};
   core.machines.record(target, event.machine).waiting = {event.why, due};
   core.scheduler.topology_changed(target);
 }
 
-// A provider's list is not trusted: these become names of nodes and words of its next calls.
+// True if the name may be used as a node's name and as an argument of later calls. A provider's
+// list is not trusted.
 bool is_machine_name(const std::string& name) {
   return !name.empty() && name.size() <= kMaxMachineNameBytes && name[0] != '-' && name[0] != '.' &&
          std::all_of(name.begin(), name.end(), [](char c) {
@@ -82,14 +86,14 @@ bool is_machine_name(const std::string& name) {
          });
 }
 
-// Those that the launcher does not know are kept until the list has ended, so that one call removes
-// them all; no more of them than a target has after a few mishaps.
+// Takes the machines that a provider lists. Those that the launcher does not know are collected
+// until the list ends, so that one call removes them all; their number is limited.
 void take_listed(const Context& core, MachineCalls::Call& call, const ProviderEvent& event) {
   const bool is_there = event.kind == ProviderEvent::Kind::running ||
                         event.kind == ProviderEvent::Kind::pending ||
                         event.kind == ProviderEvent::Kind::error;
   const Compute* compute = core.state.computes().find(call.target);
-  // By the target's name a provider says that it could not list at all.
+  // An error with the target's own name says that the provider could not list at all.
   const bool is_of_call = event.kind == ProviderEvent::Kind::error && event.machine == call.target;
   if (!is_there || is_of_call || compute == nullptr || !is_machine_name(event.machine)) return;
   const auto most = static_cast<std::size_t>(most_machines(compute->spec)) + kMaxFoundBeside;
@@ -108,7 +112,7 @@ void end_list(Context& core, const MachineCalls::Call& call) {
   core.pending.dirty_targets.insert(call.target);
 }
 
-// As if the machine's agent had been told so.
+// Handles the notice of a provider like a notice from the machine's agent.
 void take_machine_notice(Context& core, const std::string& target, const ProviderEvent& event) {
   const Machine* machine = core.state.computes().find_machine(target, event.machine);
   if (machine == nullptr || machine->node.value == 0) return;
@@ -133,7 +137,7 @@ void react(Context& core, const ProviderTokensInput& input) {
   for (const auto& [machine, hash] : input.secret_hashes) {
     if (call->second.machines.count(machine) == 0 || core.state.tokens().count(hash) != 0) continue;
     const Compute* compute = core.state.computes().find(call->second.target);
-    // A machine that was ordered by an earlier call has that call's token.
+    // A machine that an earlier call has ordered has that call's token.
     if (compute == nullptr || !joins_later(compute->spec))
       forget_tokens(core, call->second.target, machine);
     core.emit(TokenCreated{hash, input.expires, 1, Approval::waived, call->second.target, machine});
@@ -176,7 +180,7 @@ void react(Context& core, const ProviderEventInput& input) {
                    {event.step, event.fault, event.why, !is_create});
       break;
   }
-  record = core.machines.find(call.target, event.machine);  // null, if the machine is gone now
+  record = core.machines.find(call.target, event.machine);  // null if the machine is gone now
   if (record != nullptr && event.kind != ProviderEvent::Kind::pending) record->waiting.reset();
   call.open.erase(event.machine);
   release(core, call, event.machine);

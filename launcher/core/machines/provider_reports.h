@@ -1,5 +1,5 @@
 #pragma once
-// Takes what the calls of providers report about machines. A provider is believed only about the
+// Takes what the calls of providers report about machines. A provider is trusted only about the
 // machines of its call. docs/decisions/038-providers.md, 039-machines.md.
 
 #include "launcher/core/base/context.h"

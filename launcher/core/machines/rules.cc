@@ -17,7 +17,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// How long a machine that runs may take until its agent joins: a VM boots, and fetches the bundle.
+// How long a running machine may take until its agent joins: a VM has to boot and to download the
+// bundle.
 constexpr Duration kJoinWithin = minutes(15);
 
 class TargetRules {
@@ -76,7 +77,7 @@ class TargetRules {
                                 compute.leaving && compute.leaving->force});
   }
 
-  // A machine that does not join in time is a failed one.
+  // A machine whose agent does not join in time counts as failed.
   void give_up_waiting(const Compute& compute) {
     std::vector<std::string> late;
     for (const auto& [name, machine] : compute.machines)
@@ -109,8 +110,8 @@ class TargetRules {
     }
   }
 
-  // A `create` that hangs must not hold up a removal by force. It goes on while one of its machines
-  // is wanted.
+  // Stops a `create` that would delay a removal by force. The call continues if one of its other
+  // machines is wanted.
   void stop_creation(const Compute& compute, const std::string& name) {
     const auto& work = record_of(name).work;
     if (!work) return;
@@ -145,7 +146,8 @@ class TargetRules {
       const bool asked_for = record_of(name).must_refresh;
       if (is_busy(name) || (due_at(name, machine) > core_.now && !asked_for)) continue;
       const bool creates = must_create(compute.spec, name, machine), removes = may_remove(machine);
-      // One that failed before is called alone: it must not hold up the others again.
+      // A machine that failed before gets a call of its own, so that it cannot delay the others
+      // again.
       if (machine.failure && creates)
         begin({0, target_, ProviderVerb::create, {name}});
       else if (machine.failure && removes)
@@ -166,8 +168,8 @@ class TargetRules {
     return is_waiting ? std::max(machine.not_before, waiting->not_before) : machine.not_before;
   }
 
-  // What a launcher forgot (its home was restored from a backup, a machine was given up by force)
-  // is found in its provider's list.
+  // Lists the provider's machines. This finds machines that the launcher does not know, because its
+  // home was restored from a backup or they were given up by force.
   void list(const Compute& compute) {
     if (core_.stopping || !is_elastic(compute.spec) || compute.spec.source == NodeSource::ssh)
       return;

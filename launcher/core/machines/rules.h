@@ -8,10 +8,11 @@
 
 namespace lockstep::launcher {
 
-// How often a target's provider lists what it made.
+// How often a target's provider lists its machines.
 inline constexpr Duration kListEvery = minutes(10);
 
-// Applies the rules to the machines of one target. Facts that follow make the target dirty again.
+// Applies the rules to the machines of one target. Facts that change its machines mark the target
+// again.
 void advance_machines(Context& core, const std::string& target);
 
 }  // namespace lockstep::launcher

@@ -19,20 +19,22 @@
 namespace lockstep::launcher {
 namespace {
 
-// The machines of a target, by what can be expected of them.
+// How many machines the target has, by what they can do for waiting jobs.
 struct Supply {
-  int total = 0;  // also those that leave
+  int total = 0;  // including those that leave
   int leaving = 0;
-  int busy = 0;                        // hold parts
-  int unusable = 0;                    // have a node that takes no work
-  int coming = 0;                      // have no node yet, or one that is silent for a moment
-  int idle = 0;                        // can take work, and have none
-  std::vector<std::string> not_begun;  // coming, and no call works on them
-  std::vector<std::pair<Instant, std::string>> without_work;  // since when; nodes without parts
+  int busy = 0;      // machines that hold parts
+  int unusable = 0;  // machines whose node takes no work
+  int coming = 0;    // machines without a node, or with one that has been silent only briefly
+  int idle = 0;      // machines that can take work and have none
+  std::vector<std::string> not_begun;  // machines without a node for which no call runs
+  // Machines whose node holds no part, and since when.
+  std::vector<std::pair<Instant, std::string>> without_work;
   int staying() const { return total - leaving; }
 };
 
-// It will be heard soon, or it is LOST soon. After a restart of the launcher all nodes are so.
+// True if the node will soon be heard or LOST. After a restart of the launcher this holds for all
+// nodes.
 bool is_expected(const Cluster& cluster, const Node& node) {
   if (node.lost || node.drain || node.notice) return false;
   const NodeWatch* watch = cluster.watches.find(node.id);
@@ -64,7 +66,7 @@ Supply supply_of(const Context& core, const std::string& target, const Compute& 
   return supply;
 }
 
-// What is left of one machine for jobs that share it.
+// The free resources of one machine that jobs share.
 struct Room {
   int cpus = 0, gpus = 0;
   std::uint64_t memory = 0;
@@ -81,7 +83,7 @@ class Packer {
     whole_ = Room{static_cast<int>(sample->cpus.size()), static_cast<int>(sample->gpus.size()),
                   sample->memory.count};
   }
-  // False: the job's gang does not fit beside those before.
+  // Adds the machines that the job needs; false: its gang does not fit beside the jobs before.
   bool add(const Shape& shape) {
     std::vector<std::size_t> in;
     if (whole_ && !shape.whole_node())
@@ -119,7 +121,7 @@ class Packer {
   }
 
   const int most_;
-  std::optional<Room> whole_;  // unknown: each part needs a machine of its own
+  std::optional<Room> whole_;  // an empty machine; unknown: each part gets a machine of its own
   std::vector<Room> rooms_;
 };
 
@@ -137,24 +139,25 @@ Why why_at_least(const Compute& compute, const Scale& scale) {
 struct Need {
   int machines = 0;
   std::size_t jobs = 0;
-  JobId first;             // the first of them
-  std::set<Shape> shapes;  // of the jobs, kMostShapes at most
+  JobId first;             // the first job that needs machines
+  std::set<Shape> shapes;  // of these jobs; at most kMostShapes
 };
 constexpr std::size_t kMostShapes = 32;
 
-// `most`: no more machines than these can be there for them.
+// The machines that queued jobs need, at most `most`.
 Need need_of(const Context& core, const std::string& target, const Compute& compute, int most) {
   Need need;
   Packer packer(core.samples.of(target), most);
   if (most <= 0) return need;
   const Cluster cluster = core.cluster();
-  std::map<std::string, Demand> of_users;  // what their jobs before this one need
+  std::map<std::string, Demand> of_users;  // what their earlier jobs need
   LabelledHosts labelled(core.state, compute);
   const bool machines_end = lifetime_of_new(compute).has_value();
   core.scheduler.visit(target, [&](const Job& job) {
     Shape shape = shape_of(job.spec);
-    if (!machines_end) shape.lasts.reset();  // jobs that differ in it alone have one shape
-    // A machine for a job that its user's quota holds back would idle.
+    // If no machine ends, jobs that differ only in `lasts` have one shape.
+    if (!machines_end) shape.lasts.reset();
+    // A job that its user's quota holds back gets no machine, because that machine would be idle.
     if (!core.state.principals().quotas().empty()) {
       const Demand more = least_demand(core.state, job.spec);
       Demand& before = of_users[job.spec.submitter];
@@ -203,12 +206,13 @@ class Scaler {
   }
 
  private:
-  // Machines that could work for queued jobs: all that are there or may be made.
+  // The number of machines that could work for queued jobs: existing ones and those that may be
+  // made.
   int room_for_need(const Supply& supply) const {
     return most_machines(compute_.spec) - supply.busy - supply.unusable - supply.leaving;
   }
 
-  // Idle machines on which no waiting job can run: they were made with other settings.
+  // Idle machines on which no waiting job can run, because they were made with other settings.
   std::vector<std::string> useless_for(const Need& need, const Supply& supply) const {
     std::vector<std::string> useless;
     if (need.shapes.empty() || need.shapes.size() == kMostShapes) return useless;
@@ -244,7 +248,7 @@ class Scaler {
     }
   }
 
-  // A machine that was not made, or whose node is LOST, is given back: another one takes its place.
+  // Gives back machines that could not be made or whose node is LOST. Other machines replace them.
   void give_back_failures() {
     std::vector<std::pair<std::string, Why>> leave;
     for (const auto& [name, machine] : compute_.machines) {
@@ -269,7 +273,8 @@ class Scaler {
     }
   }
 
-  // Not below min_instances. First those on which nothing was spent, then those idle for longest.
+  // Gives back surplus machines, but never below min_instances: first those that are not started
+  // yet, then those that have been idle for longest.
   void shrink(const Supply& supply, int surplus, const std::vector<std::string>& useless) {
     int left = std::max(std::min(surplus + supply.unusable + static_cast<int>(useless.size()),
                                  supply.staying() - scale_.min_instances),
@@ -281,7 +286,7 @@ class Scaler {
     }
     for (const auto& [since, name] : supply.without_work) {
       if (left <= 0 || since + scale_.idle_time > core_.now) return;
-      // While jobs wait, what is idle and can run them stays.
+      // While jobs wait, idle machines that can run them stay.
       const bool is_useless = std::find(useless.begin(), useless.end(), name) != useless.end();
       if (!useless.empty() && surplus <= 0 && !is_useless && is_usable(name)) continue;
       dismiss(name, MachineIdle{core_.now - since});
@@ -307,7 +312,7 @@ class Scaler {
 
   Context& core_;
   const std::string& target_;
-  const Compute& compute_;  // of the state, so it follows the facts
+  const Compute& compute_;  // a reference into the state, so it shows the effect of facts at once
   const Scale scale_;
 };
 

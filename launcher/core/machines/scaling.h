@@ -1,11 +1,10 @@
 #pragma once
 // Decides how many machines an elastic target should have, and which of them are wanted or leave.
-// docs/decisions/041-elastic-targets.md. The calls of the provider follow from that
-// (machines/rules.h).
+// docs/decisions/041-elastic-targets.md. machines/rules.h then makes the calls of the provider.
 //
-// The number is what the queued jobs can use now, beside the machines that hold parts: between
-// min_instances and max_instances. It grows in one step, and falls when machines were idle for the
-// target's time. A machine that holds a part never leaves because of the number.
+// The number is what the queued jobs can use now, plus the machines that hold parts, within
+// min_instances and max_instances. It grows in one step, and falls when machines have been idle for
+// the target's idle time. A machine that holds a part never leaves because of the number.
 
 #include <string>
 
@@ -13,13 +12,13 @@
 
 namespace lockstep::launcher {
 
-// Emits what is due for the target now. Nothing for a target that is not elastic.
+// Emits the facts that are due for the target now. Does nothing for a target that is not elastic.
 void scale(Context& core, const std::string& target);
 
-// Whether jobs of the queue could use a machine of the target.
+// True if queued jobs could use a machine of the target.
 bool has_demand(const Context& core, const std::string& target);
 
-// When scale() would decide otherwise if nothing else happens; never() if it would not.
+// When scale() would decide differently because of the time alone; never() if it would not.
 Instant next_scaling(const Context& core, const std::string& target);
 
 ScalingView scaling_view(const Context& core, const std::string& target);

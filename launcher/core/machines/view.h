@@ -1,5 +1,5 @@
 #pragma once
-// What users see of a machine.
+// The view of a machine for users.
 
 #include <string>
 

@@ -7,8 +7,9 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kLongestDelay = seconds(30);
-constexpr Duration kLongestPause = minutes(2);         // between an acknowledgement and a heartbeat
-constexpr Duration kDriftOfSamples = milliseconds(2);  // of two clocks while the samples last
+constexpr Duration kLongestPause = minutes(2);  // between an acknowledgement and a heartbeat
+// Of two clocks, between the oldest and the newest sample.
+constexpr Duration kDriftOfSamples = milliseconds(2);
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #pragma once
-// What goes on at the end of jobs beside their state: a cancel that came too late, and what the
-// shell was asked to do. Starts empty in each launcher process, which asks the shell again.
+// What is in progress at the end of jobs beside their state: cancels that came too late, and
+// requests to the shell to merge and write outputs. Starts empty in each launcher process, which
+// then asks the shell again.
 
 #include <map>
 #include <set>
@@ -11,23 +12,24 @@
 
 namespace lockstep::launcher {
 
-// One record for each job of which something goes on.
+// One record for each job with something in progress.
 class Endings {
  public:
-  // It was canceled while only its logs were outstanding: the cancel does not change how it ends.
+  // The job was canceled when only its logs were outstanding, so the cancel does not change how it
+  // ends.
   void cancel(const JobId& job) { jobs_[job].is_canceled = true; }
   bool is_canceled(const JobId& job) const {
     const auto known = jobs_.find(job);
     return known != jobs_.end() && known->second.is_canceled;
   }
 
-  // False: the shell is asked already.
+  // False: the shell was asked already.
   bool begin_merge(const JobId& job) { return !std::exchange(jobs_[job].is_merging, true); }
   void end_merge(const JobId& job) {
     change(job, [](Ending& one) { one.is_merging = false; });
   }
 
-  // False: the shell is asked already.
+  // False: the shell was asked already.
   bool begin_write(const JobId& job, const std::string& output) {
     return jobs_[job].writing.insert(output).second;
   }
@@ -35,7 +37,7 @@ class Endings {
     change(job, [&](Ending& one) { one.writing.erase(output); });
   }
 
-  // The job is final: outputs may still be written.
+  // The job is final, but its outputs may still be being written.
   void finish(const JobId& job) {
     change(job, [](Ending& one) { one.is_canceled = one.is_merging = false; });
   }
@@ -45,7 +47,7 @@ class Endings {
   struct Ending {
     bool is_canceled = false;
     bool is_merging = false;
-    std::set<std::string> writing;  // outputs, to remotes
+    std::set<std::string> writing;  // outputs that the shell writes to remotes
   };
   template <typename Change>
   void change(const JobId& job, const Change& change) {

@@ -1,6 +1,7 @@
 #pragma once
-// How many bytes of logs the launcher has of parts that have not ended: their final reports will
-// say it, and become facts. Starts empty in each launcher process, and is filled as logs come in.
+// How many bytes of logs the launcher has from parts that have not ended. The final report of a
+// part has this number and becomes a fact. Starts empty in each launcher process, and is filled as
+// logs arrive.
 
 #include <cstdint>
 #include <map>

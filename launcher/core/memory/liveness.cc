@@ -13,8 +13,9 @@ Instant PolledClock::advance(Instant now) {
   now = std::max(now, last_);
   const Duration late = (now - last_) - interval_;
   const bool stall = late > interval_ / 4;
-  // Nothing of a stall counts: it may have begun right after the last poll. One that follows on
-  // another is an overloaded launcher, whose clocks must not stand still: one interval counts.
+  // The whole time of a stall is left out, because it may have begun right after the last poll. If
+  // stalls follow one another, the launcher is overloaded, and one interval of each is counted:
+  // otherwise the clock would stand still.
   if (stall) stalled_ += stalled_before_ ? late : now - last_;
   stalled_before_ = stall;
   last_ = now;

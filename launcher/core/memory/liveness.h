@@ -1,7 +1,7 @@
 #pragma once
-// Tracks the health of the nodes by the messages that arrived from them and when. Not part of
-// State: after a restart every node is UNKNOWN again. This file has the polled clock, and one
-// NodeWatch per node. It decides ALIVE and UNKNOWN; LOST is a fact, which nodes/health.h records.
+// Tracks the health of the nodes by when messages arrived from them. Not part of State: after a
+// restart every node is UNKNOWN again. This file has the polled clock, and one NodeWatch per node.
+// It decides ALIVE and UNKNOWN; LOST is a fact, which nodes/health.h records.
 
 #include <cstdint>
 #include <map>
@@ -33,7 +33,7 @@ class PolledClock {
   Instant last() const { return last_; }
   // The real instant at which `polled` will be reached if nothing stalls.
   Instant real(Instant polled) const;
-  // When the next poll is due while clocks run.
+  // The latest time of the next poll, while deadlines in polled time are set.
   Instant next_poll() const { return last_ + interval_; }
 
  private:
@@ -41,13 +41,13 @@ class PolledClock {
   std::optional<Instant> first_;
   Instant last_;
   Duration stalled_{0};
-  bool stalled_before_ = false;  // the last gap was a stall
+  bool stalled_before_ = false;  // the last gap between polls was a stall
 };
 
-// Messages of a session that was replaced by a newer one and still sends.
+// A session that was replaced by a newer one and still sends messages.
 struct StaleTalk {
-  Instant since;  // polled: when it was first heard after it was replaced
-  Instant last;   // polled: when it was last heard
+  Instant since;  // polled time of its first message after it was replaced
+  Instant last;   // polled time of its newest message
   int messages = 0;
 };
 
@@ -55,66 +55,68 @@ struct NodeWatch {
   Liveness liveness = Liveness::unknown;
   Instant heard;                  // polled time of the last message (or of the start of watching)
   Instant last_heard;             // real time of the last message; ns = 0: none since this start
-  std::optional<SessionId> live;  // the session accepted since this launcher start
-  std::uint64_t inventory_number = 0;  // SessionOpen::inventory_number of the inventory that counts
+  std::optional<SessionId> live;  // the session that was accepted since this launcher started
+  std::uint64_t inventory_number = 0;  // SessionOpen::inventory_number of the inventory in use
   std::map<SessionId, StaleTalk> stale_talk;
-  std::map<SessionId, Why> refused;  // cloned images: session -> reason
+  std::map<SessionId, Why> refused;  // sessions of cloned images, with the reason
   // Attempts that are not assigned to the node but may still run there, according to its full
   // report. The node gets no new part until they are gone.
   std::set<AttemptId> leftovers;
-  // The number of the outstanding question to the node; 0: none. `leftovers` may come from a
-  // delayed copy of SessionOpen and name parts that the node has removed since, so the node is
-  // asked to open its session again. It is also asked when `must_answer` is set. An opening that
-  // quotes this number was written after the question.
+  // The number of the outstanding question to the node; 0: none. The node is asked to open its
+  // session again, because `leftovers` may come from a delayed copy of SessionOpen and name parts
+  // that the node has removed since, or because `must_answer` is set. A SessionOpen that quotes
+  // this number was written after the question.
   std::uint64_t question = 0;
   // The node was LOST and continues the same session. Its SessionOpen may be a delayed copy,
   // written before the parts that were given up there had started, so the node gets no new work
   // until it has answered `question`.
   bool must_answer = false;
-  std::map<AttemptId, std::string> progress;  // of parts that have not finished, as text
-  std::uint64_t words_of = 0;                 // sequence of the newest Observed of this session
+  // Texts about the progress of parts that have not finished.
+  std::map<AttemptId, std::string> progress;
+  std::uint64_t words_of = 0;  // the sequence of the newest Observed of this session
   // Outputs of running parts, without checkpoints, as the node reported them last.
   struct SoFar {
     std::vector<CollectedOutput> outputs;
-    Instant kept = {};  // when they became a fact
+    Instant kept = {};  // when the outputs last became a fact
   };
   std::map<AttemptId, SoFar> so_far;
-  std::map<AttemptId, std::vector<Why>> limits;     // that running parts reached
-  std::map<AttemptId, std::vector<RankEnd>> ended;  // ranks of running parts
+  std::map<AttemptId, std::vector<Why>> limits;     // the limits that running parts reached
+  std::map<AttemptId, std::vector<RankEnd>> ended;  // ended ranks of running parts
   struct Settings {
     NetworkSettings first;
     SettingOverrides others;
   };
-  std::map<AttemptId, Settings> settings;  // of ranks of running parts
-  // Of gangs whose node rank 0 is here: what holds among their ranks now. See
+  std::map<AttemptId, Settings> settings;  // the settings of the ranks of running parts
+  // For gangs whose node rank 0 is this node: the current findings about their ranks. See
   // attempts/gang_findings.h.
   struct Findings {
     FoundList found;
-    Instant began;  // when the first came since the launcher's start
-    int facts = 0;  // since then
+    Instant began;  // when the first findings came since the launcher's start
+    int facts = 0;  // the number of facts since `began`
   };
   std::map<AttemptId, Findings> findings;
   struct Refused {
     std::uint64_t episode = 0;
     Instant since;  // polled time
   };
-  std::map<AttemptId, Refused> logs_refused;  // of canceled jobs, for lack of space
+  std::map<AttemptId, Refused> logs_refused;  // of canceled jobs: logs refused for lack of space
   // Why the launcher refused logs of these parts the last time, and when that was.
   struct LogsWait {
     std::string why;
-    Instant at;    // of the last refusal
-    Instant told;  // when an event said it
+    Instant at;    // the time of the last refusal
+    Instant told;  // when an event last reported it
   };
   std::map<AttemptId, LogsWait> logs_wait;
-  std::map<AttemptId, Instant> outputs_refused;  // when an event said it
+  std::map<AttemptId, Instant> outputs_refused;  // when an event last reported the refusal
   std::uint64_t sent_revision = 0;
-  Why low_disk;             // its last reason for taking no new part; none: it takes parts
-  Duration clock_ahead{0};  // its clock minus ours, in its last heartbeat
-  ClockMeter clock;         // the same, measured
-  std::string unread;       // why its last message could not be decoded; "": it could
+  Why low_disk;  // why the agent takes no new parts because of its disk; none: it takes parts
+  Duration clock_ahead{0};  // its clock minus ours, according to its last heartbeat
+  ClockMeter clock;         // the same, measured over several heartbeats
+  std::string unread;       // why its last message could not be decoded; "": it was decoded
 };
 inline constexpr std::size_t kMaxStaleSessions = 16;
-// Nodes send refused logs again within a few seconds: without a refusal for so long they go on.
+// A node sends refused logs again within a few seconds. If no refusal comes for this long, the logs
+// were accepted.
 inline constexpr Duration kLogsWaitKnown = seconds(15);
 
 class NodeWatches {
@@ -157,8 +159,8 @@ class NodeWatches {
     return watch == nullptr ? Liveness::unknown : watch->liveness;
   }
 
-  // What the node lacks of its target's size; null: nothing (size_check.h). Cheap, because
-  // placement asks for every node.
+  // What the node lacks compared with its target's size; null: nothing (size_check.h). Cheap,
+  // because placement calls it for every node.
   const Why* shortfall_of(NodeId node) const {
     if (shortfalls_.empty()) return nullptr;
     const auto it = shortfalls_.find(node);

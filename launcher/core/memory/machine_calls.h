@@ -1,7 +1,7 @@
 #pragma once
-// The calls of providers that are in progress, and what is known beside the state of the machines
-// and targets that they work on. Not part of State: after a restart no call is in progress, and
-// machines/rules.h calls again.
+// The provider calls that are in progress, and what is known about their machines and targets
+// beside the state. Not part of State: after a restart no call is in progress, and machines/rules.h
+// starts calls again.
 
 #include <cstdint>
 #include <map>
@@ -16,13 +16,15 @@
 
 namespace lockstep::launcher {
 
-// One machine, until it is gone: effects.cc then forgets the record.
+// The record of one machine. effects.cc removes it when the machine is gone.
 struct MachineRecord {
   struct Work {
     std::uint64_t call = 0;
-    std::optional<std::string> step;  // that runs now; none: the provider has named none yet
+    // The step that runs now; none: the provider has named none yet.
+    std::optional<std::string> step;
   };
-  // The provider accepted the machine, and will make it when it can: `create` asks again then.
+  // The provider accepted the machine and will make it when it can. After `not_before`, `create` is
+  // called again.
   struct Waiting {
     Why why;
     Instant not_before;
@@ -32,14 +34,14 @@ struct MachineRecord {
     int attempts = 0;
     Instant not_before;
   };
-  std::optional<Work> work;  // a call works on it
+  std::optional<Work> work;  // the call that works on the machine
   std::optional<Waiting> waiting;
   Revival revival;
-  std::optional<Instant> idle_since;  // of an elastic target; its node holds no part
-  // The last `create` of this process failed before it installed anything. A machine of which that
-  // is not known may have been reached by a call whose result was lost in a crash.
+  std::optional<Instant> idle_since;  // for an elastic target: since when its node has held no part
+  // The last `create` of this process failed before it installed anything. False also if this is
+  // unknown: a call whose result was lost in a crash may have reached the machine.
   bool is_untouched = false;
-  bool must_refresh = false;  // `create` is wanted although it has a node
+  bool must_refresh = false;  // `create` must be called although the machine has a node
 };
 
 struct MachineCalls {
@@ -50,32 +52,33 @@ struct MachineCalls {
     std::set<std::string> machines;
     bool is_stopping = false;
   };
-  // One target, until it is deleted.
+  // The record of one target, until it is deleted.
   struct Target {
     std::map<std::string, MachineRecord> machines;
-    std::optional<std::uint64_t> listing;  // the call of `list` that runs
-    std::optional<Instant> list_at;        // when the next one is due
-    Instant schedules_seen;                // of a compute instance; looked at up to then
+    std::optional<std::uint64_t> listing;  // the running call of `list`
+    std::optional<Instant> list_at;        // when the next call of `list` is due
+    Instant schedules_seen;  // for a compute instance: its schedules were applied up to this time
   };
   std::uint64_t last = 0;
   std::map<std::uint64_t, Call> calls;
   std::map<std::string, Target> targets;
-  std::map<std::string, std::vector<std::string>> held;  // by target, as the shell was told last
+  // By target; the machines in the last HoldMachines.
+  std::map<std::string, std::vector<std::string>> held;
 
-  // Null: nothing is known of the machine.
+  // Null: there is no record of the machine.
   MachineRecord* find(const std::string& target, const std::string& machine) {
     const auto found = targets.find(target);
     if (found == targets.end()) return nullptr;
     const auto record = found->second.machines.find(machine);
     return record == found->second.machines.end() ? nullptr : &record->second;
   }
-  // To read: an empty one, if nothing is known of the machine.
+  // For reading: an empty record if there is none.
   const MachineRecord& of(const std::string& target, const std::string& machine) const {
     static const MachineRecord kNothing{};
     const MachineRecord* found = const_cast<MachineCalls*>(this)->find(target, machine);
     return found == nullptr ? kNothing : *found;
   }
-  // To remember something of a machine that is there.
+  // For writing: makes the record if there is none. The machine must exist.
   MachineRecord& record(const std::string& target, const std::string& machine) {
     return targets[target].machines[machine];
   }

@@ -1,6 +1,6 @@
 #pragma once
-// What the machines of elastic targets were like that were there. Not part of State: after a
-// restart the first machines tell it again.
+// The inventories of recent machines of elastic targets, from which the next machine is predicted.
+// Not part of State: after a restart the first machines provide them again.
 
 #include <cstddef>
 #include <map>
@@ -16,23 +16,24 @@
 
 namespace lockstep::launcher {
 
-// Root of a machine can say what it likes, so one machine alone settles nothing for long.
+// Root of a machine can forge its inventory, so one machine alone decides nothing for long.
 class MachineSamples {
  public:
-  // The machine in the middle by size, of the last kMostSamples; of two, the larger: a GPU that
-  // fell off says nothing of the next machine. Null: none is known.
+  // The median machine by size of the last kMostSamples, to predict the next one. Of two in the
+  // middle, the larger: a machine may have lost a GPU, which says nothing about the next one. Null:
+  // none is known.
   const Inventory* of(const std::string& target) const;
   void learn(const std::string& target, const std::string& machine, const Inventory& inventory);
   // A job could not run as the account on this machine.
   void lacks(const std::string& target, const std::string& machine, const std::string& account,
              const Why& why, Instant now);
-  // Why jobs cannot run as the account there; null: two machines have not said so, or it is so long
-  // ago that the account may have been made since.
+  // Why jobs cannot run as the account on the target's machines; null: fewer than two machines said
+  // so, or so long ago that the account may have been created since.
   const Why* why_lacking(const std::string& target, const std::string& account, Instant now) const;
-  // The first such account with the reason.
+  // The first account that the target's machines lack, with the reason.
   std::optional<std::pair<std::string, Why>> lacking(const std::string& target, Instant now) const;
   void forget_accounts(const std::string& target) { lacking_accounts_.erase(target); }
-  // It was revoked.
+  // The machine's node was revoked.
   void forget(const std::string& target, const std::string& machine);
   void forget(const std::string& target) {
     inventories_.erase(target);
@@ -41,7 +42,7 @@ class MachineSamples {
 
  private:
   struct Lacking {
-    std::set<std::string> machines;  // that said so
+    std::set<std::string> machines;  // machines on which it was missing
     Why why;
     Instant last;
   };
@@ -50,7 +51,7 @@ class MachineSamples {
   std::map<std::string, std::map<std::string, Lacking>> lacking_accounts_;  // target, account
 };
 inline constexpr std::size_t kMostSamples = 9;
-// Long enough for a second machine to be made and to say it too.
+// Long enough for a second machine to be made and to report the same.
 inline constexpr Duration kLackingAccountFor = minutes(30);
 
 }  // namespace lockstep::launcher

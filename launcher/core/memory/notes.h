@@ -1,6 +1,6 @@
 #pragma once
-// Events of jobs that are not facts: why a job waits, a silent node, waiting logs. A restart of the
-// launcher forgets them.
+// Events of jobs that are not facts: why a job waits, a silent node, waiting logs. They are lost
+// when the launcher restarts.
 
 #include <compare>
 #include <cstdint>
@@ -12,10 +12,11 @@
 
 namespace lockstep::launcher {
 
-// The notes of all jobs. When they are full, new notes replace the oldest ones.
+// The notes of all jobs. At the limit, new notes replace the oldest ones.
 class Notes {
  public:
-  // Of a job. A later job of the same name has another incarnation, and gets none of its notes.
+  // The job that a note belongs to. A later job with the same name has another incarnation, and
+  // gets none of these notes.
   struct Owner {
     JobId job;
     std::uint64_t incarnation = 0;  // Job::incarnation
@@ -23,7 +24,7 @@ class Notes {
   };
   struct Note {
     Event event;
-    std::uint64_t behind = 0;  // number of events in the job's list before this note
+    std::uint64_t behind = 0;  // the number of the job's events from facts before this note
   };
   void add(const Owner& job, Note note);
   const std::vector<Note>* of(const Owner& job) const;

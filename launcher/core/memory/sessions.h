@@ -1,5 +1,5 @@
 #pragma once
-// Identifies the session that sent a message for a node: the one that was accepted last, an unknown
+// Classifies the session that sent a message for a node: the one that was accepted last, an unknown
 // one, or an older one whose late messages still arrive. If an older session does not fall silent,
 // the node is a cloned image: two agents with one identity, and neither can be trusted. Knows
 // nothing about parts or jobs.
@@ -12,10 +12,10 @@ namespace lockstep::launcher {
 
 enum class Speaker {
   live,     // the accepted session
-  unknown,  // new, or not yet opened since the launcher started or the node was lost
-  stale,    // replaced, or begun before the accepted one: ignore its messages
-  cloned,   // replaced, and still sends: refuse it and the live one
-  refused,  // was found to be one of two clones before
+  unknown,  // new, or not opened yet since the launcher started or the node was lost
+  stale,    // replaced, or begun before the accepted session: its messages are ignored
+  cloned,   // replaced, and still sends: this session and the live one are refused
+  refused,  // refused earlier as one of two clones
 };
 
 // Classifies the session of a message of `node`, and records messages of stale sessions in `watch`.
@@ -25,7 +25,7 @@ Speaker identify(const Node& node, NodeWatch& watch, SessionId session, Instant 
                  Duration clone_after);
 inline constexpr int kCloneMessages = 3;
 // The same for a SessionOpen. An unknown session is stale if it has the accepted boot and an
-// earlier agent start (session_id): it was on its way while a newer start was accepted.
+// earlier agent start (session_id): its message was delayed while a newer session was accepted.
 Speaker identify_open(const Node& node, NodeWatch& watch, const SessionOpen& open, Instant polled,
                       Duration clone_after);
 

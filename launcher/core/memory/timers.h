@@ -1,6 +1,6 @@
 #pragma once
-// A set of named deadlines; the earliest is cheap to find. It has no clock; its owner decides to
-// which clock the instants belong. A key has at most one deadline.
+// A set of deadlines with keys; the earliest is found cheaply. It reads no clock: its owner decides
+// to which clock the instants belong. A key has at most one deadline.
 
 #include <compare>
 #include <map>
@@ -17,9 +17,10 @@ namespace lockstep::launcher {
 struct TimerKey {
   enum class Kind { node, prepare, logs, shutdown, retry, machines, merge, write };
   Kind kind = Kind::node;
-  NodeId node;              // for node and logs
-  AttemptId attempt;        // for prepare and logs; for retry, merge and write only its job
-  std::string target = {};  // for machines
+  NodeId node;  // for the kinds node and logs
+  // For the kinds prepare and logs; for retry, merge and write only its job is set.
+  AttemptId attempt;
+  std::string target = {};  // for the kind machines
   friend auto operator<=>(const TimerKey&, const TimerKey&) = default;
 };
 

@@ -11,7 +11,8 @@
 namespace lockstep::launcher {
 namespace {
 
-// Asked again, because the answer was lost: it is the newest, and no further one is made.
+// The version to register. If the newest version has the same files, it is that one: the client
+// asks again because the answer was lost.
 std::string version_for(const RegisteredAsset& asset, const AssetName* known, const State& state) {
   if (!asset.version.empty()) return asset.version;
   const NameKey key{name_kind_of(kind_of(asset)), asset.name};

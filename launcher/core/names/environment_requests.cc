@@ -25,7 +25,8 @@ void react(Context& core, const CreateEnvironmentInput& input) {
   if (known != nullptr) project = known->project;
   const EnvironmentVersion* newest = core.state.registered(spec.name, "");
   const Digest definition = digest_of(spec.definition);
-  // Asked again, because the answer was lost: it is the newest, and no further one is made.
+  // The client asks again because the answer was lost: the newest version has this definition
+  // already.
   if (spec.version.empty() && newest != nullptr && newest->definition == definition)
     spec.version = newest->environment.spec.version;
   if (spec.version.empty()) spec.version = next_version(core.state, key);

@@ -9,12 +9,12 @@ void react(Context& core, const CreateEnvironmentInput& input);
 void react(Context& core, const PruneEnvironmentsInput& input);
 void react(Context& core, const ArchiveEnvironmentInput& input);
 
-// Makes the nodes solve and build the job's environment again, for the job's account alone.
+// Makes the nodes solve and build the job's environment again, for the job's account only.
 void rebuild_environment(Context& core, const JobId& job, const std::string& by);
-// Gives the job's family the locks of its account, if it has none yet: people's jobs decide what a
-// family installs, and never the other way round.
+// Copies the locks of the job's account to the job's family, if that has none yet. A family starts
+// with what people's jobs installed; its own locks never become those of people.
 void inherit_locks(Context& core, const JobId& job);
-// Whoever uses a lock that this node solved solves and builds again, without it.
+// Removes the locks that this node solved. Jobs that use one of them solve and build again.
 void drop_locks_of(Context& core, NodeId node, const std::string& by);
 
 }  // namespace lockstep::launcher

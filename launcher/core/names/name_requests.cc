@@ -31,7 +31,7 @@ bool has_version(const State& state, const NameKey& key, const std::string& vers
   return known != nullptr && known->find(version) != nullptr;
 }
 
-// Why the user cannot be let add versions; "": they can.
+// Why the user cannot be allowed to add versions; "": the user can.
 std::string why_not_shared(const Principals& principals, const NameKey& key, const OwnedName& name,
                            const std::string& user) {
   if (user == name.owner) return fmt::format("{} is {}'s own", describe(key), user);
@@ -59,7 +59,7 @@ std::string shared_text(const NameKey& key, const OwnedName& name, const ShareNa
                                   describe(key), whom);
 }
 
-// A job that has not ended, of somebody who may see the name; null: there is none.
+// An unfinished job that uses the version, of a user who may see the name; null: there is none.
 const Job* live_job_with(const State& state, const NameKey& key, const OwnedName& name,
                          const std::string& version) {
   for (const std::uint64_t order : state.jobs_with(key.kind, key.name + ":" + version)) {
@@ -103,7 +103,7 @@ std::optional<Error> over_limit(const Cluster& cluster, const QuotaHolder& holde
           is_in_bytes(limit) ? "SIZE" : "N"));
 }
 
-// What people note about the version.
+// The texts that people may set on a version.
 struct Texts {
   std::string description;
   std::map<std::string, std::string> tags;
@@ -132,7 +132,7 @@ Texts changed_texts(Texts texts, const AnnotateVersion& ask) {
   return texts;
 }
 
-// They count as whose the version is.
+// Why the texts may not be changed. They count toward the quotas of the version's owner.
 std::optional<Error> why_not_changed(const Cluster& cluster, const OwnedName& name,
                                      const AnnotateVersion& ask, const Texts& before,
                                      const Texts& after) {
@@ -160,8 +160,8 @@ bool expect_version(Context& core, const ReplyTo& reply, const NameKey& key,
   return false;
 }
 
-// Names are unique in the launcher, so that NAME@latest means one thing in every project. Of a name
-// that somebody may not see they learn only that it is taken.
+// Names are unique in the launcher, so that NAME@latest means the same in every project. A caller
+// who may not see the name learns only that it is taken.
 std::optional<Error> why_not_registered(const State& state, const Caller& caller,
                                         const NameKey& key, const std::string& wanted,
                                         const std::string& project) {
@@ -200,7 +200,7 @@ std::optional<Error> why_no_room(const Cluster& cluster, const Caller& caller, c
   if (std::holds_alternative<LauncherItself>(caller)) return std::nullopt;
   const OwnedName* known = state.names().find(key.kind, key.name);
   for (const QuotaHolder& holder : holders_of(owner_of(caller), project)) {
-    // An empty name of the caller's counts as one already.
+    // A name of the caller without versions counts as one version already.
     const bool is_counted =
         known != nullptr && known->versions == 0 &&
         (holder.kind == QuotaHolder::Kind::project || known->owner == holder.name);
@@ -219,7 +219,8 @@ std::optional<Error> why_no_room(const Cluster& cluster, const Caller& caller, c
 std::string next_version(const State& state, const NameKey& key) {
   const OwnedName* name = state.names().find(key.kind, key.name);
   std::uint64_t number = name == nullptr ? 1 : name->last_number + 1;
-  while (has_version(state, key, std::to_string(number))) ++number;  // it is too long to count on
+  // A number that is too long to count on from may be taken.
+  while (has_version(state, key, std::to_string(number))) ++number;
   return std::to_string(number);
 }
 

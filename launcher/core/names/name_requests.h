@@ -10,20 +10,21 @@ void react(Context& core, const ShareNameInput& input);
 void react(Context& core, const DeleteVersionsInput& input);
 void react(Context& core, const AnnotateVersionInput& input);
 
-// False: the name has no such version, and the request was refused. `version` "": any will do.
+// False: the name has no such version, and the request was refused. `version` "": the name needs at
+// least one version.
 bool expect_version(Context& core, const ReplyTo& reply, const NameKey& key,
                     const std::string& version);
 
-// Why the caller may not register a version under the name. `wanted`: the project that the request
-// names; "": none. `project`: that of the name if it is new.
+// Why the caller may not register a version under the name; nullopt: the caller may. `wanted`: the
+// project that the request names; "": none. `project`: the project of the name if it is new.
 std::optional<Error> why_not_registered(const State& state, const Caller& caller,
                                         const NameKey& key, const std::string& wanted,
                                         const std::string& project);
-// Why there is no room for a version of so many bytes: a quota of the caller or of the project, or
-// the launcher's limit.
+// Why a version of this size cannot be registered: a quota of the caller or of the project, or the
+// launcher's limit. nullopt: it can.
 std::optional<Error> why_no_room(const Cluster& cluster, const Caller& caller, const NameKey& key,
                                  const std::string& project, std::int64_t bytes, Bytes files);
-// The next number that no version of the name had, deleted ones included.
+// The next number that no version of the name has had, deleted ones included.
 std::string next_version(const State& state, const NameKey& key);
 
 }  // namespace lockstep::launcher

@@ -13,8 +13,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxVersionsNamed = 10;     // in a refusal
-constexpr std::size_t kMaxNamesCompared = 1'000;  // to find the nearest one
+constexpr std::size_t kMaxVersionsNamed = 10;     // versions that one refusal names
+constexpr std::size_t kMaxNamesCompared = 1'000;  // names compared to find the nearest one
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #pragma once
-// Names of environments, data, models and components as objects of requests: who may see which, who
-// may manage one, and what is said of one that is not there.
+// Names of environments, data, models and components as objects of requests: who may see and who
+// may manage a name, and the errors for names that do not exist.
 
 #include <string>
 
@@ -11,17 +11,17 @@ namespace lockstep::launcher {
 
 Object object_of(const AssetName& name);
 Object object_of(const EnvironmentVersion& version);
-// The name as an object of requests. The name must outlive it.
+// The name as an object of requests. `name` must outlive it.
 Object object_of(const NameKey& key, const OwnedName& name);
 
 bool may_see(const Principals& principals, const Caller& caller, const AssetName& name);
 bool may_see(const Principals& principals, const Caller& caller, const EnvironmentVersion& version);
 
-// Null: there is no such name, or the caller may not see it.
+// Null: the name does not exist, or the caller may not see it.
 const AssetName* seen_asset(const State& state, const Caller& caller, AssetKind kind,
                             const std::string& name);
 
-// Null: it is nobody's, or the caller may not see it.
+// Null: the name has no owner, or the caller may not see it.
 const OwnedName* seen_name(const State& state, const Caller& caller, const NameKey& key);
 
 // True if the caller may see a name that has a version with this tree.
@@ -31,8 +31,8 @@ bool sees_asset_with(const State& state, const Caller& caller, const Digest& tre
 // may be built from it as well.
 bool sees_context(const State& state, const Caller& caller, const Digest& tree);
 
-// The project of a job or an environment name that the caller creates: `wanted` if it is not empty,
-// else the only project that the caller may submit into, else the default project.
+// The project of a job or a name that the caller creates: `wanted` if it is not empty, otherwise
+// the only project that the caller may submit to, otherwise the default project.
 std::string project_of_new(const Principals& principals, const Caller& caller,
                            const std::string& wanted);
 
@@ -40,15 +40,15 @@ std::string project_of_new(const Principals& principals, const Caller& caller,
 Error no_such_asset(const State& state, const Caller& caller, AssetKind kind,
                     const std::string& name);
 
-// not_found, with the versions that there are.
+// not_found, with the existing versions of the name.
 Error no_such_version(const AssetName& known, const std::string& version);
 
-// Null: there is no such name, or the caller may not manage it; the request was refused.
+// Null: the name does not exist or the caller may not manage it, and the request was refused.
 const OwnedName* name_to_manage(Context& core, const ReplyTo& reply, const Caller& caller,
                                 const NameKey& key);
 
-// What registering a version under the name wants. A name that the caller may not see is as good as
-// new here; that it is taken says why_not_registered().
+// What the registration of a version under a name needs to be allowed. A name that the caller may
+// not see is treated as a new one here; why_not_registered() then says that it is taken.
 struct NameClaim {
   Permission permission = Permission::create_names;
   Object object;

@@ -18,9 +18,9 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxVersionBytes = 64;  // of an agent, as it says itself
+constexpr std::size_t kMaxVersionBytes = 64;  // of an agent, as it reports it
 
-// The node that owns `key`, if it is the one that the message claims to be from.
+// The node with this key, if the message claims to be from that node; null: it does not.
 const Node* known_speaker(Context& core, const PublicKey& key, NodeId claimed, SessionId session) {
   const Node* node = core.state.node_with_key(key);
   if (node != nullptr && node->id == claimed) return node;
@@ -65,15 +65,16 @@ void ask_of_leftovers(Context& core, NodeId node, const PublicKey& key) {
   if (watch.question != 0) core.act(AskForSession{key, *watch.live, watch.question});
 }
 
-// A full report, or a new boot, proves what does not run here, but nothing of a part that was
-// assigned after it was written: that is simply sent again. Of a session that is known already any
-// copy may be late, so its revision tells. A new session begins after all that its node ever said.
+// Gives up the parts that a full report, or a new boot, proves to have stopped. It proves nothing
+// about a part that was assigned after the report was written: the node gets that part again. A
+// copy from a known session may be late, so the revision in it is compared. A new session begins
+// after everything that its node said before.
 void compare_parts(Context& core, const Node& node, const SessionOpen& open) {
   std::set<AttemptId> listed;
   for (const PartReport& report : open.parts) {
     listed.insert(report.attempt);
     const bool rebooted = node.session && node.boot != open.boot;
-    // After a reboot, the node's report is out of date for parts that were running when it went
+    // After a reboot, the report is out of date for parts that were running when the node went
     // down. It is still true for parts that had ended.
     if (!rebooted || report.state >= PartState::collecting)
       take_report(core, node.id, report, true);
@@ -87,7 +88,7 @@ void compare_parts(Context& core, const Node& node, const SessionOpen& open) {
     const bool later = known_session && part->revision > open.desired_revision;
     const bool absent = !later && listed.count(id) == 0;
     if (part->finished()) {
-      // Its directory is gone, so no more of its logs can come.
+      // The part's directory is gone, so no more of its logs can arrive.
       if (absent) core.emit(PartReleased{id, node.id, true});
       continue;
     }
@@ -132,7 +133,8 @@ void accept_session(Context& core, const Node& node, const SessionOpen& open) {
   watch.question = may_be_late ? static_cast<std::uint64_t>(core.now.ns) + 1 : 0;
 }
 
-// Interfaces come and go while an agent runs. The rest of its inventory stays as at its start.
+// Takes the node's network interfaces, which change while an agent runs. The rest of the inventory
+// stays as it was when the agent started.
 void take_network(Context& core, const Node& node, const SessionOpen& open) {
   NodeWatch& watch = core.watches.at(node.id);
   if (open.inventory_number <= watch.inventory_number) return;
@@ -145,7 +147,7 @@ void take_network(Context& core, const Node& node, const SessionOpen& open) {
   const std::optional<Node::Notice> notice = node.notice;
   core.emit(
       NodeSessionStarted{node.id, node.boot, open.session, std::move(now), {}, node.agent_version});
-  // The fact above forgets it, and a provider does not say it again.
+  // The fact above cleared the notice, and a provider does not repeat one.
   if (notice) core.emit(NodeNoticed{node.id, notice->until, notice->why});
   if (open.notice) take_notice(core, node.id, *open.notice);
 }
@@ -162,7 +164,7 @@ void react(Context& core, const SessionInput& input) {
     case Speaker::cloned: refuse_both(core, *node, input.key, open.session); return;
     case Speaker::stale: return;
     case Speaker::live:
-      // A doubled or late copy: what it lacks may have begun after it was written.
+      // This is a duplicate or late copy: a part that it lacks may have begun after it was written.
       for (const PartReport& report : open.parts) take_report(core, node->id, report, false);
       take_network(core, *node, open);
       if (watch.question != 0 && open.answers == watch.question) {
@@ -216,8 +218,8 @@ void react(Context& core, const HeartbeatInput& input) {
   core.pending.touched_nodes.insert(node->id);
 }
 
-// The revision that is acknowledged may have facts that are not durable yet. A node renews leases
-// only for the revision that it has applied, so it renews none that those facts may end.
+// The acknowledged revision may include facts that are not durable yet. A node renews leases only
+// for a revision that it has applied, so it cannot renew a lease that these facts end.
 Heard hear(Context& core, Instant now, const HeartbeatInput& input) {
   const Heartbeat& beat = input.beat;
   const Node* node = core.state.node_with_key(input.key);

@@ -11,7 +11,7 @@ void react(Context& core, const HeartbeatInput& input);
 void react(Context& core, const UnreadInput& input);
 void react(Context& core, const ObservedInput& input);
 
-// Core::hear.
+// The implementation of Core::hear.
 Heard hear(Context& core, Instant now, const HeartbeatInput& input);
 
 }  // namespace lockstep::launcher

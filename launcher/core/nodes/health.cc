@@ -12,8 +12,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// What waited for the node to be known again: placement, held verdicts, gangs, logs, and the end of
-// its idle time.
+// Continues what waited for the node: placement, held verdicts, gangs, logs, and the end of its
+// idle time.
 void node_came_back(Context& core, NodeId node) {
   usability_changed(core, *core.state.node(node));
   for (const auto& [id, rank] : core.state.node(node)->parts) {
@@ -45,7 +45,7 @@ void heard(Context& core, NodeId node) {
   NodeWatch& watch = core.watches.at(node);
   watch.heard = core.clock.polled();
   const bool back = watch.liveness != Liveness::alive;
-  // After a start of the launcher it only met them again.
+  // After a start of the launcher, the first message of a node does not mean that it was silent.
   const bool was_silent = back && watch.last_heard.ns != 0;
   const bool was_lost = watch.liveness == Liveness::lost;
   watch.last_heard = core.now;
@@ -81,13 +81,14 @@ void node_silent(Context& core, NodeId id) {
   }
 }
 
-// Whatever the node says of these parts from now on is refused.
+// Gives up the parts of a lost node. Later reports of the node about them are refused.
 void fence(Context& core, NodeId id, const Why& why) {
   const std::map<AttemptId, int> parts = core.state.node(id)->parts;
   for (const auto& [attempt_id, rank] : parts) {
     const Attempt& attempt = *core.state.attempt(attempt_id);
     const Part& part = attempt.parts[static_cast<std::size_t>(rank)];
-    // A failure whose verdict was held while this node was UNKNOWN is this node's.
+    // The verdict on a failure was held while this node was UNKNOWN. Now the loss of the node is
+    // the cause.
     const bool held = !attempt.ended && attempt.tally.failed > 0;
     keep_outputs_so_far(core, id, attempt_id);
     if (!part.finished() || held)

@@ -13,14 +13,14 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr double kMemoryRounding = 0.02;  // agents round, and measure at different times
+constexpr double kMemoryRounding = 0.02;  // agents round numbers, and measure at different times
 
 MachineRef ref_of(const MachinePart& machine) {
   return {machine.id.substr(0, machine.id.find(':')), machine.machine_id};
 }
 
-// When the node first said that it is on the machine. A machine's id begins with its host's; one
-// that does not agree with the node's inventory counts as the last one.
+// When the node first claimed the machine. A machine's id begins with the id of its host; a claim
+// that contradicts the node's inventory comes last.
 std::pair<Instant, NodeId> claim_of(const Context& core, const Node& node) {
   const std::string& host = node.inventory.host_id;
   const bool agrees =
@@ -28,7 +28,7 @@ std::pair<Instant, NodeId> claim_of(const Context& core, const Node& node) {
   return {agrees ? node.host_claim.since : Instant::never(), node.id};
 }
 
-// Nodes that are there, in the order in which they said so.
+// The machine's existing nodes, in the order of their claims.
 std::vector<const Node*> nodes_on(const Context& core, const std::string& machine) {
   std::vector<const Node*> nodes;
   if (machine.empty() || core.config.shared_machines) return nodes;

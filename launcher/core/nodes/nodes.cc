@@ -17,9 +17,9 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxNodeNameBytes = 63;  // as of a host name
+constexpr std::size_t kMaxNodeNameBytes = 63;  // the limit of a host name
 constexpr std::size_t kLeastTokenIdCharacters = 6;
-constexpr Duration kTokenSlack = seconds(60);  // from when its end was computed
+constexpr Duration kTokenSlack = seconds(60);  // between the making of a request and its arrival
 
 // A node's name as it can stand in a prefix, a path or a table: other characters become '-'.
 std::string clean_name(const std::string& wanted) {
@@ -34,7 +34,8 @@ std::string clean_name(const std::string& wanted) {
   return name;
 }
 
-// Its key may be stolen: the provider removes the machine, and does not attach it again.
+// Has the provider remove the node's machine and not attach it again, because the node's key may be
+// stolen.
 void dismiss_machine(Context& core, const Node& node, const std::string& by) {
   const Compute* compute = core.state.computes().find(node.pool);
   if (compute == nullptr) return;
@@ -63,8 +64,8 @@ bool must_wait(const CoreConfig& config, Approval approval) {
 
 }  // namespace
 
-// What runs there counts as lost, and what ended there without a verdict counts as nothing: its
-// node may have made it up.
+// Running parts count as lost. The results of ended parts without a verdict are ignored, because
+// the node may have made them up.
 void give_up_parts(Context& core, const Node& node, const Why& why) {
   const NodeId id = node.id;
   const std::map<AttemptId, int> parts = node.parts;
@@ -81,7 +82,8 @@ void give_up_parts(Context& core, const Node& node, const Why& why) {
 
 namespace {
 
-// Labels belong to the machine. Those of a machine that a provider made stay with its target.
+// The node's labels, if they must be kept. Labels belong to the machine; those of a provider's
+// machine are kept with its target.
 NodeLabels labels_to_keep(const Node& node) {
   const bool is_known = node.machine.empty() && !node.machine_id.empty();
   return is_known ? node.labels : NodeLabels();
@@ -171,42 +173,57 @@ void react(Context& core, const LabelInput& input) {
   core.act(ReplyDone{input.reply, std::move(message)});
 }
 
+namespace {
+
+// Answers a request about a node that does not exist.
+void answer_without_node(Context& core, const RemoveNodeInput& input) {
+  // The client asks again if the answer was lost.
+  for (const auto& [id, removed] : core.state.removed_nodes())
+    if (removed.name == input.name_or_id || std::to_string(id.value) == input.name_or_id)
+      return core.act(ReplyDone{input.reply, "node " + removed.name + " is removed"});
+  core.refuse(
+      input.reply, ErrorCode::not_found,
+      fmt::format("there is no node '{}'; `lockstep node list` shows all", input.name_or_id));
+}
+
+// Removes at once what a revoked node holds: its machine, its parts, and the locks that it solved.
+void revoke(Context& core, const Node& node, const std::string& by) {
+  if (!node.machine.empty()) dismiss_machine(core, node, by);
+  give_up_parts(core, node, NodeRevoked{by});
+  drop_locks_of(core, node.id, by);  // the packages in them may come from the node
+  core.samples.forget(node.pool, node.machine);
+}
+
+// Why the node may not be removed while it is not revoked.
+Status check_removable(const Context& core, const Node& node) {
+  if (!node.machine.empty())
+    return make_error(
+        ErrorCode::conflict,
+        fmt::format("node {} is a machine of target '{}', which would attach it again; `lockstep "
+                    "compute detach {} --host {}` removes it",
+                    node.name, node.pool, node.pool, node.machine));
+  if (core.watches.liveness(node.id) == Liveness::alive)
+    return make_error(
+        ErrorCode::conflict,
+        fmt::format("node {} is ALIVE; end its lockstep-agent first, and remove it when "
+                    "`lockstep node list` shows it as UNKNOWN or LOST",
+                    node.name));
+  return {};
+}
+
+}  // namespace
+
 void react(Context& core, const RemoveNodeInput& input) {
   if (!permitted(core, input.reply, input.caller,
                  input.now ? Permission::revoke_nodes : Permission::remove_nodes))
     return;
   const Node* node = core.state.node_called(input.name_or_id);
-  if (node == nullptr) {
-    for (const auto& [id, removed] :
-         core.state.removed_nodes())  // the answer was lost: asked again
-      if (removed.name == input.name_or_id || std::to_string(id.value) == input.name_or_id)
-        return core.act(ReplyDone{input.reply, "node " + removed.name + " is removed"});
-    return core.refuse(
-        input.reply, ErrorCode::not_found,
-        fmt::format("there is no node '{}'; `lockstep node list` shows all", input.name_or_id));
-  }
-  const NodeId id = node->id;
+  if (node == nullptr) return answer_without_node(core, input);
+  if (input.now)
+    revoke(core, *node, name_of(input.caller));
+  else if (const Status may_go = check_removable(core, *node); !may_go)
+    return core.refuse(input.reply, may_go.error().code, may_go.error().message);
   const std::string name = node->name;
-  if (!node->machine.empty()) {
-    if (!input.now)
-      return core.refuse(
-          input.reply, ErrorCode::conflict,
-          fmt::format("node {} is a machine of target '{}', which would attach it again; `lockstep "
-                      "compute detach {} --host {}` removes it",
-                      name, node->pool, node->pool, node->machine));
-    dismiss_machine(core, *node, name_of(input.caller));
-  }
-  if (input.now) {
-    give_up_parts(core, *node, NodeRevoked{name_of(input.caller)});
-    drop_locks_of(core, id, name_of(input.caller));  // their packages may be its own
-    core.samples.forget(node->pool, node->machine);
-  } else if (core.watches.liveness(id) == Liveness::alive) {
-    return core.refuse(
-        input.reply, ErrorCode::conflict,
-        fmt::format("node {} is ALIVE; end its lockstep-agent first, and remove it when "
-                    "`lockstep node list` shows it as UNKNOWN or LOST",
-                    name));
-  }
   if (!node->parts.empty())
     return core.refuse(
         input.reply, ErrorCode::conflict,
@@ -270,8 +287,8 @@ void react(Context& core, const RevokeTokenInput& input) {
 
 namespace {
 
-// False: refused. A node that the machine had before is removed: the agent's home was lost, so
-// nothing of it can run.
+// False: the request was refused. If the machine had a node before, that node is removed: the
+// agent's home was lost, so none of its parts can run.
 bool may_join_as_machine(Context& core, const JoinInput& input, const Token& grant) {
   const Machine* machine = core.state.computes().find_machine(grant.pool, grant.machine);
   if (machine == nullptr || machine->is_leaving()) {
@@ -285,6 +302,27 @@ bool may_join_as_machine(Context& core, const JoinInput& input, const Token& gra
   return true;
 }
 
+// Why the key or the token does not allow the agent to join.
+Status check_grant(const Context& core, const JoinInput& input, const Token& grant) {
+  if (const RemovedNode* removed = core.state.removed_with_key(input.key))
+    return make_error(ErrorCode::permission_denied,
+                      fmt::format("this is the key of node {}, which was removed; remove the "
+                                  "agent's keys and identity.json, so that the agent gets new ones",
+                                  removed->name));
+  if (grant.expires <= core.now || grant.used >= grant.uses)
+    return make_error(
+        ErrorCode::permission_denied,
+        fmt::format("the join token {}; make a new one with `lockstep node token`",
+                    grant.expires <= core.now
+                        ? "expired at " + to_string(grant.expires)
+                        : "was used " + counted(grant.used, "time") + ", as often as it allows"));
+  const Machine* const machine = core.state.computes().find_machine(grant.pool, grant.machine);
+  if (const Why why =
+          refused_as_second(core, input.machine, machine == nullptr ? NodeId() : machine->node))
+    return make_error(ErrorCode::conflict, words::text_of(why));
+  return {};
+}
+
 }  // namespace
 
 void react(Context& core, const JoinInput& input) {
@@ -295,32 +333,15 @@ void react(Context& core, const JoinInput& input) {
                 "`lockstep node token`");
     return;
   }
-  // The reply to an earlier join was lost: the same node asks again.
+  // The reply to an earlier request was lost, and the same node asks again.
   if (const Node* node = core.state.node_with_key(input.key)) {
     core.act(AllowNode{node->id, node->key});
     core.act(ReplyJoined{input.reply, node->id, node->name});
     return;
   }
-  if (const RemovedNode* removed = core.state.removed_with_key(input.key)) {
-    core.refuse(input.reply, ErrorCode::permission_denied,
-                fmt::format("this is the key of node {}, which was removed; remove the agent's "
-                            "keys and identity.json, so that the agent gets new ones",
-                            removed->name));
-    return;
-  }
   const Token& grant = token->second;
-  if (grant.expires <= core.now || grant.used >= grant.uses) {
-    core.refuse(input.reply, ErrorCode::permission_denied,
-                fmt::format("the join token {}; make a new one with `lockstep node token`",
-                            grant.expires <= core.now ? "expired at " + to_string(grant.expires)
-                                                      : "was used " + counted(grant.used, "time") +
-                                                            ", as often as it allows"));
-    return;
-  }
-  const Machine* const machine = core.state.computes().find_machine(grant.pool, grant.machine);
-  if (const Why why =
-          refused_as_second(core, input.machine, machine == nullptr ? NodeId() : machine->node))
-    return core.refuse(input.reply, ErrorCode::conflict, words::text_of(why));
+  if (const Status granted = check_grant(core, input, grant); !granted)
+    return core.refuse(input.reply, granted.error().code, granted.error().message);
   if (!grant.machine.empty() && !may_join_as_machine(core, input, grant)) return;
   const NodeId id = core.state.next_node_id();
   const std::string name = free_node_name(core.state, input.name);
@@ -330,7 +351,7 @@ void react(Context& core, const JoinInput& input) {
   if (const NodeLabels labels = core.state.kept_labels(input.machine.machine_id, name);
       grant.machine.empty() && !labels.empty())
     core.emit(NodeLabelsChanged{id, labels, ""});
-  // Earlier calls of its provider had others.
+  // Earlier calls of the provider made other tokens for this machine, which are no longer needed.
   if (!grant.machine.empty()) forget_tokens(core, grant.pool, grant.machine, &input.secret_hash);
   core.act(AllowNode{id, input.key});
   core.act(ReplyJoined{input.reply, id, name});

@@ -13,11 +13,10 @@ void react(Context& core, const TokenInput& input);
 void react(Context& core, const RevokeTokenInput& input);
 void react(Context& core, const JoinInput& input);
 
-// Gives up every part of the node; what runs there counts as lost, and the retry is not charged.
+// Gives up every part of the node. Its running parts count as lost, and the retry is not charged.
 void give_up_parts(Context& core, const Node& node, const Why& why);
 
-// Gives up its parts, removes the node and revokes its key. `by`: who did, in the words of
-// NodeRemoved.
+// Gives up its parts, removes the node and revokes its key. `by` becomes NodeRemoved::by.
 void remove_node(Context& core, NodeId node, const Why& why, const std::string& by);
 
 }  // namespace lockstep::launcher

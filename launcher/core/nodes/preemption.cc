@@ -11,9 +11,10 @@ namespace lockstep::launcher {
 
 namespace {
 
-// Of the time that is left, for collecting what the ranks leave.
+// How much of the remaining time is reserved for collecting what the ranks leave.
 constexpr Duration kMostForCollecting = seconds(10);
-// A second notice that comes this much sooner counts; less is the way of a message.
+// A second notice counts only if it comes sooner by more than this; smaller differences come from
+// the time of messages.
 constexpr Duration kSooner = seconds(2);
 
 Duration grace_within(const CoreConfig& config, const JobSpec& spec, Duration left) {
@@ -33,8 +34,8 @@ ExitReport preempted_on(const State& state, const Node& node, Instant now) {
   return report;
 }
 
-// Every runner takes `superseded` as a stop with grace; one of an older version knows no other
-// reason for that.
+// Every runner treats `superseded` as a stop with a grace time. Runners of older versions know no
+// other such reason.
 void stop_attempts(Context& core, const Node& node) {
   const std::map<AttemptId, int> parts = node.parts;
   const Duration left = std::max<Duration>(node.notice->until - core.now, Duration::zero());
@@ -47,7 +48,8 @@ void stop_attempts(Context& core, const Node& node) {
   }
 }
 
-// Another machine takes its place while this one still stops.
+// Gives the machine back at once, so that another one can be made while the ranks of this one still
+// stop.
 void give_back_machine(Context& core, const Node& node) {
   const Compute* compute = core.state.computes().find(node.pool);
   const Machine* machine = core.state.computes().find_machine(node.pool, node.machine);

@@ -1,6 +1,6 @@
 #pragma once
-// What follows from an agent's notice that its machine will be taken away: the node takes no new
-// work, what runs there is stopped with grace, and a cluster gives the machine back.
+// Handles an agent's notice that its machine will be taken away: the node takes no new work, its
+// parts are stopped with a grace time, and an elastic target gives the machine back.
 
 #include "common/domain/messages/agent_protocol.h"
 #include "common/domain/why/why.h"
@@ -8,7 +8,7 @@
 
 namespace lockstep::launcher {
 
-// To be called with each message that has a notice. Does nothing that was done before. `left`:
+// Must be called for each message with a notice; repeated notices change nothing. `left`: the time
 // until the machine is taken away.
 void take_notice(Context& core, NodeId node, Duration left, const Why& why);
 void take_notice(Context& core, NodeId node, const PreemptionNotice& notice);

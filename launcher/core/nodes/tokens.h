@@ -1,5 +1,5 @@
 #pragma once
-// Join tokens: how people call one, and their end.
+// Join tokens: the short name of a token, and its removal.
 
 #include <string>
 
@@ -7,9 +7,9 @@
 
 namespace lockstep::launcher {
 
-// The name of a token among people: the first characters of its hash.
+// The name by which people refer to a token: the first characters of its hash.
 std::string token_id(const Digest& secret_hash);
-// All tokens of the machine, but for `kept`.
+// Forgets all tokens of the machine except `kept`.
 void forget_tokens(Context& core, const std::string& target, const std::string& machine,
                    const Digest* kept = nullptr);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What always holds of a pipeline and its steps.
+// The invariants of a pipeline and its steps.
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ namespace lockstep::launcher {
 
 // One line for each violation.
 std::vector<std::string> check_pipeline(const State& state, const Job& job);
-// Whether the job of a step is the one that its pipeline knows, if that is there.
+// True if the pipeline of this step's job, if it exists, has this job as the job of the step.
 bool is_known_to_pipeline(const State& state, const Job& job);
 
 }  // namespace lockstep::launcher

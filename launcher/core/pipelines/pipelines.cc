@@ -33,7 +33,7 @@ void skip(Context& core, const Job& job, std::size_t index, Why why) {
 
 // ---- steps that never run -----------------------------------------------------------------------
 
-// Why a step cannot run that needs the step `name`, which failed or was not run.
+// Why a step can never run: it needs the step `name`, which failed or was not run.
 Why why_hopeless(const Job& job, const std::string& name, StepLink link) {
   const Steps& steps = *job.steps;
   const Steps::Step& needed = steps.of(name);
@@ -71,7 +71,7 @@ void skip_rest(Context& core, const Job& job) {
     if (step_at(job, index).role != StepRole::on_finalize) skip(core, job, index, why);
 }
 
-// Their jobs wait in the queue, and would begin after the failure.
+// Cancels the jobs of steps that still wait in the queue: they must not begin after the failure.
 void cancel_queued(Context& core, const Job& job) {
   const Why by = PipelineFailed{job.id, step_at(job, *job.steps->first_failed()).name};
   for (const std::size_t index : std::set<std::size_t>(job.steps->running())) {
@@ -94,7 +94,8 @@ const MergedOutput* find_output(const std::vector<MergedOutput>& outputs, const 
   return found == outputs.end() ? nullptr : &*found;
 }
 
-// Gives a bound input the files of the other step's output. Returns why not, or none.
+// Sets a bound input to the files of the other step's output. Returns why that is not possible, or
+// none.
 Why bind(const Job& job, const StepBinding& binding, JobSpec& spec) {
   const Steps::Step& from = job.steps->of(binding.step);
   const MergedOutput* output = find_output(from.outputs, binding.output);
@@ -114,7 +115,7 @@ Why bind(const Job& job, const StepBinding& binding, JobSpec& spec) {
   return {};
 }
 
-// The step as a job of the pipeline's owner; or why it cannot be one.
+// The step as a job of the pipeline's owner, or why the job cannot be made.
 std::variant<JobSpec, Why> job_of_step(const Cluster& cluster, const Job& job,
                                        const PipelineStep& step) {
   JobSpec spec = step.spec;
@@ -143,9 +144,10 @@ std::variant<JobSpec, Why> job_of_step(const Cluster& cluster, const Job& job,
   return spec;
 }
 
-// The outputs of a job with the same content; null: none may be used. Whoever has the credential of
-// one attempt (root of its node) can write the outputs of the jobs that it submits: these are used
-// only in the attempt's own family, and by nothing that a person submits.
+// A completed job with the same content whose outputs the step may use; null: there is none.
+// Whoever has the credential of an attempt, such as root of its node, can write the outputs of the
+// jobs that it submits. So these outputs are used only within the attempt's own family, and never
+// by a job that a person submits.
 const Job* to_reuse(const State& state, const Job& pipeline, const PipelineStep& step,
                     const JobSpec& spec) {
   const bool may = step.reuse && !gives_artifacts(*pipeline.spec.pipeline, step.name);

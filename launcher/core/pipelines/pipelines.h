@@ -1,6 +1,6 @@
 #pragma once
-// How a pipeline goes on: which steps begin, which are reused, which can never run, and how it ends
-// (docs/decisions/051-pipelines.md).
+// Advances a pipeline: which steps begin, which are reused, which can never run, and how the
+// pipeline ends (docs/decisions/051-pipelines.md).
 
 #include <vector>
 
@@ -8,15 +8,16 @@
 
 namespace lockstep::launcher {
 
-// Applied to a pipeline that is not final, whenever something of it changed.
+// Must be called for a pipeline that is not final, whenever something about it changed.
 void advance_pipeline(Context& core, const Job& job);
 
-// Which steps it waits for.
+// Which steps the pipeline waits for.
 Why why_of_steps(const State& state, const Job& job);
-// Why a pipeline failed whose steps are all over: the first that failed, or that was not run.
+// Why the pipeline failed, once all its steps are over: because of the first step that failed or
+// was not run.
 Why why_it_failed(const State& state, const Job& job);
 
-// The steps of a pipeline that run at the same time; further ones wait.
+// How many steps of a pipeline run at the same time; further ones wait.
 inline constexpr std::size_t kMaxRunningSteps = 1'000;
 std::size_t most_running_steps(const PipelineSpec& pipeline);
 

@@ -5,7 +5,7 @@
 namespace lockstep::launcher {
 namespace {
 
-// As State::label_of() of the node that it would be. Null: none.
+// The label that the node of this host would have, as State::label_of() returns it; null: none.
 const std::string* label_of_host(const Compute& compute, const std::string& machine,
                                  const std::string& key) {
   if (const auto own = compute.labels_of_hosts.find(machine); own != compute.labels_of_hosts.end())

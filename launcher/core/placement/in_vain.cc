@@ -14,9 +14,10 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr Duration kToJoin = minutes(2);  // of the first nodes of a target
+// The longest time that a target's first nodes take to join.
+constexpr Duration kToJoin = minutes(2);
 
-// Of a pool without nodes, or whose first ones are still starting, nothing is known.
+// False for a pool without nodes, and while its first nodes start: what it will have is unknown.
 bool is_complete(const Cluster& cluster, const std::string& pool) {
   const PoolNodes nodes = cluster.state.nodes_of(pool);
   if (nodes.size() == 0) return false;
@@ -24,8 +25,8 @@ bool is_complete(const Cluster& cluster, const std::string& pool) {
   return static_cast<int>(nodes.size()) >= *cluster.config.fixed_nodes;
 }
 
-// A target whose nodes join by themselves and that still has none after kToJoin. Nodes of target
-// local start with the launcher.
+// True for a target whose nodes join by themselves and that has none after kToJoin. Target local
+// does not count: its nodes start with the launcher.
 bool is_deserted(const Cluster& cluster, const std::string& pool) {
   const Compute* compute = cluster.state.computes().find(pool);
   return pool != kLocalCompute && compute != nullptr && cluster.state.nodes_of(pool).size() == 0 &&
@@ -47,16 +48,16 @@ bool is_chosen(const State& state, const Node& node, const Shape& shape) {
 
 struct Count {
   int all = 0;
-  int fitting = 0;  // in the network that has most of them
+  int fitting = 0;  // nodes that fit, in the network that has most of them
   bool lacks_label = false, is_small = false, lacks_engine = false, lacks_rdma = false;
   bool is_shared = false, lacks_account = false;
-  Shortage shortage;  // if is_small
+  Shortage shortage;  // set if is_small
 };
 
 Count count(const Cluster& cluster, const std::string& pool, const Shape& shape) {
   Count count;
   int unknown = 0;
-  std::map<std::string, int> fitting;  // by network
+  std::map<std::string, int> fitting;  // number of fitting nodes, by network
   for (const Node& node : cluster.state.nodes_of(pool)) {
     ++count.all;
     if (!node.session) {
@@ -110,7 +111,7 @@ NodesNeverFit never_fit(const Cluster& cluster, const std::string& pool, const S
   return reason;
 }
 
-// What the nodes of target local have that have reported.
+// What those nodes of target local have that have reported.
 struct Local {
   int known = 0, present = 0, fitting = 0, without_engine = 0;
   std::optional<NodePassedOver> example;
@@ -153,7 +154,7 @@ Why in_vain(const Cluster& cluster, const std::string& pool, const Shape& shape)
   const bool names_removed = std::any_of(
       shape.names.begin(), shape.names.end(),
       [&](const std::string& name) { return cluster.state.node_called(name) == nullptr; });
-  if (names_removed) return {};  // one of that name may come back
+  if (names_removed) return {};  // a node of that name may join again
   const Count nodes = count(cluster, pool, shape);
   if (nodes.fitting >= shape.nodes) return {};
   return never_fit(cluster, pool, shape, nodes);

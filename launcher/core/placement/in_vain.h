@@ -1,7 +1,7 @@
 #pragma once
-// Whether a job waits in vain: no set of nodes that its target has could ever run it, not even if
-// all were free, healthy and approved, and the target makes no other nodes; or it has had none for
-// minutes. Pure.
+// Whether a job waits in vain. It does if no set of nodes of its target could ever run it, even if
+// all were free, healthy and approved, and the target makes no other nodes; or if the target has
+// had no node for minutes. Pure.
 
 #include <optional>
 #include <string>
@@ -13,20 +13,20 @@
 
 namespace lockstep::launcher {
 
-// NobodyJoins, or NodesNeverFit with what changes that: of a request that the pool's nodes cannot
-// take now. None: time alone may help.
+// NobodyJoins, or NodesNeverFit with what would change that, for a request that the pool's nodes
+// cannot take now. None: waiting may help.
 Why in_vain(const Cluster& cluster, const std::string& pool, const Shape& shape);
 
-// The same of target local while the number of its nodes is fixed, also before they all are there:
-// unsatisfiable. LOST nodes do not count.
+// The same for target local while the number of its nodes is fixed, even before all of them have
+// joined: unsatisfiable. LOST nodes do not count.
 std::optional<Error> beyond_fixed_nodes(const Cluster& cluster, const Shape& shape);
 
-// Whether nodes may be added to the pool without a person: its provider makes machines, or one that
-// is to become a node is not there yet.
+// True if the pool may get nodes without a person's help: its provider makes machines, or a machine
+// that is to become a node has not joined yet.
 bool may_grow(const Cluster& cluster, const std::string& pool);
 
-// Whether the node could take a part if it were free, healthy and approved. True of one that has
-// not reported yet.
+// True if the node could take a part if it were free, healthy and approved. True also for a node
+// that has not reported yet.
 bool could_take(const State& state, const Node& node, const Shape& shape);
 
 }  // namespace lockstep::launcher

@@ -16,7 +16,7 @@ std::optional<Firing> next_firing(const CoreConfig& config, const Compute& compu
   for (const InstanceSchedule& schedule : compute.spec.instance.schedules) {
     if (!schedule.enabled || !is_wanted(schedule.action)) continue;
     const auto at = next_fire(schedule.trigger, compute.instance->scheduled, now, zones_of(config));
-    // Of two at the same time the later one in the file counts.
+    // If two schedules have the same time, the later one in the file counts.
     if (at && (!next || *at <= next->at)) next = Firing{*at, &schedule};
   }
   return next;

@@ -1,6 +1,6 @@
 #pragma once
-// A compute instance that is stopped, or will be started or stopped by its schedules: why its pool
-// takes no job. docs/decisions/047-compute-instances.md. Pure.
+// Stopped compute instances: why the pool of one takes no job, and when schedules start and stop
+// it. docs/decisions/047-compute-instances.md. Pure.
 
 #include <optional>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace lockstep::launcher {
 
-// Null: the target is no compute instance, or is being deleted.
+// Null: the target is not a compute instance, or is being deleted.
 const Compute* instance_of(const State& state, const std::string& target);
 
 struct Firing {
@@ -17,12 +17,12 @@ struct Firing {
   const InstanceSchedule* schedule = nullptr;
 };
 
-// The next time of a schedule of this action.
+// The next time at which one of the schedules does this action; nullopt: none does.
 std::optional<Firing> next_firing(const CoreConfig& config, const Compute& compute, Instant now,
                                   bool (*is_wanted)(InstanceAction action));
 
-// Why no job of the pool can start: its compute instance is stopped. None: it is not, or the pool
-// is of another type.
+// Why no job of the pool can start: its compute instance is stopped. None: it is not stopped, or
+// the pool belongs to another type of target.
 Why why_off(const Cluster& cluster, const std::string& pool);
 
 }  // namespace lockstep::launcher

@@ -15,7 +15,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kLeastNotice = seconds(15), kMostNotice = seconds(60);
-// A clock of another machine measures the end, and a loss is noticed late.
+// The end is measured by the clock of another machine, and a loss is noticed late.
 constexpr Duration kAboutTheEnd = seconds(30);
 
 const Machine* machine_of(const State& state, const Node& node) {
@@ -23,7 +23,7 @@ const Machine* machine_of(const State& state, const Node& node) {
   return machine == nullptr || machine->ends == Instant() ? nullptr : machine;
 }
 
-// The setting that says how long a machine lives; null: there is none.
+// The provider setting that limits how long a machine lives; null: there is none.
 const char* setting_of_lifetime(NodeSource source) {
   switch (source) {
     case NodeSource::slurm: return "time";
@@ -37,7 +37,8 @@ const char* setting_of_lifetime(NodeSource source) {
   return nullptr;
 }
 
-// Other numbers are the provider's to refuse.
+// A positive whole number of seconds; nullopt: the text is something else, which the provider will
+// refuse.
 std::optional<Duration> whole_seconds(const std::string& text) {
   constexpr std::int64_t kMost = std::int64_t{10} * 366 * 86'400;
   std::int64_t number = 0;
@@ -47,8 +48,9 @@ std::optional<Duration> whole_seconds(const std::string& text) {
   return is_good ? std::optional<Duration>(seconds(number)) : std::nullopt;
 }
 
-// A job that may run for nearly as long as a machine lives gets one that has just joined: to join
-// takes some of its time, and the next one would have no more.
+// True if the machine's agent joined only a short time ago. A job that may run for nearly the whole
+// life of a machine accepts such a one: joining takes some time, and the next machine would not
+// have more left.
 bool has_just_joined(const Node& node, const Machine& machine, Instant now) {
   return now - node.joined <= std::min<Duration>(machine.lifetime / 8, minutes(2));
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Machines that end by themselves at a known time: how long a new one lives, when one ends, and
-// what it cannot hold until then. docs/decisions/075-machines-that-end.md. Pure.
+// which parts it cannot run to their end. docs/decisions/075-machines-that-end.md. Pure.
 
 #include <optional>
 
@@ -9,22 +9,22 @@
 
 namespace lockstep::launcher {
 
-// How long a new machine of the target lives; nullopt: it ends at no known time.
+// How long a new machine of the target lives; nullopt: no end is known.
 std::optional<Duration> lifetime_of_new(const Compute& compute);
 
-// Why the node's machine ends before a part of this shape does; none: it does not, or one of the
-// two is not known.
+// Why the node's machine ends before a part of this shape would; none: it does not, or one of the
+// two times is unknown.
 Why ends_before(const Cluster& cluster, const Node& node, const Shape& shape);
-// Why a new machine of the target could not hold it either.
+// Why a new machine of the target would end too early as well; none: it would not.
 Why outlives_machines(const Compute& compute, const std::optional<Duration>& lasts);
 
-// The lifetime of the node's machine, if that has ended or ends about `at`; else zero.
+// The lifetime of the node's machine, if that ended or will end at about `at`; otherwise zero.
 Duration ended_with_machine(const State& state, NodeId node, Instant at);
 
-// A machine is left so long before its end.
+// How long before the end of a machine its node gets no more work and its parts are stopped.
 Duration notice_before_end(Duration lifetime);
 
-// When that is due next after `now`; Instant::never(): for none of its machines.
+// When such a notice is due next after `now`; Instant::never(): for none of the machines.
 Instant next_end(const Compute& compute, Instant now);
 
 }  // namespace lockstep::launcher

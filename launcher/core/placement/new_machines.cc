@@ -9,7 +9,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-// True if no machine that the target does not have yet would have the labels that a part asks for.
+// True if no machine that the target could still make would have the labels that the part asks for.
 bool excluded_by_labels(const State& state, const Compute* compute, const Shape& shape) {
   if (shape.labels.empty()) return false;
   if (compute == nullptr) return true;
@@ -27,7 +27,8 @@ const Size* size_of_target(const Cluster& cluster, const std::string& target) {
 }
 
 bool excludes_new_machines(const Cluster& cluster, const std::string& target, const Shape& shape) {
-  // Containers share this machine with each other and with its own node, pods theirs with others.
+  // Containers share this machine with each other and with its own node; pods share theirs with
+  // other pods.
   const Compute* compute = cluster.state.computes().find(target);
   if (excluded_by_labels(cluster.state, compute, shape)) return true;
   const NodeSource source = compute == nullptr ? NodeSource::none : compute->spec.source;

@@ -1,6 +1,5 @@
 #pragma once
-// What a machine that a target does not have yet will be: of which size, and what it cannot run.
-// Pure.
+// Predicts a machine that a target does not have yet: its size, and what it could not run. Pure.
 
 #include <string>
 
@@ -9,12 +8,12 @@
 
 namespace lockstep::launcher {
 
-// The size of a target's machines; null: it has none, or none that is known.
+// The size of the target's machines; null: it has no size, or an unknown one.
 const Size* size_of_target(const Cluster& cluster, const std::string& target);
 
-// True if a machine that the target does not have yet could not run a part: by the target's size,
-// or because new machines have no labels but those of the target and of its hosts, and names that
-// nobody knows.
+// True if a machine that the target does not have yet could not run the part: because of the
+// target's size, because new machines have only the labels of the target and of its hosts, or
+// because their names are not known in advance.
 bool excludes_new_machines(const Cluster& cluster, const std::string& target, const Shape& shape);
 
 }  // namespace lockstep::launcher

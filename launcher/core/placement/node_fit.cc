@@ -30,13 +30,13 @@ std::vector<int> free_gpus(const Node& node, const InUse& used) {
   return unused(node.inventory.gpus, used.gpus, [](const GpuDevice& gpu) { return gpu.index; });
 }
 
-// A new session may offer less than what is held.
+// What is left of `total`. It may be less than what is held, since a new session may offer less.
 std::size_t left(std::size_t total, int used) {
   return total - std::min(total, static_cast<std::size_t>(used));
 }
 
-// An attempt that is in the way, and whether it holds all of something because its job names none
-// of that.
+// An attempt that holds the resource. `all`: it holds all of it, because its job asks for no
+// number.
 struct Holder {
   AttemptId attempt;
   bool holds_all = false;
@@ -51,7 +51,7 @@ Holder holder_of(const State& state, const Node& node, const AttemptId& in_the_w
   return {in_the_way, false};
 }
 
-// Whether so many are free, or all where no number is asked for.
+// True if fewer are free than asked for. Without a number, all must be free.
 bool is_short_of(std::size_t free, std::size_t all, std::optional<int> asked) {
   return (asked ? static_cast<std::size_t>(*asked) : all) > free;
 }
@@ -82,7 +82,8 @@ bool lacks_engine(const Inventory& inventory) {
 
 namespace {
 
-// A container's memory is limited by its engine, whose runner knows whether it can.
+// Why the node cannot enforce the memory limit. The memory of a container is limited by its engine,
+// and its runner checks that.
 Why cannot_limit(const Inventory& inventory, const Shape& shape) {
   if (!shape.limits.required || shape.in_container) return {};
   if (!inventory.unenforced) return NodeMayNotEnforceLimits{};
@@ -132,7 +133,7 @@ Why why_not_isolated(const Cluster& cluster, const Node& node) {
 
 namespace {
 
-// Why the node is none of those that the job chooses; none: it is one of them.
+// Why the node is not one that the job allows by name or label; none: it is allowed.
 Why why_not_chosen(const Cluster& cluster, const Node& node, const Shape& shape) {
   if (!shape.names.empty() &&
       std::find(shape.names.begin(), shape.names.end(), node.name) == shape.names.end())

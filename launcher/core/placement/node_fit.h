@@ -1,5 +1,5 @@
 #pragma once
-// Matches one node with one request: what is in use on the node, whether the request could ever
+// Compares one node with one request: what is in use on the node, whether the request could ever
 // fit, whether it fits now, and which cpus and gpus it would get. Part of placement; pure.
 
 #include <map>
@@ -16,47 +16,48 @@ namespace lockstep::launcher {
 struct InUse {
   std::set<int> cpus;
   std::set<int> gpus;
-  std::optional<AttemptId> holder;  // one of them, for a reason
+  std::optional<AttemptId> holder;  // one attempt that holds some of them, to name it in a reason
 };
 InUse in_use(const State& state, const Node& node);
 
-// Why such a part can never run on this node in its present form; none when it could.
+// Why such a part can never run on this node as it is; none if it could.
 Why never_fits(const Cluster& cluster, const Node& node, const Shape& shape);
-// Why the node cannot run anything as this user, if an attempt showed that; none: it may be able
-// to.
+// Why the node cannot run ranks as this user, if an attempt showed that; none: it may be able to.
 Why why_no_account(const Node& node, const std::string& run_as);
-// Why the node has no machine for itself; none: it has. Of a target without a size, one that has
-// its machine alone does; of one with a size, the size says whether others are on the same server.
+// Why the node does not have its machine for itself; none: it does. Without a size of its target,
+// the node must be alone on its machine. With a size, the size says whether a server is shared.
 Why why_not_isolated(const Cluster& cluster, const Node& node);
 // True if the node itself reports that it has no container engine.
 bool lacks_engine(const Inventory& inventory);
-// Which hardware the node lacks for the request, or that it lacks a container engine; none when it
+// Which hardware the node lacks for the request, or that it lacks a container engine; none if it
 // has enough. Only for nodes that have sent their inventory.
 Why too_small(const Inventory& inventory, const Shape& shape);
-// Why the part cannot run on the node now, given that never_fits() has no reason; none when it can.
+// Why the part cannot run on the node now, if never_fits() has no reason; none if it can.
 Why not_now(const Cluster& cluster, const Node& node, const Shape& shape);
-// The same of a node for which it has a reason, a short one where it is busy: they are kept with
-// each placement that passed the node over.
+// The same for a node that cannot take the part, with a short reason if it is busy: these reasons
+// are kept with each placement that passed over the node.
 Why why_skipped(const Cluster& cluster, const Node& node, const Shape& shape);
 // The same without the reason. Cheap, because placement calls it for every node.
 bool fits_now(const Cluster& cluster, const Node& node, const Shape& shape);
-// Whether the part fits beside what is in use, on a node that could run it.
+// True if the part fits beside `use`, on a node that could run it.
 bool has_room(const Node& node, const Node::Use& use, const Shape& shape);
-// The resources that the part would get. Only call it if the part fits now.
+// The resources that the part would get. The part must fit now.
 Allotment allot(const Cluster& cluster, const Node& node, const Shape& shape);
 
-// Why the node can run no work at all now; none when it can.
+// Why the node cannot run any work now; none if it can.
 Why why_unusable(const Cluster& cluster, const Node& node);
 // True if no node can have this job's account: the number of nodes is fixed, all of them have
 // joined, and none has the account.
 bool lacks_account(const Cluster& cluster, const Job& job);
 
-// What is kept for one job that waits. Others may use it only as far as that job does not need it.
+// The resources that are kept for one waiting job. Other jobs may use only what that job does not
+// need.
 struct KeptNodes {
   JobId job;
-  Shape shape;                       // its request
-  std::map<NodeId, Node::Use> uses;  // of each node that it will have, what others use then
-  // Whether a part with this shape leaves enough for the job.
+  Shape shape;  // the request of that job
+  // For each node that it will get: what other jobs will use there then.
+  std::map<NodeId, Node::Use> uses;
+  // True if a part with this shape leaves enough for that job.
   bool leaves_room(const Node& node, const Shape& shape) const;
 };
 

@@ -21,11 +21,11 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxNamedMachines = 4;  // in one reason
+constexpr std::size_t kMaxNamedMachines = 4;  // machines that one reason names
 
-// Nodes among which a gang may lie: those of one network that reach each other (`host` is empty),
-// or those of one host, where a node whose address is loopback is at home. `fabric` is empty unless
-// the job requires RDMA; a node of several fabrics is in several pools.
+// A set of nodes within which a gang may lie. `host` is empty: the nodes of one network that reach
+// each other. Otherwise the nodes of one host, for nodes with a loopback address. `fabric` is set
+// only if the job requires RDMA; a node of several fabrics is in several sets.
 struct PoolKey {
   std::string network, host, fabric;
   friend auto operator<=>(const PoolKey&, const PoolKey&) = default;
@@ -33,8 +33,8 @@ struct PoolKey {
 using Pool = std::vector<const Node*>;
 using Pools = std::map<PoolKey, Pool>;
 
-// The first nodes that were passed over. The reasons of busy ones are made only when they are asked
-// for, because each placement passes over busy nodes.
+// The first nodes that were passed over. Reasons of busy nodes are made only on demand, because
+// each placement passes over many of them.
 class Objections {
  public:
   Objections(const Cluster& cluster, const Shape& shape) : cluster_(cluster), shape_(shape) {}
@@ -68,7 +68,7 @@ class Objections {
   std::vector<std::pair<const Node*, Why>> nodes_;
 };
 
-// Sorts every node that could ever take a part into its pools; says why of the others.
+// Sorts every node that could ever take a part into its pools, and records why the others cannot.
 Pools gather(const Cluster& cluster, PoolNodes nodes, const Shape& shape, Objections& objections) {
   Pools pools;
   std::vector<const Node*> fitting;
@@ -99,7 +99,7 @@ Pools gather(const Cluster& cluster, PoolNodes nodes, const Shape& shape, Object
   return pools;
 }
 
-// The machines of the pool's target without a node.
+// The machines of the pool's target that have no node.
 MachinesWithoutNode machines_without_node(const State& state, const std::string& pool) {
   MachinesWithoutNode machines;
   const Compute* compute = state.computes().find(pool);
@@ -119,8 +119,8 @@ MachinesWithoutNode machines_without_node(const State& state, const std::string&
   return machines;
 }
 
-// Nodes that the job names and that were removed since it was submitted. A machine that a cluster
-// can make again under its name is none of them.
+// Nodes that the job names and that were removed since it was submitted. A name under which the
+// target can make a machine again is left out.
 std::vector<std::string> removed_names(const Cluster& cluster, const std::string& pool,
                                        const Shape& shape) {
   std::vector<std::string> removed;
@@ -133,7 +133,7 @@ std::vector<std::string> removed_names(const Cluster& cluster, const std::string
   return removed;
 }
 
-// The last machines that tried may have lacked the job's account: they are gone by now.
+// The error that no machine has the job's account. The last machines that tried may be gone by now.
 NoMachineGivesThat no_machine(const Cluster& cluster, const std::string& pool, const Shape& shape) {
   NoMachineGivesThat reason{asked_for(shape), pool, "", {}};
   if (cluster.samples == nullptr) return reason;
@@ -182,7 +182,7 @@ Why impossible(const Cluster& cluster, const std::string& pool, const Shape& sha
   return too_few(cluster, pool, shape, pools, objections);
 }
 
-// Nodes of the last attempt by node rank, and those that an attempt of this job failed on.
+// The nodes of the last attempt by node rank, and the nodes on which attempts of this job failed.
 struct History {
   std::vector<NodeId> previous;
   std::set<NodeId> blamed;
@@ -205,7 +205,8 @@ History history_of(const Job& job) {
   return history;
 }
 
-// The best `count` of `free`: what the last attempt had, then others, then those that failed.
+// The best `count` of `free`: first nodes of the last attempt, then others, then nodes on which an
+// attempt failed.
 std::vector<const Node*> choose(const Pool& free, std::size_t count, const History& history) {
   const std::set<NodeId> previous(history.previous.begin(), history.previous.end());
   std::vector<const Node*> chosen = free;
@@ -219,7 +220,8 @@ std::vector<const Node*> choose(const Pool& free, std::size_t count, const Histo
   return chosen;
 }
 
-// How much of the attempt before is among them: rank 0's node counts for more than all others.
+// How many of these nodes the last attempt had. The node of rank 0 counts for more than all others
+// together.
 std::size_t kept_of(const std::vector<const Node*>& chosen, const History& history) {
   std::size_t kept = 0;
   for (const Node* node : chosen) {
@@ -230,7 +232,8 @@ std::size_t kept_of(const std::vector<const Node*>& chosen, const History& histo
   return kept;
 }
 
-// Node ranks: who was there before keeps its own, the others fill the gaps by name.
+// Gives each node its rank. Nodes of the last attempt keep theirs; the others fill the gaps in the
+// order of their names.
 std::vector<const Node*> assign_node_ranks(std::vector<const Node*> chosen,
                                            const History& history) {
   std::vector<const Node*> by_rank(chosen.size(), nullptr);
@@ -250,8 +253,7 @@ std::vector<const Node*> assign_node_ranks(std::vector<const Node*> chosen,
   return by_rank;
 }
 
-// The first `most` of the pool's nodes that are free now; says why of those before them that are
-// not.
+// The first `most` free nodes of the pool. Records why earlier nodes of the pool are not free.
 Pool free_nodes(const Cluster& cluster, const Shape& shape, const Pool& pool, std::size_t most,
                 Objections& objections) {
   Pool free;
@@ -289,8 +291,8 @@ Blocked blocked(const Shape& shape, std::size_t free, const Objections& objectio
   return {WaitsForNodes{asked_for(shape), static_cast<std::int64_t>(free), objections.all()}};
 }
 
-// A job of one node in its first attempt: the first node that is free, without a look at the
-// others. nullopt when no node could ever take it.
+// Places the first attempt of a job of one node: the first free node is taken without looking at
+// the others. nullopt: no node could ever take it.
 std::optional<Placement> first_fit(const Cluster& cluster, const Shape& shape, const Job& job) {
   Objections objections(cluster, shape);
   bool possible = false;
@@ -315,7 +317,7 @@ Placement place_shape(const Cluster& cluster, const Job& job, const Shape& shape
   const History history = history_of(job);
   Objections objections(cluster, shape);
   const Pools pools = gather(cluster, cluster.state.nodes_of(job.pool), shape, objections);
-  // Without a past every free node is as good as another: the first ones do.
+  // Without an earlier attempt, all free nodes are equally good, so the first ones are taken.
   const bool has_past = !history.previous.empty();
   const std::size_t most = has_past ? SIZE_MAX : count;
   bool possible = false;

@@ -30,18 +30,18 @@ using Placement = std::variant<Placed, Blocked, Impossible>;
 
 Placement place(const Cluster& cluster, const Job& job);
 
-// The groups of nodes within which a gang with this shape could ever lie.
+// The groups of nodes within which a gang of this shape could ever lie.
 using NodeGroup = std::vector<const Node*>;
 std::vector<NodeGroup> groups_of(const Cluster& cluster, const std::string& pool,
                                  const Shape& shape);
 
-// Why the job can never run on its target; nullopt otherwise. This is known only for elastic
+// Why the job can never run on its target; otherwise nullopt. This is known only for elastic
 // targets with fewer machines (invalid_argument), and for target local with a fixed number of nodes
 // (unsatisfiable). Nodes that joined beyond that number count as well, unless they are LOST.
 std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec);
 
-// One reason for each node of the job's pool: whether it could run a part of the job now, and if
-// not, why. At most kMaxWhyLines.
+// One reason for each node of the job's pool, at most kMaxWhyLines: that it could run a part of the
+// job now, or why it could not.
 std::vector<Why> explain_nodes(const Cluster& cluster, const Job& job);
 inline constexpr std::size_t kMaxWhyLines = 64;
 

@@ -17,7 +17,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// A wall clock may be set while no launcher runs, so a fence of an earlier one begins anew.
+// When a part's fence ends. The wall clock may have been changed while no launcher ran, so a fence
+// from before the start is counted anew.
 Instant end_of_fence(const Cluster& cluster, const Part& part) {
   const Part::Gone& gone = *part.gone();
   if (gone.at >= cluster.recovered_at) return gone.fenced_until;
@@ -48,7 +49,8 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
   const std::string pool = cluster.state.computes().pool_of(spec.compute);
   if (const Compute* compute = cluster.state.computes().find(pool);
       compute != nullptr && is_elastic(compute->spec)) {
-    // Hosts of a cluster come and go. An admin may change what it is made of while a job waits.
+    // Hosts of a cluster come and go, and an admin may change the target while a job waits, so only
+    // this reason is definite.
     if (const Why why = outlives_machines(*compute, spec.timeout))
       return make_error(ErrorCode::unsatisfiable, words::text_of(why));
     const int most = compute->spec.scale.max_instances, nodes = spec.resources.instance_count;

@@ -13,20 +13,20 @@ namespace lockstep::launcher {
 namespace {
 constexpr int kFullMember = 0x8000;
 constexpr int kDefaultPartition = 0x7fff;
-constexpr std::size_t kMaxNamedPorts = 4;  // in one reason
+constexpr std::size_t kMaxNamedPorts = 4;  // ports that one reason names
 
-// Sorted by how good it is.
-struct ByWorth {
+// Orders fabrics, the best first.
+struct ByPreference {
   static auto key(const GangFabric& one) {
     return std::tuple(one.link_layer != "InfiniBand", one.pkey != kDefaultPartition, one.pkey,
                       one.link_layer, one.subnet);
   }
   bool operator()(const GangFabric& a, const GangFabric& b) const { return key(a) < key(b); }
 };
-using Fabrics = std::set<GangFabric, ByWorth>;
+using Fabrics = std::set<GangFabric, ByPreference>;
 
-// Those in which ranks can use a port. RoCE has no partitions that matter, and all its subnets are
-// reached by routers.
+// The fabrics that ranks can use on this node. Partitions do not matter for RoCE, and routers
+// connect all its subnets.
 Fabrics usable_fabrics(const Inventory& inventory) {
   Fabrics fabrics;
   if (inventory.fabric && !inventory.fabric->has_infiniband_devices) return fabrics;

@@ -12,17 +12,17 @@
 namespace lockstep::launcher {
 
 // The fabrics that the node's active ports are in: "InfiniBand fe80:0000:0000:0000 0x0001". Limited
-// members of a partition do not reach each other, so only full membership counts; Azure has all its
-// machines as limited members in the default partition.
+// members of a partition do not reach each other, so only full membership counts, except in the
+// default partition of Azure, where all machines are limited members.
 std::vector<std::string> fabrics_of(const Inventory& inventory);
 bool has_active_port(const Inventory& inventory);
 
-// The fabric that all of these nodes are in, and can use: InfiniBand before RoCE, the default
-// partition before others. Not shared: there is none.
+// The fabric that all of these nodes are in and can use: InfiniBand before RoCE, the default
+// partition before others. If there is none, the result is not shared.
 GangFabric shared_fabric(const std::vector<const Inventory*>& nodes);
 
-// Why the node cannot be one of several that reach each other by RDMA, or (`alone`) a single node
-// that has it; none: it can.
+// Why the node cannot use RDMA, as one of several nodes or (`alone`) as a single node that must
+// have it; none: it can.
 Why why_no_rdma(const Inventory& inventory, bool alone);
 
 }  // namespace lockstep::launcher

@@ -1,5 +1,5 @@
 #pragma once
-// What a job asks of its nodes, in the form in which nodes are held against it. Pure.
+// What a job asks for on its nodes, in a form that can be compared with a node. Pure.
 
 #include <compare>
 #include <optional>
@@ -23,20 +23,20 @@ struct Shape {
   std::string run_as;     // an account that the node must have
   LimitRequest limits = {};
   bool in_container = false;
-  bool isolated = false;  // the whole node, and nobody else on its machine
+  bool isolated = false;  // the whole node, and no other job on its machine
   Rdma rdma = Rdma::off;
-  NodeLabels labels = {};               // that each node must have
+  NodeLabels labels = {};               // labels that each node must have
   std::vector<std::string> names = {};  // the only nodes that may run it; empty: any
-  std::optional<Duration> lasts = {};   // how long it may run at most; nullopt: it does not say
-  std::set<NodeId> not_on = {};         // nodes that do not have what the job names
+  std::optional<Duration> lasts = {};   // the longest time that it may run; nullopt: unknown
+  std::set<NodeId> not_on = {};         // nodes that lack something that the job names
   bool whole_node() const { return isolated || (!cpus && !memory && !gpus); }
   friend auto operator<=>(const Shape&, const Shape&) = default;
 };
 Shape shape_of(const JobSpec& spec);
-Shape shape_of(const Job& job);  // with what its attempts showed
+Shape shape_of(const Job& job);  // including what its earlier attempts showed
 NodesAsked asked_for(const Shape& shape);
 std::string describe(const Shape& shape);  // "2 nodes with 4 cpus and 1 gpu each"
 
-inline constexpr std::size_t kMaxReasonNodes = 4;  // named in one line
+inline constexpr std::size_t kMaxReasonNodes = 4;  // nodes that one line names
 
 }  // namespace lockstep::launcher

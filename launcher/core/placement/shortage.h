@@ -1,5 +1,5 @@
 #pragma once
-// What a job asks for that nodes of its target do not have. Pure.
+// Which resources a job asks for that the nodes of its target do not have. Pure.
 
 #include <set>
 #include <string>
@@ -18,8 +18,8 @@ class Shortage {
 
  private:
   std::set<AskedAmount> exceeded_;
-  std::string without_gpu_;    // the first node without any gpu that has too few of them
-  std::size_t most_gpus_ = 0;  // of one node
+  std::string without_gpu_;    // the first node with too few gpus that has none at all
+  std::size_t most_gpus_ = 0;  // the most that one node has
   bool lacks_gpu_for_each_rank_ = false, cannot_limit_ = false;
 };
 

@@ -11,11 +11,12 @@ namespace lockstep::launcher {
 // Null: the target is not elastic, or is being deleted.
 const Compute* elastic(const State& state, const std::string& target);
 
-// True if a machine of this target cannot run the job; false if it can, or if nobody knows yet.
+// True if a machine of this target cannot run the job; false if it can, or if that is not known
+// yet.
 bool unfit(const Cluster& cluster, const std::string& target, const Shape& shape);
 
-// Why the job waits for machines that are made or could be made; none if more machines would not
-// help it.
+// Why the job waits for machines that are being made or could be made; none if more machines would
+// not help.
 Why waits_for_machines(const Cluster& cluster, const std::string& pool, const Shape& shape);
 
 }  // namespace lockstep::launcher

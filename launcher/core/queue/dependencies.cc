@@ -10,7 +10,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-// A deleted job has ended, and its end was looked at before.
+// True for a deleted job too: its end was looked at before it was deleted.
 bool has_ended(const Job* other) { return other == nullptr || other->is_final(); }
 
 bool is_as_asked(const Job* other, AfterWhen when) {

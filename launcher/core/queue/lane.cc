@@ -23,7 +23,8 @@ void Lane::add(const CoreConfig& config, const Job& job) {
   }
 }
 
-// It goes before the head of all, or that of its user, or is the head with another priority.
+// True if the job goes before the head of all or the head of its user, or is itself that head with
+// another priority.
 bool Lane::may_change_head(const Job& job) const {
   if (const auto aside = aside_.find(job.spec.submitter); aside != aside_.end()) {
     const auto& [order, priority] = std::tie(aside->second.order, aside->second.priority);
@@ -59,7 +60,8 @@ void Lane::remove(const Job& job) {
   }
 }
 
-// Else a user could keep nodes for ever, by one job after another that is canceled in time.
+// Remembers since when nodes were kept for the user. Otherwise a user could keep nodes for ever by
+// submitting one job after another and canceling each in time.
 void Lane::note_end_of_head(const Job& job) {
   if (!job.cancel_by) {
     kept_since_.erase(job.spec.submitter);
@@ -73,7 +75,7 @@ bool Lane::is_closed(const std::string& user, const JobClass& kind) const {
   return closed_.count({"", kind}) != 0 || closed_.count({user, kind}) != 0;
 }
 
-// Which jobs may not start before the heads depends on them.
+// Forgets the heads, and the jobs that were found unable to start before them.
 void Lane::forget_heads() {
   const auto note = [&](const Head& head) {
     known_[head.order] = {head.why, head.reservation.waits_for_own};
@@ -97,7 +99,7 @@ const Lane::Head* Lane::head_before(const Job& job) const {
   return head_ && head_->order != job.order ? &*head_ : nullptr;
 }
 
-// A pass that is due anyway looks at that.
+// If a pass is due anyway, it handles the change, so there is nothing to wait for.
 Instant Lane::next_change() const {
   if (dirty_) return Instant::never();
   Instant next = head_ ? head_->reservation.changes_at : Instant::never();

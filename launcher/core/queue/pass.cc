@@ -18,7 +18,8 @@ const WaitingJobs::Level* Pass::level(Priority priority) const {
   return found == lane_.jobs_.levels().end() ? nullptr : &found->second;
 }
 
-// Levels and lines change with every turn, so that they are looked up again after each.
+// Handles the jobs of one priority. Each placement changes the levels and lines, so they are looked
+// up again every time.
 void Pass::run_level(Priority priority) {
   while (const auto* now = level(priority)) {
     const auto order = next_at_head(*now);
@@ -91,11 +92,12 @@ void Pass::take_turn(std::uint64_t order) {
   const JobClass kind = lane_.jobs_.class_of(order);
   if (is_over_quota(job)) return hold(job, std::nullopt);
   if (const auto full = lane_.full_.find(kind.shape); full != lane_.full_.end())
-    return lead(job, full->second);
+    return make_head(job, full->second);
   try_to_place(job, kind);
 }
 
-// What it would hold at least is a look at all nodes.
+// True if the job would be beyond a quota. Computing its least demand looks at all nodes, so it is
+// left out if no quota is set.
 bool Pass::is_over_quota(const Job& job) {
   const State& state = cluster_.state;
   return !state.principals().quotas().empty() &&
@@ -108,9 +110,9 @@ void Pass::hold(const Job& job, std::optional<Demand> measured) {
   moves_.waits(job);
 }
 
-// The job is the first that has to wait. Its turn to keep nodes begins when it waits for jobs of
-// others.
-void Pass::lead(const Job& job, const Why& why) {
+// Makes the job the head, because it is the first that has to wait. Its turn to keep nodes begins
+// when it waits for jobs of other users.
+void Pass::make_head(const Job& job, const Why& why) {
   const auto before = before_.find(job.order);
   const Job::Waiting& waiting = job.waiting();
   Lane::Head head{
@@ -141,7 +143,7 @@ void Pass::try_to_place(const Job& job, const JobClass& kind) {
     return place_behind(heads, job, kind, std::move(*placed));
   const Why& why = std::get<Blocked>(placement).why;
   lane_.full_.emplace(kind.shape, why);
-  if (heads.empty()) return lead(job, why);
+  if (heads.empty()) return make_head(job, why);
   count_test(*heads.front(), job);
 }
 
@@ -166,8 +168,9 @@ void Pass::close(Lane::Head& head, const Job& job, const JobClass& kind) {
   count_test(head, job);
 }
 
-// Where none of these heads needs what it takes, at the time when that head starts. Where two keep
-// nodes, a job that could lie beside both may wait nevertheless: it is placed by one at a time.
+// Places the job where none of these heads needs its nodes at the time when that head starts. If
+// two heads keep nodes, the job may wait although it could lie beside both: each try looks at one
+// head.
 std::optional<Placed> Pass::place_beside(const std::vector<Lane::Head*>& heads, const Job& job,
                                          const JobClass& kind) {
   std::optional<Placed> found;
@@ -192,7 +195,7 @@ std::optional<Placed> Pass::place_beside(const std::vector<Lane::Head*>& heads, 
 
 void Pass::place_behind(const std::vector<Lane::Head*>& heads, const Job& job, const JobClass& kind,
                         Placed placed) {
-  std::vector<Lane::Head*> in_need;  // the job may still run when they start
+  std::vector<Lane::Head*> in_need;  // heads that start while the job may still run
   for (Lane::Head* head : heads)
     if (!fresh(*head).ends_before(cluster_.now, kind.longest)) in_need.push_back(head);
   if (!in_need.empty()) {
@@ -208,13 +211,13 @@ void Pass::place_behind(const std::vector<Lane::Head*>& heads, const Job& job, c
                       ends_before ? GoesFirst::ends_before : GoesFirst::fits_beside,
                       {}});
   }
-  say_passed(job, kind, placed);
+  record_passed(job, kind, placed);
   for (Lane::Head* head : in_need) head->reservation.take(placed);
   place_now(job, std::move(placed));
 }
 
-// Of the heads of other users that stand aside, those whose nodes it takes.
-void Pass::say_passed(const Job& job, const JobClass& kind, Placed& placed) {
+// Records the heads of other users, standing aside, whose nodes the job takes.
+void Pass::record_passed(const Job& job, const JobClass& kind, Placed& placed) {
   for (auto& [user, head] : lane_.aside_) {
     const KeptNodes& kept = head.reservation.kept;
     const auto takes = [&](const PartPlacement& part) {
@@ -255,7 +258,7 @@ void run_pass(Lane& lane, const Cluster& cluster, const Lane::Moves& moves) {
     if (parked == lane.parked_.end()) continue;
     parked->second.orders.insert(order);
     moves.waits(*job_at(order));
-    // The reason changes with time alone once the target has had long enough to get nodes.
+    // This reason changes with time alone, once the target has had long enough to get nodes.
     if (state.nodes_of(job_at(order)->pool).size() == 0) lane.topology_dirty_ = true;
   }
   if (std::exchange(lane.topology_dirty_, false)) {

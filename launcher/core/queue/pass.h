@@ -1,5 +1,5 @@
 #pragma once
-// One pass over the waiting jobs of a lane: each job in its turn is placed, parked, held for a
+// One pass over the waiting jobs of a lane: each job in its turn is placed, parked, held back for a
 // quota, made the head, or found unable to start before the head.
 
 #include <map>
@@ -18,12 +18,12 @@ class Pass {
   Pass(Lane& lane, const Cluster& cluster, const Lane::Moves& moves)
       : lane_(lane), cluster_(cluster), moves_(moves) {}
 
-  // `before`: the heads until now that have to be looked at again.
+  // `before`: the former heads that have to be looked at again.
   void run(std::map<std::uint64_t, Lane::Known> before);
 
  private:
-  // A user's next job. While shares decide, a user whose job was placed has a greater share; behind
-  // the head, users take turns.
+  // A user's next job. Shares decide whose job is next: a user's share grows when a job of theirs
+  // is placed. Behind the head, users take turns.
   struct Turn {
     int rounds = 0;
     double share = 0;
@@ -36,7 +36,7 @@ class Pass {
 
   void run_level(Priority priority);
   const WaitingJobs::Level* level(Priority priority) const;
-  // Of the jobs at the head, and the older jobs of their users, the first that is open.
+  // The first of the jobs at the head, and of the older jobs of their users, that is not closed.
   std::optional<std::uint64_t> next_at_head(const WaitingJobs::Level& level) const;
   void load(const WaitingJobs::Level& level);
   void line_up(const WaitingJobs::Level& level, const std::string& user, int rounds);
@@ -46,16 +46,16 @@ class Pass {
   void take_turn(std::uint64_t order);
   bool is_over_quota(const Job& job);
   void hold(const Job& job, std::optional<Demand> measured);
-  void lead(const Job& job, const Why& why);
+  void make_head(const Job& job, const Why& why);
   void try_to_place(const Job& job, const JobClass& kind);
-  // The heads that the job may not make later: that of all, and its own user's.
+  // The heads that the job may not delay: the head of all, and that of its own user.
   std::vector<Lane::Head*> heads_before(const Job& job);
   void place_behind(const std::vector<Lane::Head*>& heads, const Job& job, const JobClass& kind,
                     Placed placed);
   std::optional<Placed> place_beside(const std::vector<Lane::Head*>& heads, const Job& job,
                                      const JobClass& kind);
   void close(Lane::Head& head, const Job& job, const JobClass& kind);
-  void say_passed(const Job& job, const JobClass& kind, Placed& placed);
+  void record_passed(const Job& job, const JobClass& kind, Placed& placed);
   void place_now(const Job& job, Placed placed);
   void count_test(Lane::Head& head, const Job& job);
   Reservation& fresh(Lane::Head& head);
@@ -64,11 +64,11 @@ class Pass {
   const Cluster& cluster_;
   const Lane::Moves& moves_;
   std::set<Turn> turns_;
-  std::map<std::uint64_t, Lane::Known> before_;  // the heads until now, by order
+  std::map<std::uint64_t, Lane::Known> before_;  // by order: the former heads
   std::set<std::uint64_t> fresh_;                // heads whose reservation was made in this pass
 };
 
-// Makes a pass if the lane changed, and first takes in what changed.
+// Applies the changes of the lane, and then makes a pass if there were any.
 void run_pass(Lane& lane, const Cluster& cluster, const Lane::Moves& moves);
 
 }  // namespace lockstep::launcher

@@ -41,7 +41,8 @@ Why QuotaQueue::reason(const State& state, const Job& job) const {
   return over_quota(state, job.spec, demand_in_line(state, job.spec, line->second.measured));
 }
 
-// Goes on to the next line; one that became empty is gone.
+// Takes the first job of the line and advances to the next line. A line that became empty is
+// removed.
 std::optional<std::uint64_t> QuotaQueue::take_first(const State& state, Lines::iterator& it) {
   Line& line = it->second;
   const std::uint64_t first = *line.orders.begin();

@@ -22,13 +22,13 @@ class QuotaQueue {
   void remove(const Job& job);
   bool empty() const { return lines_.empty(); }
   bool holds(const Job& job) const { return keys_.count(job.order) != 0; }
-  // Why the job waits; none: it would fit its quotas, but was not checked yet.
+  // Why the job waits; none: it would fit its quotas, but has not been checked again yet.
   Why reason(const State& state, const Job& job) const;
 
   // Removes the first job of each line if it fits its quotas now, and returns the orders of these
   // jobs.
   std::set<std::uint64_t> take_fitting(const State& state);
-  // The same for the line in which a job with this spec was or would be.
+  // The same for only one line: that of jobs with this spec.
   std::optional<std::uint64_t> take_next(const State& state, const JobSpec& spec);
   // Forgets the measured demands, because other nodes may give less.
   void nodes_changed();
@@ -51,7 +51,7 @@ class QuotaQueue {
   std::optional<std::uint64_t> take_first(const State& state, Lines::iterator& line);
 
   Lines lines_;
-  std::map<std::uint64_t, Key> keys_;  // of each job
+  std::map<std::uint64_t, Key> keys_;  // the line of each job, by order
 };
 
 }  // namespace lockstep::launcher

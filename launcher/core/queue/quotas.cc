@@ -34,7 +34,7 @@ std::uint64_t amount_of(const Demand& demand, QuotaLimit limit) {
   return static_cast<std::uint64_t>(value);
 }
 
-// The least that one of the nodes would give of what was not asked for by number.
+// The least that any of the nodes would give of a resource for which no number was asked.
 template <typename CountOf>
 std::int64_t least_of_nodes(PoolNodes nodes, CountOf count_of) {
   std::optional<std::size_t> least;
@@ -44,7 +44,8 @@ std::int64_t least_of_nodes(PoolNodes nodes, CountOf count_of) {
   return static_cast<std::int64_t>(least.value_or(0));
 }
 
-// The quota of the holder itself; defaults bind submissions only.
+// The quota that was set for the holder. Defaults are left out, because they limit submissions
+// only.
 std::optional<std::uint64_t> set_limit(const State& state, const QuotaHolder& holder,
                                        QuotaLimit limit) {
   const auto quota = state.principals().quotas().find(holder);
@@ -89,7 +90,7 @@ std::optional<Error> too_large_spec(const Cluster& cluster, const QuotaHolder& h
       amount(kLimit, *most), who_may_change(holder, kLimit)));
 }
 
-// With the logs that running jobs have written so far.
+// The bytes of the holder's job files, including the logs that running jobs have written so far.
 std::uint64_t job_files_of(const Cluster& cluster, const QuotaHolder& holder) {
   return of(cluster.state.usage().of(holder), QuotaLimit::job_files) +
          cluster.watches.live_logs.of(holder);
@@ -179,8 +180,8 @@ bool is_chosen(const State& state, const Node& node, const Shape& shape) {
   });
 }
 
-// The least cpus and gpus of a node that the job may get: of those that are there, and of one that
-// its target may make. Zero: nobody knows.
+// The fewest cpus and gpus of any node that the job may get: of existing nodes, and of the one that
+// its target may make. Zero: unknown.
 Demand smallest_node(const Cluster& cluster, const JobSpec& spec, const Shape& shape) {
   const std::string pool = cluster.state.computes().pool_of(spec.compute);
   std::optional<Demand> least;
@@ -205,7 +206,8 @@ Demand smallest_node(const Cluster& cluster, const JobSpec& spec, const Shape& s
   return least.value_or(Demand{});
 }
 
-// A request without a number takes all of its nodes, and the smallest of them tells the least.
+// The least that the job can ever hold. A request without a number takes all of its nodes, so the
+// smallest node decides.
 Demand least_ever(const Cluster& cluster, const JobSpec& spec) {
   const Shape shape = shape_of(spec);
   Demand of_node{1, shape.cpus.value_or(0), shape.gpus.value_or(shape.gpus_at_least)};
@@ -257,7 +259,7 @@ std::optional<std::uint64_t> limit_of(const Cluster& cluster, const QuotaHolder&
     return (is_user ? config.version_files_per_user : config.version_files_per_project).count;
   if (is_user && limit == QuotaLimit::queued_jobs) return config.queued_jobs_per_user;
   if (is_user && limit == QuotaLimit::spec_bytes) return config.spec_bytes_per_user.count;
-  // Who has a launcher alone takes space from nobody.
+  // A user who is alone on the launcher takes space from nobody.
   const bool is_shared = cluster.state.principals().users().size() > 1;
   if (is_user && limit == QuotaLimit::job_files && is_shared && config.job_files_per_user.count > 0)
     return config.job_files_per_user.count;
@@ -318,7 +320,7 @@ std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spe
     if (auto error = too_many_files(cluster, holder, sources)) return error;
   }
   if (cluster.state.principals().quotas().empty()) return std::nullopt;
-  if (spec.is_pipeline()) return std::nullopt;  // each of its steps is asked about by itself
+  if (spec.is_pipeline()) return std::nullopt;  // each of its steps is checked by itself
   const Demand least = least_ever(cluster, spec);
   for (const QuotaHolder& holder : holders_of(spec))
     if (auto error = never_within(cluster.state, holder, spec, least)) return error;

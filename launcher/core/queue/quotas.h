@@ -18,7 +18,7 @@ struct Demand {
   friend auto operator<=>(const Demand&, const Demand&) = default;
 };
 // The least that the job would hold on any of the existing nodes. A request without a number of
-// cpus or gpus takes all cpus or gpus of its nodes.
+// cpus or gpus takes all of them on its nodes.
 Demand least_demand(const State& state, const JobSpec& spec);
 Demand demand_of(const Placed& placed);
 
@@ -28,20 +28,19 @@ std::optional<std::uint64_t> limit_of(const Cluster& cluster, const QuotaHolder&
 
 // A resource_exhausted error if too much is queued already, or if the quotas would never let the
 // job be placed on any node that its target has or makes. It names the quota, its value, its use,
-// and who may change it. `snapshot` is the size of the job's source, `sources` what would stay on
-// the launcher for it.
+// and who may change it. `snapshot` is the size of the job's source, `sources` are the files that
+// would be kept on the launcher for it.
 std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spec, Bytes snapshot,
                                       const std::vector<JobSource>& sources);
-// Why the launcher takes no more logs, and no more versions of outputs and checkpoints, of a
-// running job: its owner or its project has used up what their jobs' files may take. "": it takes
-// them.
-// `more`: so many bytes are to be sent.
+// Why the launcher takes no more logs, outputs and checkpoints of a running job: the files of its
+// owner's or its project's jobs have reached a quota. "": it takes them. `more`: the number of
+// bytes about to be sent.
 std::string why_no_more_files(const Cluster& cluster, const JobSpec& spec, std::uint64_t more = 0);
-// How many bytes more the files of such a job may take; nullopt: as many as there is space for.
+// How many more bytes the files of such a job may take; nullopt: as many as there is space for.
 std::optional<std::uint64_t> room_for_files(const Cluster& cluster, const JobSpec& spec);
-// See Core::whose_files().
+// The implementation of Core::whose_files().
 std::string whose_files(const Cluster& cluster);
-// A resource_exhausted error if the job's texts would grow beyond a quota.
+// A resource_exhausted error if the job's texts would exceed a quota.
 std::optional<Error> refused_by_quota_of_texts(const Cluster& cluster, const JobSpec& before,
                                                const JobSpec& after);
 // Why a job with this demand is not placed now; none: it is within its quotas.

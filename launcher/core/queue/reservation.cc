@@ -12,11 +12,12 @@ namespace lockstep::launcher {
 
 namespace {
 
-// Absent: never, as far as anybody knows. Sorts behind all instants.
+// When something ends. Without a time it is not known to end, and sorts behind all times.
 struct End {
   std::optional<Instant> at;
-  const Job* job = nullptr;  // that ends then, or has no time limit; null: none has to end
-  Why why = {};              // it is not known, or what ends if it is no job
+  // The job that ends then, or that has no time limit; null: nothing has to end.
+  const Job* job = nullptr;
+  Why why = {};  // why the end is unknown, or what ends if that is not a job
   friend bool operator<(const End& a, const End& b) {
     if (a.at && b.at) return *a.at < *b.at;
     return a.at.has_value() && !b.at.has_value();
@@ -28,19 +29,19 @@ struct RunningPart {
   Node::Use use;
 };
 
-// When one node can take a part of the job, and what will still be in use there then.
+// When one node can take a part of the job, and what will be in use there at that time.
 struct Candidate {
   const Node* node = nullptr;
   End end;
   std::vector<RunningPart> parts;  // in the order of their ends
-  Node::Use use;                   // then
+  Node::Use use;                   // what is in use at that time
 };
 
 Duration preparation_of(const JobSpec& spec) {
   return spec.environment ? kPreparationOfEnvironment : kPreparation;
 }
 
-// A part's clock is its node's, and may be wrong.
+// When the part ends. Its start was measured by its node's clock, which may be wrong.
 End end_of(const Cluster& cluster, const Job& job, const Attempt& attempt, const Part& part) {
   End end{{}, &job};
   const Duration grace = job.spec.stop.grace.value_or(cluster.config.stop_grace);
@@ -57,7 +58,7 @@ End end_of(const Cluster& cluster, const Job& job, const Attempt& attempt, const
   return end;
 }
 
-// A reason is made for one end of all that were compared.
+// The reason for one end. It is made only for the end that was chosen, because many are compared.
 Why what_ends(const End& end) {
   if (end.job == nullptr) return end.why;
   if (end.at) return JobReachesItsLimit{end.job->id};
@@ -96,13 +97,14 @@ std::vector<RunningPart> parts_of(const Cluster& cluster, const Node& node) {
   return parts;
 }
 
-// It is UNKNOWN, or stops what ran there before it was LOST.
+// True if the node is UNKNOWN, or still stops what ran there before it was LOST.
 bool is_out_for_a_moment(const NodeWatch& watch) {
   return watch.liveness == Liveness::unknown || !watch.leftovers.empty() || watch.must_answer;
 }
 
-// A node that is UNKNOWN reports again soon, or is LOST soon. For that moment the job keeps its
-// claim on it: a job that went before would delay it for longer than the node is silent.
+// When the node could take a part. An UNKNOWN node soon reports again or becomes LOST, and until
+// then the job keeps its claim on it: a job that started first would delay it for longer than the
+// node is silent.
 Candidate candidate_of(const Cluster& cluster, const Node& node, const Shape& shape) {
   Candidate candidate{&node, {cluster.now}, {}, node.use};
   const NodeWatch* watch = cluster.watches.find(node.id);
@@ -124,7 +126,8 @@ Candidate candidate_of(const Cluster& cluster, const Node& node, const Shape& sh
 
 bool sooner(const Candidate& a, const Candidate& b) { return a.end < b.end; }
 
-// Whether jobs of this user alone, which do not end soon as far as anybody knows, leave no room.
+// True if the node has no room only because of this user's own jobs, which as far as is known do
+// not end soon.
 bool is_held_by(const Cluster& cluster, const Candidate& candidate, const Shape& shape,
                 const std::string& user) {
   Node::Use use;
@@ -135,7 +138,7 @@ bool is_held_by(const Cluster& cluster, const Candidate& candidate, const Shape&
   return use.parts > 0 && !has_room(*candidate.node, use, shape);
 }
 
-// Whether the user's own jobs leave fewer nodes than the job needs.
+// True if the user's own jobs leave fewer nodes than the job needs.
 bool waits_for_own(const Cluster& cluster, const std::vector<Candidate>& candidates,
                    const Shape& shape, const Job& job) {
   const auto held =
@@ -145,7 +148,7 @@ bool waits_for_own(const Cluster& cluster, const std::vector<Candidate>& candida
   return held > static_cast<std::ptrdiff_t>(candidates.size()) - shape.nodes;
 }
 
-// The nodes of one group, by when they can take a part of the job.
+// The nodes of one group, in the order in which they can take a part of the job.
 struct Choice {
   std::vector<Candidate> candidates;
   bool waits_for_own = false;
@@ -184,8 +187,8 @@ Reservation on(const std::vector<Candidate>& candidates, const Shape& shape, con
   reservation.until = what_ends(last.end);
   reservation.kept.job = job;
   reservation.kept.shape = shape;
-  // Of the nodes that it can have by then, it takes those that become free last: the others may be
-  // used until then and longer.
+  // Of the nodes that it can have at that time, it takes those that become free last, so that
+  // others may use the rest in between.
   auto end = candidates.begin() + count;
   if (last.end.at) end = std::upper_bound(end, candidates.end(), last, sooner);
   for (auto it = end - count; it != end; ++it)

@@ -1,9 +1,9 @@
 #pragma once
-// When a job that waits for busy nodes can start at the latest, by the time limits of what runs
-// there, and what is kept for it until then. Jobs behind it may start earlier if that does not make
-// it later: EASY backfill. A job that waits for its own user's jobs, whose end is unknown or far,
-// keeps nothing from others; one that waits for others' jobs of unknown end keeps its nodes in
-// turns (docs/decisions/080). Pure functions over State.
+// The latest time at which a job that waits for busy nodes can start, according to the time limits
+// of the jobs there, and what is kept for it until then. Jobs behind it may start earlier if that
+// does not delay it: EASY backfill. A job that waits for its own user's jobs, whose end is unknown
+// or far, keeps nothing from others; one that waits for others' jobs of unknown end keeps its nodes
+// in turns (docs/decisions/080). Pure functions over State.
 
 #include <map>
 #include <optional>
@@ -14,41 +14,42 @@
 
 namespace lockstep::launcher {
 
-// How long such a job holds its nodes at most once it is placed: time to prepare, its time limit,
-// and the grace time. nullopt: it has no time limit.
+// The longest time that such a job holds its nodes once it is placed: time to prepare, its time
+// limit, and the grace time. nullopt: it has no time limit.
 std::optional<Duration> longest_hold(const CoreConfig& config, const JobSpec& spec);
-// What is reckoned for the preparation of a job's nodes, which no time limit bounds.
+// The estimated time to prepare a job's nodes, which no time limit bounds.
 inline constexpr Duration kPreparation = seconds(10);
 inline constexpr Duration kPreparationOfEnvironment = minutes(10);
 
-// While it is unknown when the first job can start, jobs behind it may take its nodes for so long.
+// While it is unknown when the head can start, jobs behind it may take its nodes for this long.
 inline constexpr Duration kLongestBackfill = minutes(60);
 
-// An end that is farther ahead counts as unknown for what a user's job keeps from others while it
-// waits for another job of that user.
+// For a job that waits for another job of its own user: an end farther ahead than this counts as
+// unknown, so that nothing is kept from other users.
 inline constexpr Duration kFarEnd = std::chrono::hours(24);
-// While it is unknown when a job can start, its nodes are kept for so long, then they are open to
-// other users for as long, and each turn lasts twice as long as the one before.
+// While it is unknown when a job can start, its nodes are kept for this long, then are open to
+// other users for as long, and so on; each turn lasts twice as long as the one before.
 inline constexpr Duration kFirstTurn = std::chrono::hours(24);
 
 struct Reservation {
-  std::optional<Instant> at;  // absent: nothing that runs says when it ends
-  Why until;                  // what ends then; or why `at` is absent
+  std::optional<Instant> at;  // absent: no running job has a known end
+  Why until;                  // which job ends then; or why `at` is absent
   KeptNodes kept;
-  // Even if all jobs of others ended, it would wait for its own user's, until then.
+  // Even if all jobs of others ended, it would wait for its own user's jobs until then.
   bool waits_for_own = false;
   bool is_open = false;                   // jobs of other users may take what is kept
-  Instant changes_at = Instant::never();  // when that changes as time passes
+  Instant changes_at = Instant::never();  // when time alone changes `is_open`
 
-  // Whose turn it is, if it is unknown when the job can start: it is at the head since then.
+  // Sets is_open and changes_at by the turns, if it is unknown when the job can start. `since`:
+  // when it became the head.
   void take_turns(Instant since, Instant now);
-  // True if a job that is placed now and holds its nodes for so long gives them back in time.
+  // True if a job that is placed now and holds its nodes for at most `longest` ends in time.
   bool ends_before(Instant now, std::optional<Duration> longest) const;
-  // A job was placed that will not have ended then.
+  // Takes from `kept` what a job was placed on that will not have ended at `at`.
   void take(const Placed& placed);
   ExpectedStart start() const { return {at, until}; }
 };
-// For a job for which place() returned Blocked.
+// The reservation for a job for which place() returned Blocked.
 Reservation reserve(const Cluster& cluster, const Job& job);
 
 }  // namespace lockstep::launcher

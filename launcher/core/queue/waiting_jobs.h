@@ -20,10 +20,10 @@
 
 namespace lockstep::launcher {
 
-// What decides whether a job could start now: equal for all jobs of the class.
+// What decides whether a job could start now. It is equal for all jobs of a class.
 struct JobClass {
   Shape shape;
-  std::optional<Duration> longest;  // how long it holds its nodes at most; absent: no limit
+  std::optional<Duration> longest;  // the longest time that it holds its nodes; absent: no limit
   friend auto operator<=>(const JobClass&, const JobClass&) = default;
 };
 JobClass class_of(const CoreConfig& config, const Job& job);
@@ -32,14 +32,15 @@ class WaitingJobs {
  public:
   using Orders = std::set<std::uint64_t>;
   using ShareOf = std::function<double(const std::string& user)>;
-  struct Line {  // of one user; no class is empty
+  struct Line {  // the jobs of one user; no class is empty
     std::map<JobClass, Orders> classes;
     std::map<std::uint64_t, const JobClass*> firsts;  // the first job of each class
   };
   struct Level {
-    std::map<std::pair<Instant, std::uint64_t>, std::string> at_head;  // since, order -> user
+    // (head_since, order) -> user
+    std::map<std::pair<Instant, std::uint64_t>, std::string> at_head;
     std::map<std::string, Line> users;
-    // The user's jobs at the head, up to this one, in order of submission.
+    // The user's jobs at the head up to this one, in order of submission.
     Orders heads_until(const std::string& user, std::uint64_t order) const;
   };
   using Levels = std::map<Priority, Level, std::greater<>>;
@@ -51,8 +52,8 @@ class WaitingJobs {
   const Levels& levels() const { return levels_; }
   const JobClass& class_of(std::uint64_t order) const { return places_.at(order).kind; }
 
-  // Visits all in order until `take` returns false. Users take turns, the one with the least share
-  // first: how much their shares will grow is not known before the jobs are placed.
+  // Visits all jobs in order until `take` returns false. Users take turns, the one with the least
+  // share first: how much their shares will grow is not known before jobs are placed.
   void visit(const ShareOf& share_of, const std::function<bool(std::uint64_t)>& take) const;
   // All jobs with this shape.
   Orders with_shape(const Shape& shape) const;
@@ -61,7 +62,7 @@ class WaitingJobs {
   struct Place {
     Priority priority = Priority::medium;
     std::string user;
-    std::optional<Instant> head_since;  // if it is at the head
+    std::optional<Instant> head_since;  // set if the job is at the head
     JobClass kind;
   };
   Levels levels_;

@@ -1,12 +1,13 @@
 #pragma once
-// What makes the queue look again at jobs that wait.
+// Tells the queue that waiting jobs must be checked again.
 
 #include "launcher/core/base/context.h"
 
 namespace lockstep::launcher {
 
-// What the launcher knows of the node beside facts changed, so that it may take work again: jobs
-// that wait are looked at, and an elastic target, which counts machines by whether they can.
+// Must be called when something beside facts has changed whether the node can take work. Waiting
+// jobs are checked again, and so is an elastic target, which counts the machines that can take
+// work.
 void usability_changed(Context& core, const Node& node);
 
 }  // namespace lockstep::launcher

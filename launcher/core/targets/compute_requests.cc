@@ -31,7 +31,8 @@ std::vector<std::string> keys_of_place(NodeSource source) {
   return {};
 }
 
-// Whoever changed one of these could read what is sent there.
+// True if both hosts are the same place. Passwords are sent there, so whoever changed the place
+// could read them.
 bool is_same_place(const SshHost& a, const SshHost& b) {
   return a.address == b.address && a.port == b.port && a.user == b.user && a.jump == b.jump &&
          a.key == b.key;
@@ -40,7 +41,7 @@ bool is_same_place(const SshHost& a, const SshHost& b) {
 struct Asked {
   Context& core;
   const ComputeInput& input;
-  bool is_checked = false;  // the provider was asked, and could make such machines
+  bool is_checked = false;  // the provider was asked, and said that it could make such machines
 
   void refuse(ErrorCode code, std::string message) const {
     core.refuse(input.reply, code, std::move(message));
@@ -48,7 +49,8 @@ struct Asked {
   void refuse(const Error& error) const { refuse(error.code, error.message); }
   std::string by() const { return name_of(input.caller); }
 
-  // "local" is there from the start, and what is there from the start stays as it is.
+  // True for target local, which always exists and which nobody may change; the request was
+  // refused.
   bool is_local(const std::string& name) const {
     if (name != kLocalCompute) return false;
     refuse(ErrorCode::conflict,
@@ -56,8 +58,8 @@ struct Asked {
     return true;
   }
 
-  // The password of a host is a secret of the admin who names it first, for this place alone:
-  // another admin could send it to a machine of their own.
+  // A host's password is a secret of the admin who names it first, and for this host alone:
+  // otherwise another admin could send it to a machine of their own.
   void own_secrets(ComputeSpec& spec, const Compute* known) const {
     for (SshHost& host : spec.hosts) {
       host.secret_owner = by();
@@ -69,7 +71,7 @@ struct Asked {
     }
   }
 
-  // Null: refused.
+  // Null: there is none, and the request was refused.
   const Compute* known_target(const std::string& name) const {
     const Compute* known = core.state.computes().find(name);
     if (known == nullptr) {
@@ -81,7 +83,8 @@ struct Asked {
     return known;
   }
 
-  // A provider finds its machines only where it has made them.
+  // False: the request was refused, because it changes a setting by which the provider finds the
+  // machines that it has made.
   bool keeps_provider(const Compute& known, const ComputeSpec& spec) const {
     if (known.machines.empty()) return true;
     for (const std::string& key : keys_of_place(spec.source)) {
@@ -100,7 +103,8 @@ struct Asked {
     return true;
   }
 
-  // Everything of the machine is where its host was when it was attached.
+  // False: the request moves a host that is attached. Everything of the machine is where the host
+  // was when it was attached.
   bool keeps_places(const Compute& known, const ComputeSpec& spec) const {
     for (const SshHost& host : spec.hosts)
       for (const SshHost& before : known.spec.hosts) {
@@ -120,7 +124,7 @@ struct Asked {
     return true;
   }
 
-  // Every host that is named is tried at once, also one whose back-off is not over.
+  // Tries every named host at once, even if its back-off is not over.
   void try_now(const std::string& target, const std::string& machine) const {
     const Machine* known = core.state.computes().find_machine(target, machine);
     if (known == nullptr) return;
@@ -194,7 +198,7 @@ struct Asked {
     if (!keeps_places(*known, spec) || !keeps_provider(*known, spec)) return;
     const bool must_check = ask.check && differs_for_provider(known->spec, spec);
     if (must_check && waits_for_check(spec)) return;
-    // Also without a change: what was in the way may be mended elsewhere.
+    // Also if the settings are the same: a person may have removed what made the machine fail.
     if (!(known->spec == spec) || known->not_before > core.now)
       core.emit(ComputeUpdated{spec, by()});
     for (const auto& [name, machine] : core.state.computes().find(spec.name)->machines)
@@ -252,7 +256,7 @@ struct Asked {
     if (!(known->spec == spec)) core.emit(ComputeUpdated{spec, by()});
     for (const std::string& host : ask.hosts) {
       const Machine* found = core.state.computes().find_machine(ask.name, host);
-      if (found == nullptr) continue;  // a host of a cluster that is not taken
+      if (found == nullptr) continue;  // a host of a cluster that is not in use
       const Machine& machine = *found;
       if (!machine.is_leaving() || (ask.force && !machine.is_forced()))
         core.emit(MachineLeaving{ask.name, host, HostDetached{by()}, ask.force});
@@ -310,7 +314,8 @@ struct Asked {
                                            machines == 1 ? "is detached" : "are detached", name)});
   }
 
-  // A node must not join a target that is gone, nor another one of the same name later.
+  // Forgets the target's join tokens. A node must not join a deleted target, nor a later target of
+  // the same name.
   void forget_tokens(const std::string& pool) const {
     const std::map<Digest, Token> tokens = core.state.tokens();
     for (const auto& [hash, token] : tokens)
@@ -343,7 +348,7 @@ void react(Context& core, const ProviderCheckedInput& input) {
   const ComputeChecks::Waiting waiting = core.checks.take(input.check);
   for (const ReplyTo& reply : waiting.replies) {
     const ComputeInput again{reply, waiting.ask, waiting.caller};
-    // The caller's role may have changed in between, and so may the target.
+    // The caller's role and the target may have changed since the provider was asked.
     if (!permitted(core, reply, again.caller, Permission::manage_computes)) continue;
     if (input.why_not.empty())
       std::visit(Asked{core, again, true}, again.ask);

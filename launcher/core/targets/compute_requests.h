@@ -11,7 +11,7 @@ namespace lockstep::launcher {
 void react(Context& core, const ComputeInput& input);
 void react(Context& core, const ProviderCheckedInput& input);
 
-// nullopt: there is no such target.
+// nullopt: the target does not exist.
 std::optional<ComputeView> compute_view(const Context& core, const std::string& name, bool history);
 
 }  // namespace lockstep::launcher

@@ -1,8 +1,8 @@
 #pragma once
 // The attachments that go through this launcher (docs/decisions/078-attach.md): who opened each,
-// and on which node it is. It passes frames on between the client's connection and the agent's, and
-// keeps no bytes: what cannot go on is dropped, and the client repairs it by opening again. After a
-// restart these openings make the table again. It owns no socket and reads no clock.
+// and the node of its rank. It passes frames between the client's connection and the agent's, and
+// keeps no bytes: undeliverable frames are dropped, and the client opens the attachment again.
+// After a restart these openings fill the table again. It owns no socket and reads no clock.
 
 #include <functional>
 #include <map>
@@ -22,8 +22,8 @@ namespace lockstep::launcher {
 
 inline constexpr std::size_t kMaxAttachmentsOfUser = 256;
 inline constexpr std::size_t kMaxAttachments = 1'024;
-// To a node that says nothing: what exceeds this is dropped. More than a client sends that keeps to
-// its window and repairs it once.
+// The most bytes that are sent to a node that does not answer; further frames are dropped. A client
+// that keeps to its window and repeats it once sends less.
 inline constexpr std::size_t kMaxUnansweredAttachBytes = 2 * kAttachWindow + (64u << 10);
 
 class Attachments {
@@ -31,15 +31,16 @@ class Attachments {
   struct Ports {
     std::function<const Core&()> core;
     std::function<std::optional<Caller>(const PublicKey&)> client_of;
-    // To the client or agent with this connection of the bulk socket; it may be dropped.
+    // Sends to the client or agent with this connection of the bulk socket; the frame may be
+    // dropped.
     std::function<void(const std::string& peer, const AttachFrame&)> send;
     std::function<void(NodeId, AttachWanted)> tell_node;  // over its control connection
     std::function<void(AuditEntry)> record;
-    std::function<void(RanksSignaledInput)> signaled;  // for the job's events
+    std::function<void(RanksSignaledInput)> signaled;  // reports a signal, for the job's events
     std::function<std::string()> why_not_recorded;     // "": the audit log takes entries
     std::function<void(const std::string&)> warn;      // a line of the launcher's log
   };
-  // Whose message it is, as its connection proves.
+  // The sender of a message, as its connection proves it.
   struct Sender {
     std::string peer;
     PublicKey key;
@@ -65,13 +66,13 @@ class Attachments {
     std::string user;
     PublicKey key;
     std::string address;
-    std::string client;  // its connection
+    std::string client;  // the client's connection
     std::string agent;   // its node's connection; "": not known yet
     AttachTarget target;
     std::string verb, where, words;  // for the audit log: "shell job", "rank 3 on n1", "a shell"
     Instant opened, heard;           // `heard`: from the client
     std::size_t unanswered = 0;      // bytes sent to the node since it last said something
-    bool has_begun = false;          // its node has opened it: it starts nothing any more
+    bool has_begun = false;          // its node has opened it, so a repeated opening starts nothing
     bool has_ended = false;          // the end was passed on, and the client has not closed yet
   };
   using Table = std::map<AttachId, Open>;

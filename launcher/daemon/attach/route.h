@@ -1,6 +1,6 @@
 #pragma once
-// To which node an attachment's opening goes, or why it goes nowhere. Pure. Who may open one is
-// asked before (authority.h).
+// The node to which the opening of an attachment goes, or why there is none. Pure. The permission
+// to open it was checked before (authority.h).
 
 #include <string>
 #include <variant>
@@ -14,7 +14,7 @@ struct AttachTarget {
   AttemptId attempt;
   NodeId node;
   int node_rank = 0;
-  int first_rank = 0, ranks = 0;  // of the node
+  int first_rank = 0, ranks = 0;  // the ranks on the node
   friend bool operator==(const AttachTarget&, const AttachTarget&) = default;
 };
 struct NoAttachTarget {
@@ -25,11 +25,11 @@ struct NoAttachTarget {
 // have ended there: the node may still have its last output and its end.
 std::variant<AttachTarget, NoAttachTarget> find_target(const Core& core, const AttachOpen& open);
 
-// "" while frames for it may still come from its node; else why none can.
+// Why its node can send no more frames for it; "": it can.
 std::string why_no_more(const State& state, const AttachTarget& target);
 
-// For the audit log: the verb, "shell job"; and the order in words, at most about 300 bytes: "a
-// shell", "python -m pdb x", "signal 15". Never what is typed.
+// For the audit log: the verb, "shell job"; and a description of the order of at most about 300
+// bytes: "a shell", "python -m pdb x", "signal 15". It never contains what is typed.
 std::string_view verb_of(const AttachOrder& order);
 std::string words_of(const AttachOrder& order);
 

@@ -14,7 +14,7 @@ namespace lockstep::launcher {
 // owner's.
 std::string blob_owner_name(const Caller& caller);
 
-// With the trees in which the blobs of the caller's uploads are looked for.
+// The caller as an owner of blobs, with the trees that may contain the blobs of their uploads.
 BlobOwner blob_owner_of(const Core& core, const Caller& caller);
 
 }  // namespace lockstep::launcher

@@ -75,7 +75,7 @@ FairWorkers::Limits limits_of_workers() {
 
 }  // namespace
 
-BlobService::Crew::Crew(ShareBounds requests)
+BlobService::WorkerGroup::WorkerGroup(ShareBounds requests)
     : in_flight(std::move(requests)),
       walkers(limits_of_walkers()),
       checkers(limits_of_checkers()),
@@ -103,7 +103,7 @@ Status BlobService::take_share(const From& from, std::size_t bytes) {
                       fmt::format("this connection already has {} blob requests in flight; send "
                                   "more when some of them are answered",
                                   requests->second));
-  return crew_of(from).in_flight.take(from.principal, bytes);
+  return group_of(from).in_flight.take(from.principal, bytes);
 }
 
 bool BlobService::admit(const From& from, std::size_t bytes) {
@@ -116,13 +116,13 @@ bool BlobService::admit(const From& from, std::size_t bytes) {
 }
 
 void BlobService::release(const From& from, std::size_t bytes) {
-  crew_of(from).in_flight.give_back(from.principal, bytes);
+  group_of(from).in_flight.give_back(from.principal, bytes);
   if (--in_flight_[from.peer] == 0) in_flight_.erase(from.peer);
 }
 
 void BlobService::answer_later(From from, std::size_t bytes,
                                std::function<BulkMessage(const FairWorkers::Pause&)> work) {
-  FairWorkers& workers = crew_of(from).workers;
+  FairWorkers& workers = group_of(from).workers;
   const std::string principal = from.principal;
   workers.run_anyway(principal, [this, from = std::move(from), bytes,
                                  work = std::move(work)](const FairWorkers::Pause& pause) {
@@ -153,7 +153,7 @@ void BlobService::handle(From from, PutBlobs request) {
   if (!admit(from, bytes)) return;
   auto pieces = std::make_shared<const PutBlobs>(std::move(request));
   auto put = std::make_shared<Put>(Put{std::move(from), bytes, {}});
-  crew_of(put->from).workers.run_anyway(
+  group_of(put->from).workers.run_anyway(
       put->from.principal,
       [this, pieces = std::move(pieces), put](const FairWorkers::Pause&) { store(*pieces, put); });
 }
@@ -161,10 +161,10 @@ void BlobService::handle(From from, PutBlobs request) {
 void BlobService::give_up(const From& from, const PutBlobs& request) {
   std::set<Digest> blobs;
   for (const BlobPiece& piece : request.pieces) blobs.insert(piece.digest);
-  crew_of(from).workers.run_anyway(from.principal,
-                                   [this, key = from.key.value, blobs](const FairWorkers::Pause&) {
-                                     for (const Digest& blob : blobs) store_.abandon(key, blob);
-                                   });
+  group_of(from).workers.run_anyway(from.principal,
+                                    [this, key = from.key.value, blobs](const FairWorkers::Pause&) {
+                                      for (const Digest& blob : blobs) store_.abandon(key, blob);
+                                    });
 }
 
 void BlobService::store(const PutBlobs& pieces, const std::shared_ptr<Put>& put) {
@@ -271,7 +271,7 @@ void BlobService::check_intact(const From& from, const std::vector<Digest>& dige
     if (store_.size(digest).value_or(0) <= kMaxCheckedAtOnce)
       check_intact(digest, pause);
     else  // clients with too many waiting requests ask again
-      (void)crew_of(from).checkers.run(
+      (void)group_of(from).checkers.run(
           from.principal,
           [this, digest](const FairWorkers::Pause& later) { check_intact(digest, later); });
   }
@@ -296,9 +296,9 @@ void BlobService::check_intact(const Digest& digest, const FairWorkers::Pause& p
 void BlobService::read_next(std::shared_ptr<Stream> stream) {
   const bool needs_walk = !stream->suspects.empty() ||
                           (!stream->unchecked.empty() && !rights_.trees().known(stream->root));
-  Crew& crew = crew_of(stream->from);
+  WorkerGroup& group = group_of(stream->from);
   const std::string principal = stream->from.principal;
-  (needs_walk ? crew.walkers : crew.workers)
+  (needs_walk ? group.walkers : group.workers)
       .run_anyway(principal, [this, stream = std::move(stream)](const FairWorkers::Pause& pause) {
         prepare_next(*stream, pause);
         loop_.post([this, stream] { send_next(stream); });

@@ -35,7 +35,7 @@
 
 namespace lockstep::launcher {
 
-// Whose blobs they are that are sent for a running attempt.
+// The asker for blobs that are sent for a running attempt.
 snapshot::Asker asker_of(const AttemptId& attempt);
 
 class BlobService {
@@ -58,7 +58,8 @@ class BlobService {
     std::string user = {};  // owner_of() the sender; "": a node
     // The running attempt that the node sends for; absent: none, or another reason.
     std::optional<AttemptId> attempt = {};
-    std::optional<AttemptId> ended = {};  // the same of final outputs
+    // The same for an attempt that has ended and sends its final outputs.
+    std::optional<AttemptId> ended = {};
   };
   // Replies with the digests of the blobs to send: those that are not stored, and those that are
   // stored but are not the sender's (only sending a blob proves to have it).
@@ -70,9 +71,10 @@ class BlobService {
   // Sends blobs of the tree `request.root`, which the sender must be allowed to read. Digests that
   // are not part of that tree are refused.
   void handle(From from, GetBlobs request);
-  // Tells `then`, on the loop, whether all blobs of the tree `root` are stored and the owner's. All
-  // who ask the same while it is checked get one answer. resource_exhausted: too many checks of
-  // theirs wait. invalid_argument: the tree is too large.
+  // Tells `then`, on the loop, whether all blobs of the tree `root` are stored and belong to the
+  // owner. All callers that ask about the same tree during a check share its answer.
+  // resource_exhausted: too many checks of this principal wait. invalid_argument: the tree is too
+  // large.
   void check(const std::string& principal, BlobOwner owner, const Digest& root,
              std::function<void(Result<bool>)> then);
   // Ends the streams of peers that have lost the right to read the tree.
@@ -89,8 +91,8 @@ class BlobService {
   // Merges the trees, and takes the part that is asked for. The result is leased.
   void find_tree(const std::string& principal, TreeQuestion question,
                  std::function<void(Result<snapshot::Subtree>)> then);
-  // Fills in how the files of the changes that have trees differ, as far as they can be read;
-  // `then` runs on the loop.
+  // For the changes that have trees, adds how their files differ, if the trees can be read. `then`
+  // runs on the loop.
   void compare(const std::string& principal, std::vector<PartChange> changes,
                std::function<void(std::vector<PartChange>)> then);
   // Merges the outputs of a job of this user; the results are leased. Never refused: the job waits.
@@ -108,7 +110,7 @@ class BlobService {
     std::unique_ptr<transfer::BlobReader> reader;
     std::vector<Digest> suspects = {};  // see asked_again()
     bool is_refusable = false;          // counted in refusable_streams_
-    std::size_t bytes = 0;              // of the request
+    std::size_t bytes = 0;              // the size of the request
     Digest root;
     JobId job;
     std::vector<Digest> unchecked;  // requested digests not yet known to be below the root
@@ -116,15 +118,15 @@ class BlobService {
     bool is_withdrawn = false;
     std::shared_ptr<const BulkMessage> next;
   };
-  // Of users, or of nodes: neither waits for the other.
-  struct Crew {
-    explicit Crew(ShareBounds requests);
+  // The threads for users, or those for nodes, so that neither wait for the other.
+  struct WorkerGroup {
+    explicit WorkerGroup(ShareBounds requests);
     Shares in_flight;      // requests and their bytes
     FairWorkers walkers;   // walk large trees, so that small requests do not wait for them
     FairWorkers checkers;  // read large blobs that may be damaged
     FairWorkers workers;
   };
-  Crew& crew_of(const From& from) { return from.is_node ? nodes_ : users_; }
+  WorkerGroup& group_of(const From& from) { return from.is_node ? nodes_ : users_; }
   Status take_share(const From& from, std::size_t bytes);
   bool admit(const From& from, std::size_t bytes);
   void release(const From& from, std::size_t bytes);
@@ -163,7 +165,7 @@ class BlobService {
   Send send_;
   std::function<bool(const PublicKey&)> is_let_in_;
   BlobRights rights_;
-  std::unordered_map<Digest, Bytes> sizes_;       // of trees that were measured
+  std::unordered_map<Digest, Bytes> sizes_;       // the sizes of trees that were measured
   std::map<std::string, std::size_t> in_flight_;  // requests of each connection
   std::size_t refusable_streams_ = 0;             // streams to peers that have other sources
   using Check = std::tuple<std::string, Digest, std::vector<Digest>>;  // owner's name, root, trees
@@ -177,18 +179,20 @@ class BlobService {
   std::vector<std::shared_ptr<Stream>> held_;
   std::mutex puts_mutex_;
   std::vector<std::shared_ptr<Put>> puts_;  // stored, not durable yet; guarded by puts_mutex_
-  Worker syncer_;       // makes puts durable: each run takes all that came during the previous one
-  Crew nodes_, users_;  // last members, so that they are destroyed first
+  Worker syncer_;  // makes puts durable: each run takes all that came during the previous one
+  WorkerGroup nodes_, users_;  // last members, so that they are destroyed first
 };
 
 inline constexpr std::size_t kMaxBlobRequestsPerConnection = 256;
-inline constexpr std::size_t kMaxBlobRequestsOfOne = 1024;  // of one user or node
+inline constexpr std::size_t kMaxBlobRequestsOfOne = 1024;  // the limit for one user or node
 inline constexpr std::size_t kMaxRefusableStreams = 32;
 // Bytes of requests that are not answered yet: pieces that are sent, digests that are asked for.
-inline constexpr std::size_t kMaxQueuedBytes = 256u << 20;  // of all users; and again of all nodes
+// the limit for all users together, and for all nodes together
+inline constexpr std::size_t kMaxQueuedBytes = 256u << 20;
 inline constexpr std::size_t kMaxQueuedBytesOfUser = 64u << 20;
 inline constexpr std::size_t kMaxQueuedBytesOfNode = 128u << 20;
-inline constexpr std::size_t kMaxTreeWorks = 10'000;  // that wait for the walkers, of all users
+// Works of all users that wait for the walkers.
+inline constexpr std::size_t kMaxTreeWorks = 10'000;
 inline constexpr std::size_t kMaxTreeWorksOfUser = 1'000;
 
 }  // namespace lockstep::launcher

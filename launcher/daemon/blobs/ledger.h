@@ -35,7 +35,7 @@ class BlobLedger {
                                                   std::size_t most_rows = kMaxLedgerRows);
 
   bool has(const std::string& owner, const snapshot::DigestKey& key);
-  // Those of `keys` that `owner` did not send.
+  // Returns the keys that `owner` did not send.
   std::vector<snapshot::DigestKey> not_sent(const std::string& owner,
                                             std::span<const snapshot::DigestKey> keys);
   // `durable`: the rows are on disk when it returns. After an error none of them is known.
@@ -51,7 +51,8 @@ class BlobLedger {
     std::size_t operator()(const snapshot::DigestKey& key) const noexcept;
   };
   using Keys = std::unordered_set<snapshot::DigestKey, KeyHash>;
-  // In the order in which the rows came, so that the oldest can go first; none is empty.
+  // An owner's rows in the order of their arrival, so that the oldest can be removed first; no
+  // owner is without rows.
   struct Owner {
     std::deque<Keys> parts;
     std::size_t rows = 0;
@@ -60,11 +61,12 @@ class BlobLedger {
   using OwnerId = std::uint64_t;
   BlobLedger(std::string path, std::size_t most_rows)
       : path_(std::move(path)), most_(most_rows), most_of_part_(most_rows / kParts + 1) {}
-  static constexpr std::size_t kParts = 16;  // of an owner who has all rows
+  // The parts that the rows of one owner may be divided into.
+  static constexpr std::size_t kParts = 16;
   static OwnerId id_of(const std::string& owner);
   Status load();
   Status append(const std::string& rows, bool durable);
-  void cut_back();  // to the rows of rows_in_file_
+  void cut_back();  // cuts the file back to rows_in_file_
   void compact();
   Status rewrite();
   bool insert(Owner& owner, const snapshot::DigestKey& key);

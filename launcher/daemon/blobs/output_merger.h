@@ -14,12 +14,13 @@ namespace lockstep::launcher {
 
 struct MergedTrees {
   std::vector<MergedOutput> outputs;
-  OutputSizes sizes;  // of those to register that have files
+  OutputSizes sizes;  // the sizes of outputs that are registered and have files
 };
 
-// One for each output that is asked for. An output that cannot be read has no tree, and the reason
-// as its problem; so has one that exceeds the bounds of a walk. resource_exhausted, unavailable:
-// the store has no space, or the launcher stops; nothing else is an error of all.
+// Returns one tree for each output of the question. If an output cannot be read, or exceeds the
+// bounds of a walk, it has no tree, and its problem is the reason. resource_exhausted or
+// unavailable: the store has no space, or the launcher stops; other failures concern single
+// outputs.
 Result<MergedTrees> merge_outputs(snapshot::BlobStore& store, const MergeOutputs& question,
                                   const snapshot::Pause& pause);
 

@@ -183,7 +183,7 @@ FetchReport PeerDirectory::take(NodeId from, FetchReport report) {
     BlobTraffic& theirs = traffic_[share.node];
     mine.from_peers_bytes += share.bytes;
     theirs.to_peers_bytes += share.bytes;
-    if (!share.lied) continue;
+    if (!share.gave_wrong_data) continue;
     ++theirs.lies;
     theirs.last_lie = share.fault;
   }

@@ -1,7 +1,7 @@
 #pragma once
 // Which nodes have a tree or are fetching it, as they report while they fetch, and which peers to
-// name to a node that asks. The data is bounded and only in memory: after a restart the launcher
-// learns it anew. No socket, no clock.
+// name to a node that asks. The data is bounded and only in memory: after a restart the reports of
+// the nodes fill it again. No socket, no clock.
 
 #include <cstdint>
 #include <functional>
@@ -20,7 +20,7 @@ namespace lockstep::launcher {
 
 class PeerDirectory {
  public:
-  // Whether `asker` can probably dial `peer`: it is alive, on the same network and has an address.
+  // True if `asker` can probably dial `peer`: it is alive, on the same network and has an address.
   using Reach = std::function<bool(NodeId asker, NodeId peer)>;
   struct Found {
     NodeId node;
@@ -83,12 +83,14 @@ class PeerDirectory {
   // (asker, tree): the peers named to the asker since its last report about the tree.
   std::map<std::pair<NodeId, Digest>, std::set<NodeId>> named_;
   std::size_t named_count_ = 0;
-  std::map<NodeId, BlobTraffic> traffic_;  // of reporting nodes, and of peers named to them
+  // Of nodes that report, and of peers that were named to them.
+  std::map<NodeId, BlobTraffic> traffic_;
 };
 
 inline constexpr std::size_t kPeerCore = 16;     // first nodes, which share the launcher's work
 inline constexpr std::size_t kEarlierPeers = 8;  // still fetching, named to each later node
-inline constexpr std::size_t kWholePeers = 8;    // with the whole tree, named to each node
+// Peers with the whole tree that are named to each node.
+inline constexpr std::size_t kWholePeers = 8;
 inline constexpr std::size_t kMaxPeerTrees = 1'000;
 inline constexpr std::size_t kMaxNodesOfTree = 1'024;
 inline constexpr Duration kFetchingFor = seconds(3);  // how long a node's FindPeers counts

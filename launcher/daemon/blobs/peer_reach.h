@@ -16,8 +16,8 @@ struct Node;
 // A node whose address is loopback has peers on its own host alone.
 bool can_reach(const Core& core, const Node& asker, NodeId peer);
 
-// How many other nodes within reach have a part in an attempt of the node's with this tree, as far
-// as they are named to it at once.
+// How many other nodes within reach run a part with this tree in an attempt of this node. At most
+// as many as are named to a node at once.
 std::uint32_t others_with(const Core& core, const Node& node, const Digest& tree);
 
 // "tcp://HOST:PORT" of a numeric address; brackets around an IPv6 one.

@@ -47,7 +47,7 @@ class ReportCheck {
     NodeRequest from;
     AgentMessage message;
     std::set<Digest> open;
-    std::map<Digest, std::string> refused;  // with the reason, for the owner of the job
+    std::map<Digest, std::string> refused;  // the digest with the reason, for the owner of the job
     std::string failure;                    // why a tree could not be checked; "": none
   };
   void checked(NodeId node, const Digest& root, const Result<bool>& whole);

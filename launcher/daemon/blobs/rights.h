@@ -1,8 +1,8 @@
 #pragma once
 // Decides which stored blobs an owner may refer to without sending them, and which trees they may
-// name as theirs: those whose blobs they sent, or that are in trees which are theirs already.
-// Knowing a digest is not enough. It walks trees, so only workers call it. A tree that was found to
-// be incomplete or somebody else's is not walked again before that can have changed.
+// name as their own: trees whose blobs they sent, or that are in trees of their own. Knowing a
+// digest is not enough. It walks trees, so only workers call it. A tree that was found to be
+// incomplete or another owner's is walked again only when that can have changed.
 
 #include <chrono>
 #include <map>
@@ -31,7 +31,7 @@ class BlobRights {
       : store_(store), ledger_(ledger), trees_(store, kMaxReachableBytes) {}
   snapshot::ReachableTrees& trees() { return trees_; }
 
-  // Those of `digests` that are not the owner's, in their order.
+  // Returns those of `digests` that do not belong to the owner, in their order.
   Result<std::vector<Digest>> foreign(const BlobOwner& owner, const std::vector<Digest>& digests,
                                       const snapshot::Pause& pause = {});
   // Whether the store has the whole tree and all its blobs are the owner's. A yes is remembered;
@@ -53,9 +53,9 @@ class BlobRights {
   // Why a tree is not the owner's.
   struct NotOwned {
     std::optional<Digest> absent;                // a blob that the store did not have
-    std::optional<snapshot::DigestKey> foreign;  // one that the owner had not sent, and
-    std::vector<Digest> trees;                   // which was in none of these trees of theirs
-    std::optional<Error> error;                  // or the tree could not be walked
+    std::optional<snapshot::DigestKey> foreign;  // a blob that the owner had not sent
+    std::vector<Digest> trees;   // the owner's trees in which the blob was not found
+    std::optional<Error> error;  // or the tree could not be walked
     Clock::time_point until = Clock::time_point::max();
   };
   using OwnedTree = std::pair<std::string, Digest>;

@@ -48,7 +48,7 @@ class AttemptKeys {
   // Issued, but not in attempts_ yet: few attempts ever ask for something, and a public key costs
   // more than the rest of an assignment. They are derived when an unknown key asks.
   std::vector<AttemptId> underived_;
-  std::size_t look_at_ = 1'000;  // when there are so many, those that have ended are forgotten
+  std::size_t look_at_ = 1'000;  // at this number, keys of ended attempts are removed
 };
 
 }  // namespace lockstep::launcher

@@ -1,8 +1,8 @@
 #pragma once
-// Reads keys/authorized_users, again whenever it has changed: the users that a launcher begins
-// with, and those that its operator adds by hand. A line that is not "NAME PUBLICKEY" is reported
-// and skipped; a world-writable file counts as empty. core/access/user_changes.h says what the
-// lines mean.
+// Reads keys/authorized_users, and reads it again when it has changed: the users that a launcher
+// begins with, and those that its operator adds by hand. A line that is not "NAME PUBLICKEY" is
+// reported and skipped; a world-writable file counts as empty. core/access/user_changes.h decides
+// what the lines mean.
 
 #include <chrono>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace lockstep::launcher {
 
-// What was read of the file holds so long: thousands of requests a second need no look each.
+// How long the file is not checked again, since there may be thousands of requests per second.
 inline constexpr Duration kKeysFileHolds = milliseconds(1);
 
 class AuthorizedUsers {
@@ -27,7 +27,7 @@ class AuthorizedUsers {
   bool lists(const PublicKey& key);
 
  private:
-  struct Version {  // of the file
+  struct Version {  // The identity of the file's content.
     std::uint64_t inode = 0;
     std::int64_t size = -1, mtime_ns = 0;
     std::uint32_t mode = 0;

@@ -21,7 +21,7 @@ class KeyRegistry {
  public:
   explicit KeyRegistry(std::string authorized_users) : file_(std::move(authorized_users)) {}
 
-  // From now on keys of attempts are known; `attempts` must outlive this.
+  // Accepts the keys of attempts from now on; `attempts` must outlive this.
   void add(AttemptKeys& attempts) { attempts_ = &attempts; }
 
   // Whether a key may connect. Users, attempts and nodes may everywhere; anybody may on the join
@@ -52,7 +52,7 @@ class KeyRegistry {
     users_[key] = {user, from_file};
   }
   void revoke_user(const PublicKey& key) { users_.erase(key); }
-  // All keys of one who was removed.
+  // Removes all keys of a removed user.
   void remove_user(const std::string& user) {
     std::erase_if(users_, [&](const auto& entry) { return entry.second.name == user; });
   }

@@ -73,7 +73,7 @@ class Auditor final : public AuditTrail {
   std::function<Instant()> now_;
   Limits limits_;
   std::map<std::string, std::uint64_t> left_out_;  // refusals not written, by source
-  std::uint64_t left_out_of_others_ = 0;           // those of sources that are not in left_out_
+  std::uint64_t left_out_of_others_ = 0;           // entries of sources that are not in left_out_
   Instant left_out_since_, tell_at_ = Instant::never();
   using Read = std::tuple<std::string, std::string, std::string>;  // key, what, object
   std::map<Read, Instant> reads_;

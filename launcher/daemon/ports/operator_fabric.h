@@ -1,7 +1,7 @@
 #pragma once
-// The operator's fabric.yml as it is now, for nodes. The file is read again when it has changed.
-// One with an error changes nothing: its last good version counts, the log says what is wrong, and
-// jobs say that it is so.
+// The current content of the operator's fabric.yml, for nodes. The file is read again when it has
+// changed. If it has an error, its last good version is used, the log has the error, and jobs show
+// that they use the old version.
 
 #include <sys/types.h>
 
@@ -20,7 +20,7 @@ class OperatorFabric {
   OperatorSettings settings_for(const spec::RuledNode& node);
 
  private:
-  // What changes when somebody writes a file, or puts another one in its place.
+  // The identity of the file's content: it changes when the file is written or replaced.
   struct Version {
     bool exists = false;
     dev_t device = 0;

@@ -11,7 +11,7 @@ class OperatorFilesOnDisk final : public OperatorFiles {
  public:
   struct Paths {
     std::string datastores;            // spec::load_datastores
-    std::string workspace_datastores;  // the folder of Azure's own datastores; "": there are none
+    std::string workspace_datastores;  // the folder with Azure's own datastores; "": there is none
     std::string environments_map;      // spec::find_in_map
   };
   explicit OperatorFilesOnDisk(Paths paths) : paths_(std::move(paths)) {}

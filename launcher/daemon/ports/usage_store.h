@@ -1,10 +1,10 @@
 #pragma once
-// What nodes and their parts use, as their agents reported it: the newest report of each node, and
-// coarse samples of the last minutes. It is only in memory, bounded, and no decision depends on it:
-// after a restart of the launcher it fills again within seconds. No socket, no clock.
+// The use of nodes and their parts, as agents reported it: the newest report of each node, and
+// coarse samples of the last minutes. It is only in memory and bounded, and no decision depends on
+// it: after a restart of the launcher it fills again within seconds. No socket, no clock.
 //
-// An agent can report only its own node and the parts that are assigned to it: own_use() leaves
-// out the rest.
+// An agent may report only its own node and the parts that are assigned to it: own_use() removes
+// the rest.
 
 #include <array>
 #include <cstdint>
@@ -23,8 +23,8 @@ inline constexpr Duration kUseKeptFor = minutes(10);
 inline constexpr Duration kUseSampleEvery = seconds(10);
 inline constexpr std::size_t kUseSamples = kUseKeptFor / kUseSampleEvery;
 
-// The report without what is not the node's to say: attempts that have no part on it, ranks that
-// are not of the part, and ranks and parts that are named twice. `left_out` counts these.
+// Removes from the report what the node may not report: attempts without a part on it, ranks of
+// other parts, and repeated ranks and parts. `left_out` counts them.
 UsageReport own_use(const State& state, NodeId node, UsageReport report, std::size_t* left_out);
 
 class UsageStore {
@@ -49,7 +49,7 @@ class UsageStore {
     UsageReport newest;
     Instant at;
     std::vector<Sample> ring;  // at most kUseSamples
-    std::size_t next = 0;      // where the next one goes
+    std::size_t next = 0;      // the position of the next sample
   };
   static bool is_stale(Instant now, const Node& node);
   static std::vector<UseSample> history_of(Instant now, const Node& node);

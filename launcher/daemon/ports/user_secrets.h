@@ -25,7 +25,7 @@ class UserSecrets final : public Secrets {
   Status expect(const std::string& owner, const std::set<std::string>& names) override;
   // Fills in the secrets that the assignments' jobs name, except for assignments that are to stop.
   void give(DesiredState& desired);
-  // Those of `names` that this owner has.
+  // The values of those of `names` that this owner has set.
   Result<SecretValues> values(const std::string& owner, const std::set<std::string>& names);
   // Removes the secrets of removed users.
   void follow(const Principals& principals);
@@ -33,7 +33,7 @@ class UserSecrets final : public Secrets {
  private:
   ClockAndRandom& clock_;
   std::unique_ptr<SecretStore> store_;
-  Error broken_;  // while there is no store
+  Error broken_;  // why there is no store
 };
 
 }  // namespace lockstep::launcher

@@ -31,7 +31,7 @@ class ProviderCalls {
     Duration grace = seconds(5);  // between SIGTERM and SIGKILL
     Duration token_life = minutes(60);
     std::size_t at_once = 32;
-    std::size_t lines = 10'000;  // of one call's standard output
+    std::size_t lines = 10'000;  // the most lines of one call's standard output
     ProviderHolds::Pauses hold = {};
     ProviderChecks::Limits check = {};
   };
@@ -63,7 +63,7 @@ class ProviderCalls {
   std::string log_of(const std::string& target, std::int64_t lines) const {
     return log_.newest(target, lines);
   }
-  // Of the providers that run.
+  // The pids of the running providers.
   std::vector<int> pids() const;
 
  private:
@@ -100,8 +100,8 @@ class ProviderCalls {
   ProviderHolds holds_;
   ProviderChecks checks_;
   std::map<std::uint64_t, Call> calls_;
-  // By target and machine: a provider that is asked again for a machine that has to wait gets the
-  // token that it has already.
+  // By target and machine: if a provider is called again for a machine that is not made yet, it
+  // gets the same token.
   std::map<std::pair<std::string, std::string>, MadeToken> made_;
   std::deque<std::uint64_t> waiting_;
   std::size_t running_ = 0;

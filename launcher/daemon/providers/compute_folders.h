@@ -22,7 +22,8 @@ class ComputeFolders {
   ComputeFolders(const LauncherHome& home, Exists exists)
       : home_(home), exists_(std::move(exists)) {}
 
-  // At the start: removes all that belongs to no target, such as what a crash has left.
+  // Called at the start: removes everything that belongs to no target, such as files that a crash
+  // left.
   void clean();
   // The target is deleted.
   void forget(const std::string& target);
@@ -34,7 +35,7 @@ class ComputeFolders {
 
   const LauncherHome& home_;
   const Exists exists_;
-  std::uint64_t last_ = 0;  // of those that are gone
+  std::uint64_t last_ = 0;  // the number of the last folder that was renamed to be removed
   Worker worker_;
 };
 

@@ -17,15 +17,15 @@
 namespace lockstep::launcher {
 
 inline constexpr std::size_t kMaxPasswordBytes = 1'024;
-inline constexpr std::size_t kMaxEventTextBytes = 2'048;  // of a message or a finding
+inline constexpr std::size_t kMaxEventTextBytes = 2'048;  // the limit for a message or a finding
 
-// What all requests of this launcher have in common.
+// The values that are equal in all requests of this launcher.
 struct ProviderIdentity {
   struct Endpoints {
     std::string control, bulk, join;  // tcp://HOST:PORT
   };
   std::string tag;             // tag_of()
-  Endpoints endpoints, local;  // as nodes dial us, and as this machine does
+  Endpoints endpoints, local;  // the addresses that nodes dial, and those that this machine dials
 };
 // The tag of everything that a launcher with this key has made: 12 characters of a-z and 0-9.
 std::string tag_of(const PublicKey& launcher);
@@ -38,18 +38,19 @@ struct ProviderRequest {
   };
   const ComputeSpec& spec;
   std::string state;   // the target's directory
-  std::string bundle;  // "": there is none
+  std::string bundle;  // "": there is no bundle
   std::vector<Machine> machines;
-  const Size* size = nullptr;           // of the target; null: it has none
-  std::set<std::string> accounts = {};  // of users who may submit jobs
+  const Size* size = nullptr;           // the target's size; null: it has none
+  std::set<std::string> accounts = {};  // the accounts of users who may submit jobs
 };
 // One JSON object without a newline.
 std::string to_json(const ProviderIdentity& identity, const ProviderRequest& request);
 // A password becomes a line of ssh's input and a text of JSON.
 Status check_password(const std::string& password);
 
-// invalid_argument: the line is no event that this launcher knows. Its texts are cut to what facts
-// may hold; `stopped` of a machine is an error, because the launcher asks for machines that run.
+// invalid_argument: the line is not an event that this launcher knows. Texts are cut to the length
+// that facts may hold. `stopped` counts as an error, because the launcher asks for machines that
+// run.
 Result<ProviderEvent> read_event(std::string_view line);
 
 }  // namespace lockstep::launcher

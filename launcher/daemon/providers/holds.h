@@ -1,7 +1,7 @@
 #pragma once
-// The provider's `hold` of each target: one process that keeps up what must last as long as the
-// machines, such as tunnels, and says when somebody will take a machine away. It is started again
-// when its machines or their settings change, and after a pause when it ends by itself.
+// The provider's `hold` of each target: one process that keeps up whatever must last as long as the
+// machines, such as tunnels, and reports when a machine will be taken away. It is restarted when
+// its machines or their settings change, and after a pause when it ends by itself.
 
 #include <functional>
 #include <map>
@@ -22,9 +22,11 @@ class ProviderHolds {
  public:
   struct Pauses {
     Duration first = seconds(1), longest = seconds(60);  // it doubles from one to the other
-    Duration long_up = minutes(1);  // who ran so long begins with the first again
+    Duration long_up = minutes(1);  // after a run of this length, the pause is the first one again
     Duration grace = seconds(5);
-    Duration look = seconds(10);  // at what it would be started with now
+    // How often the arguments that `hold` would get now are compared with those of the running
+    // process.
+    Duration look = seconds(10);
   };
   // All of them outlive this object.
   struct Parts {
@@ -45,7 +47,8 @@ class ProviderHolds {
   struct Hold {
     std::vector<std::string> machines;  // none: it ends
     std::unique_ptr<ProviderProcess> process;
-    Digest request;  // of the process: of what it holds passwords, only the digest is kept
+    // The digest of the running process's request: the request itself may hold passwords.
+    Digest request;
     Redactor redactor;
     Instant started, not_before, next_look;
     Duration pause{0};

@@ -20,14 +20,15 @@ namespace lockstep::launcher {
 
 class ProviderProcess {
  public:
-  static constexpr std::size_t kMaxLineBytes = 64u << 10;      // of standard output
+  static constexpr std::size_t kMaxLineBytes = 64u << 10;      // of a line of standard output
   static constexpr std::size_t kMaxErrorLineBytes = 4u << 10;  // the rest of the line is dropped
   static constexpr std::size_t kMaxErrorBytes = 1u << 20;      // a minute; more is read and dropped
 
   struct Handlers {
-    std::function<void(std::string_view line)> on_line;        // of standard output
-    std::function<void(std::string_view line)> on_error_line;  // of standard error
-    // Last, and once. `fault` is that of stop(), else `failed`; it may destroy the process.
+    std::function<void(std::string_view line)> on_line;        // a line of standard output
+    std::function<void(std::string_view line)> on_error_line;  // a line of standard error
+    // Called last, and once. `fault` is that of stop(), otherwise `failed`. It may destroy the
+    // process.
     std::function<void(MachineFault fault, const Why& why)> on_end;
   };
   struct Input {
@@ -36,8 +37,8 @@ class ProviderProcess {
   };
   struct Limits {
     Duration time = Duration::max();
-    std::size_t lines = SIZE_MAX;  // of standard output
-    bool lines_a_minute = false;   // in all, if false
+    std::size_t lines = SIZE_MAX;  // the most lines of standard output
+    bool lines_a_minute = false;   // true: the limit is for each minute; false: for the whole run
     Duration grace{0};             // between SIGTERM and SIGKILL
   };
   // The handlers are not called before it returns.
@@ -56,11 +57,11 @@ class ProviderProcess {
   void tick(Instant now);
   Instant due() const;
   int pid() const { return program_.pid(); }
-  // In on_end: it ended by itself, with exit code 0.
+  // For on_end: the process ended by itself, with exit code 0.
   bool has_succeeded() const { return has_succeeded_; }
 
  private:
-  struct Lines {  // what has come of a line that has no end yet
+  struct Lines {  // The beginning of a line whose end has not arrived yet.
     std::string begun;
     std::size_t count = 0, bytes = 0;
   };
@@ -87,14 +88,14 @@ class ProviderProcess {
   const Limits limits_;
   Handlers handlers_;
   io::Fd input_;
-  std::string unwritten_;  // of the held input
+  std::string unwritten_;  // the part of the held input that is not written yet
   Lines output_, errors_;
   std::string last_error_line_;
   struct Stopped {
     MachineFault fault = MachineFault::failed;
     Why why;
   };
-  std::optional<Stopped> stopped_;  // none: it may go on
+  std::optional<Stopped> stopped_;  // none: it was not stopped
   Why broken_;                      // why it must be stopped: the next tick does so
   Instant deadline_ = Instant::never();
   Instant next_signal_ = Instant::never();

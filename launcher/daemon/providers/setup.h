@@ -20,22 +20,24 @@
 
 namespace lockstep::launcher {
 
-// What all runs have in common.
+// The values that are equal in all runs.
 struct ProviderSetup {
   const LauncherHome& home;
   ProviderIdentity identity;
-  // The words of the target's provider; the verb follows. Why it cannot be started, if not.
+  // The command of the target's provider, to which the verb is appended; an error: why it cannot be
+  // started.
   std::function<Result<std::vector<std::string>>(const ComputeSpec&)> program;
   std::function<Result<std::string>()> bundle;                        // path of the node archive
   std::function<const ComputeSpec*(const std::string& target)> spec;  // null: no such target
-  // Null: there is no such machine.
+  // Null: the machine does not exist.
   std::function<const SshHost*(const std::string& target, const std::string& machine)> host;
-  // Those of `names` that the owner has.
+  // The values of those of `names` that the owner has set.
   std::function<Result<SecretValues>(const std::string& owner, const std::set<std::string>& names)>
       secrets;
   // Null: the catalogue has no such size.
   std::function<const Size*(const std::string& name)> size = nullptr;
-  std::function<std::set<std::string>()> accounts = nullptr;  // of those who may submit jobs
+  // The accounts of users who may submit jobs.
+  std::function<std::set<std::string>()> accounts = nullptr;
 };
 
 // Takes the secrets of one run out of texts that others read.
@@ -51,9 +53,9 @@ class Redactor {
 };
 
 struct PreparedRun {
-  std::vector<std::string> words;      // of the provider, without the verb
+  std::vector<std::string> words;      // the provider's command, without the verb
   std::string request;                 // JSON, "" if no machine is left
-  Why why_none;                        // there is no request
+  Why why_none;                        // why there is no request; none: there is one
   std::vector<ProviderEvent> refused;  // an error for each machine that is not in the request
   Redactor redactor;
 };

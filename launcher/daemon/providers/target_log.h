@@ -1,7 +1,7 @@
 #pragma once
-// What providers did and printed, a file for each target: lines "TIME VERB MACHINE text". A file of
-// kMaxFileBytes becomes TARGET.log.old, and replaces the older one. Losing lines is no error: a
-// full disk must not stop a call.
+// What providers did and printed, in one file for each target, as lines "TIME VERB MACHINE text".
+// At kMaxFileBytes the file becomes TARGET.log.old, which replaces the older one. Lines may be lost
+// without an error: a full disk must not stop a call.
 
 #include <cstdint>
 #include <string>
@@ -16,15 +16,15 @@ namespace lockstep::launcher {
 class ProviderLog {
  public:
   static constexpr std::size_t kMaxFileBytes = 4u << 20;
-  static constexpr std::size_t kMaxLineBytes = 4u << 10;  // of its text
+  static constexpr std::size_t kMaxLineBytes = 4u << 10;  // of the text of a line
 
   explicit ProviderLog(const LauncherHome& home) : home_(home) {}
 
   // The text becomes one_line(). `machine` may be "".
   void add(const std::string& target, Instant now, std::string_view verb, std::string_view machine,
            std::string_view text);
-  // The newest lines; 0: as many as kMaxComputeLogBytes holds, which is the limit in any case. "":
-  // there is no log. `target` is a valid name.
+  // The newest lines, at most kMaxComputeLogBytes; 0 lines: as many as fit into that. "": there is
+  // no log. `target` must be a valid name.
   std::string newest(const std::string& target, std::int64_t lines) const;
 
  private:

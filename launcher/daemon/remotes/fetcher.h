@@ -1,10 +1,10 @@
 #pragma once
 // Fetches files of remotes into the blob store, on threads of its own. A listing that was fetched
-// before, and whose tree is still stored, is fetched again by nobody. Users take turns, and one
-// user has only a part of what is fetched at a time, because a fetch may take hours.
+// before, and whose tree is still stored, is not fetched again. Users take turns, and one user can
+// use only a part of the threads, because a fetch may take hours.
 //
-//   <folder>/trees/<digest of a listing>   the tree that it became, as hex
-//   <folder>/fetching/<n>                  what is being fetched; emptied at the start
+//   <folder>/trees/<digest of a listing>   the resulting tree, as hex
+//   <folder>/fetching/<n>                  files that are being fetched; emptied at the start
 //
 // All methods are for the event loop's thread.
 
@@ -49,7 +49,7 @@ class RemoteFetcher {
     RemoteFiles files;
     std::vector<Tell> tells;
     std::vector<Then> thens;
-    std::set<std::string> principals;  // in whose turns it waits
+    std::set<std::string> principals;  // the principals in whose turns it waits
     int number = 0;
     std::atomic<bool> has_begun = false;
     std::mutex mutex;

@@ -1,7 +1,7 @@
 #pragma once
-// Runs rclone for a datastore, on a thread that may block. Its environment is empty but for PATH
-// and a home of its own, its configuration the operator's file. A user chooses nothing but the path
-// behind "REMOTE:BASE/". The file's values are not in what this returns.
+// Runs rclone for a datastore, on a thread that may block. Its environment has only PATH and a home
+// of its own, and its configuration is the operator's file. A user chooses only the path behind
+// "REMOTE:BASE/". Results never contain values of the configuration file.
 
 #include <atomic>
 #include <cstdint>
@@ -17,16 +17,16 @@
 namespace lockstep::launcher {
 
 struct RcloneContext {
-  std::string home;                         // an empty folder
-  Duration silence;                         // rclone is killed when it gets no further for so long
+  std::string home;  // an empty folder
+  Duration silence;  // rclone is killed if it makes no progress for this long
   const std::atomic<bool>* stop = nullptr;  // set: end at once
-  std::string path = {};                    // where rclone is looked for; "": our PATH
+  std::string path = {};                    // where rclone is searched; "": our PATH
 };
 
 struct RemoteFile {
   std::string path;  // relative; checked: no "..", no control characters
   std::uint64_t size = 0;
-  std::string version;  // time and hashes, as far as the remote has them
+  std::string version;  // time and hashes that the remote has
   friend bool operator==(const RemoteFile&, const RemoteFile&) = default;
 };
 
@@ -38,7 +38,8 @@ struct Listing {
 
 inline constexpr std::size_t kMaxRemoteFiles = 2'000'000;
 
-// What rclone printed, as a listing. corrupt: a name leads out of the folder or cannot be a file's.
+// Reads rclone's output as a listing. corrupt: a name leads out of the folder or cannot be a
+// file's.
 Result<Listing> read_listing(const std::string& json);
 
 // not_found: nothing is there; unavailable: rclone is not installed, or says why not.

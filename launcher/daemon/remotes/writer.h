@@ -32,7 +32,8 @@ class RemoteWriter {
   void write(const WriteOutput& what, const RemoteFiles& to, Then then);
 
   static constexpr std::size_t kAtOnce = 8, kAtOnceOfUser = 2;
-  static constexpr std::size_t kMaxWrites = 2'000, kMaxWritesOfUser = 500;  // that run or wait
+  // Writes that run or wait.
+  static constexpr std::size_t kMaxWrites = 2'000, kMaxWritesOfUser = 500;
 
  private:
   struct Write {
@@ -54,7 +55,7 @@ class RemoteWriter {
   const Duration silence_;
   std::atomic<bool> stop_ = false;
   int last_number_ = 0;
-  Shares writes_;                                               // that run or wait
+  Shares writes_;                                               // the writes that run or wait
   std::map<Place, std::deque<std::shared_ptr<Write>>> places_;  // the first of each was begun
   FairWorkers workers_;  // last member, so that it is destroyed first
 };

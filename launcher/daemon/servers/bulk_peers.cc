@@ -34,7 +34,7 @@ void BulkServer::take_report(const BlobService::From& from, NodeId id, const Fet
   std::uint64_t bytes = 0;
   for (const auto& share : report.peers) {
     bytes += share.bytes;
-    if (share.lied)
+    if (share.gave_wrong_data)
       spdlog::warn("node {} received wrong data from node {} and dropped the data: {}",
                    state.node_name(id), state.node_name(share.node), share.fault);
   }

@@ -16,7 +16,7 @@
 #include "launcher/daemon/blobs/peer_directory.h"
 #include "launcher/daemon/keys/key_registry.h"
 #include "launcher/daemon/servers/bulk_sender.h"
-#include "launcher/daemon/servers/node_mail.h"
+#include "launcher/daemon/servers/node_sender.h"
 #include "launcher/daemon/stores/disk_monitor.h"
 #include "launcher/daemon/stores/durable_core.h"
 #include "launcher/daemon/stores/log_room.h"
@@ -42,7 +42,7 @@ class BulkServer {
     PeerDirectory& peers;
     std::string log_root;
     const DiskMonitor& space;
-    NodeMail& nodes;
+    NodeSender& nodes;
     AuditTrail& audit;
   };
   explicit BulkServer(Parts parts);
@@ -137,10 +137,10 @@ class BulkServer {
   std::optional<Handling> handling_;  // the message being handled, and its sender
   AuditTrail& audit_;
   TurnQueue<io::ServerSocket::Incoming> of_users_;
-  TurnQueue<io::ServerSocket::Incoming> frames_of_users_;  // of attachments
+  TurnQueue<io::ServerSocket::Incoming> frames_of_users_;  // frames of attachments from users
   std::shared_ptr<Shares> waiting_;  // questions about jobs that wait for the journal
   int waiting_for_keys_ = 0;
-  NodeMail& nodes_;
+  NodeSender& nodes_;
   PeerDirectory& peers_;
   Attachments attachments_;
   BlobService& blob_service_;

@@ -1,5 +1,5 @@
 #pragma once
-// What users and nodes ask for over the bulk socket, in the words of the audit log.
+// The requests of users and nodes over the bulk socket, as the audit log calls them.
 
 #include <string>
 #include <string_view>
@@ -8,7 +8,8 @@
 
 namespace lockstep::launcher {
 
-// As people call it, for the audit log; a new message does not compile until it is here.
+// The name of a request for people. One overload for each message, so that a new message does not
+// compile without a name.
 struct BulkVerb {
   std::string_view operator()(const MissingBlobs&) const { return "ask which files are missing"; }
   std::string_view operator()(const PutBlobs&) const { return "send files"; }
@@ -31,10 +32,11 @@ struct BulkVerb {
   std::string_view operator()(const FindPeersReply&) const { return kAnswer; }
   std::string_view operator()(const UnitsReply&) const { return kAnswer; }
 
-  static constexpr std::string_view kAnswer = "answer";  // which nobody should send to a launcher
+  // Of messages that a launcher sends and should never receive.
+  static constexpr std::string_view kAnswer = "answer";
 };
 
-// What the message is about.
+// The object that the message is about.
 std::string object_of(const BulkMessage& message);
 
 }  // namespace lockstep::launcher

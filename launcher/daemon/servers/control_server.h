@@ -25,7 +25,7 @@
 #include "launcher/daemon/ports/operator_fabric.h"
 #include "launcher/daemon/ports/usage_store.h"
 #include "launcher/daemon/ports/user_secrets.h"
-#include "launcher/daemon/servers/node_mail.h"
+#include "launcher/daemon/servers/node_sender.h"
 #include "launcher/daemon/servers/outbox.h"
 #include "launcher/daemon/stores/disk_monitor.h"
 #include "launcher/daemon/stores/durable_core.h"
@@ -58,7 +58,7 @@ class LauncherServer final : public Replies {
     io::ServerSocket& join;
     Service& service;
     Outbox& outbox;
-    NodeMail& nodes;
+    NodeSender& nodes;
     Blobs& blobs;       // checks the trees that nodes report
     UsageStore& usage;  // takes what nodes report
     UserSecrets& secrets;
@@ -75,7 +75,7 @@ class LauncherServer final : public Replies {
   bool users_wait() const;
   void on_join(io::ServerSocket::Incoming incoming);
   void perform(const ControlAction& action);
-  // False: it is no answer to a join.
+  // False: the refusal is not for a join.
   bool refuse_join(const ReplyRefused& action);
   // Called after the last of a turn's actions and before the next input. Sends each changed node
   // its desired state, which is durable by now, and everything in the outbox.
@@ -86,7 +86,7 @@ class LauncherServer final : public Replies {
   // Tells users whose requests or answers wait here for a slow disk that they do. Their requests
   // are not late before `until`.
   void tell_waiting(const WaitsForDisk& why, Instant until);
-  // To every node, and to those that come.
+  // To every node, and later to nodes that open a session.
   void tell_addresses(std::vector<LauncherAddress> addresses);
 
   // The service's replies, over the control socket.
@@ -114,7 +114,7 @@ class LauncherServer final : public Replies {
     PublicKey key = {};
     std::string address = {}, name = {};  // the name that the node asks for
   };
-  // Adds an audit entry about something that is no user's request.
+  // Adds an audit entry about something that is not a user's request.
   void audit(const std::string& who, const PublicKey& key, const std::string& address,
              std::string what, std::string object, AuditOutcome outcome, std::string detail);
   std::string holder_of(const PublicKey& key) const;
@@ -135,9 +135,9 @@ class LauncherServer final : public Replies {
   };
   void serve(WaitingRequest one);
   void note_disk_waiter(const std::string& peer);
-  static std::string peer_of(const Asker& asker);  // of this adapter
+  static std::string peer_of(const Asker& asker);  // the connection of an asker of this adapter
   void refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code, std::string message);
-  // nullopt: the reply is not for a join, or nobody waits for it any more.
+  // nullopt: the reply is not for a join, or its client has gone.
   std::optional<Joining> take_joining(const ReplyTo& to);
   // The node's desired state, with the secrets that its jobs name and its attempts' credentials.
   DesiredState desired_for(NodeId node);
@@ -152,7 +152,7 @@ class LauncherServer final : public Replies {
   io::ServerSocket& join_;
   Service& service_;
   Outbox& outbox_;
-  NodeMail& nodes_;
+  NodeSender& nodes_;
   UsageStore& usage_;
   UserSecrets& secrets_;
   AttemptKeys& attempts_;
@@ -161,7 +161,7 @@ class LauncherServer final : public Replies {
   Settings settings_;
   ReportCheck reports_;
   OperatorFabric operator_fabric_;
-  TurnQueue<io::ServerSocket::Incoming> messages_;  // of users, not decoded yet
+  TurnQueue<io::ServerSocket::Incoming> messages_;  // messages of users that are not decoded yet
   TurnQueue<WaitingRequest> waiting_;               // until the core takes requests
   std::shared_ptr<Shares> unanswered_;              // users' requests, wherever they wait
   std::set<std::string> disk_waiters_;              // peers whose client knows WaitsForDisk

@@ -1,8 +1,8 @@
 #pragma once
-// Watches the disk of the launcher's home. When space is low, the launcher accepts no new work, and
-// running jobs go on. When the disk is nearly full, the reserve file is removed and its space kept
+// Watches the disk of the launcher's home. If space is low, the launcher accepts no new work, and
+// running jobs continue. If the disk is nearly full, the reserve file is removed and its space kept
 // for the journal, so that the facts that end running jobs can still be committed; logs and outputs
-// wait on their nodes. Once there is space, all goes on without help.
+// wait on their nodes. When there is space again, everything continues by itself.
 
 #include <functional>
 #include <string>

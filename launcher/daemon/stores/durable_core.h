@@ -69,7 +69,7 @@ class DurableCore final : public RunningCore {
   Worker& writer();
   void write_ahead(std::vector<StampedFact> facts);
   Status append(const std::vector<StampedFact>& facts);
-  // Runs `work` on the writer's thread while the core stands still, then `then` on the loop.
+  // Runs `work` on the writer's thread while the core does not change, then `then` on the loop.
   void write(std::function<Status()> work, std::function<void(Status)> then);
   void written(Status done, const std::function<void(Status)>& then);
   void count_rows();
@@ -84,7 +84,7 @@ class DurableCore final : public RunningCore {
   std::uint64_t rows_ = 0, kept_ = 0;
   std::optional<Error> broken_;   // the journal cannot be used any more
   Instant began_;                 // the present write
-  bool told_ = false;             // that it takes long
+  bool told_ = false;             // a long write was reported
   DiskWrites slow_;               // the last one that did
   std::optional<Worker> writer_;  // last member, so that it is destroyed first
 };

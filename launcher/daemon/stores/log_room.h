@@ -21,9 +21,9 @@ class LogRoom {
   // logs of ranks that have ended.
   std::string why_none(const AttemptId& attempt, NodeId node);
   void taken(const LogAppend& logs, NodeId node);
-  // `by_quota`: because of why_none(); else the launcher's disk is full.
+  // `by_quota`: refused because of why_none(); otherwise because the launcher's disk is full.
   void refused(const AttemptId& attempt, NodeId node, const std::string& why, bool by_quota);
-  // Called at the end of each turn: now and then tells the core how much came in.
+  // Called at the end of each turn. At intervals it tells the core how many bytes of logs arrived.
   void turn_end();
   void forget(const JobId& job);
 
@@ -32,17 +32,17 @@ class LogRoom {
   struct Sizes {
     std::map<std::pair<int, LogStream>, std::uint64_t> ends;
     std::uint64_t bytes = 0;
-    std::uint64_t told = 0;  // of `bytes`, to the core
+    std::uint64_t told = 0;  // how many of `bytes` the core was told
   };
   void tell(const PartKey& part, Sizes& sizes);
 
   DurableCore& durable_;
   LogIntake& intake_;
-  std::map<PartKey, Sizes> sizes_;  // of jobs that are not final
+  std::map<PartKey, Sizes> sizes_;  // the parts of jobs that are not final
   Instant told_;
   bool is_full_ = false;            // the last logs that came found no space
-  std::uint64_t full_episode_ = 0;  // of that state
-  // The same of each part whose owner has no room.
+  std::uint64_t full_episode_ = 0;  // the number of the present time without space
+  // The same for each part whose owner has reached a quota.
   std::map<PartKey, std::uint64_t> over_quota_;
   std::uint64_t episodes_ = 0;  // how often such a state began
 };

@@ -19,12 +19,13 @@ class OutputRoom {
   using PartKey = std::pair<AttemptId, NodeId>;
   struct Room {
     std::optional<std::uint64_t>
-        free;                    // bytes of the owner's quota that nothing takes; absent: any
-    std::uint64_t replaces = 0;  // what the part has so far, which its final outputs replace
+        free;  // bytes of the owner's quota that nothing takes; absent: any
+    // The bytes that the part has sent so far, which its final outputs replace.
+    std::uint64_t replaces = 0;
   };
 
-  // Whether the node may send `bytes` more. Once it may not, it is let on only when there is room
-  // for more than it had sent by then, since it begins anew.
+  // True if the node may send `bytes` more. After a refusal, the node starts from the beginning, so
+  // it is allowed again only when there is room for more than it had sent.
   bool take(const PartKey& part, const std::string& owner, std::uint64_t bytes, const Room& room);
   // Forgets the parts whose final reports are here: facts count their outputs.
   void keep_only(const std::function<bool(const PartKey&)>& is_open);
@@ -32,8 +33,8 @@ class OutputRoom {
  private:
   struct Sent {
     std::string owner;
-    std::uint64_t bytes = 0;  // in this try
-    std::uint64_t stuck = 0;  // so many were too much the last time; 0: they were not
+    std::uint64_t bytes = 0;  // the bytes sent in this try
+    std::uint64_t stuck = 0;  // how many bytes were refused the last time; 0: none
   };
   std::map<PartKey, Sent> sent_;
 };

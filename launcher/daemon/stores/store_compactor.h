@@ -92,20 +92,21 @@ class StoreCompactor {
   std::deque<LogFolder> doomed_;
   Instant not_before_;  // nothing begins before this: after a failure, or during a backup
   Instant collect_at_;
-  Instant collect_low_at_;          // the same while the disk is low
+  Instant collect_low_at_;          // the same time while disk space is low
   Duration low_pause_ = kLowPause;  // between collections while the disk is low
   Instant compact_at_;              // no compaction before this
-  // What running jobs have replaced, until a collection has removed it.
+  // Trees that running jobs have replaced, until a collection has removed their blobs.
   struct Replaced {
     snapshot::BlobCollection::Released tree;
     Instant at;
-    std::uint64_t bytes = 0;  // at most; of all trees of one action, with the first of them
+    // An upper bound for all trees of one action; it stands with the first of them.
+    std::uint64_t bytes = 0;
   };
   std::deque<Replaced> replaced_;
   std::uint64_t replaced_bytes_ = 0;
   Instant collected_at_;    // the begin of the last collection
-  Duration took_{0};        // that collection
-  std::uint64_t rows_ = 0;  // of the journal, in the last turn
+  Duration took_{0};        // how long that collection took
+  std::uint64_t rows_ = 0;  // the journal's rows in the last turn
   Instant quiet_since_;     // when that last changed
   std::unique_ptr<snapshot::BlobCollection> collecting_;
   Worker worker_;  // last member, so that it is destroyed first

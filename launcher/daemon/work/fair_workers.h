@@ -1,9 +1,8 @@
 #pragma once
-// Threads for work that blocks or takes long, with turns between principals (turn_queue.h). Work
-// that may take long calls `pause` again and again: after a slice of time it then makes way, and
-// goes on when its turn comes again. So a long work of one principal delays others by a slice. What
-// works produce they post to the event loop themselves. Of one principal's works one begins after
-// the other, in order.
+// Threads for work that blocks or takes long, with turns between principals (turn_queue.h). Long
+// work must call `pause` repeatedly: after a slice of time it lets others run, and continues at its
+// next turn. So the long work of one principal delays others only by a slice. Work posts its result
+// to the event loop itself. The works of one principal run one after the other, in order.
 
 #include <condition_variable>
 #include <cstddef>
@@ -29,7 +28,8 @@ class FairWorkers {
     ShareBounds waiting = {};
     Duration slice = std::chrono::milliseconds(10);
   };
-  // Returns soon while nobody else waits. unavailable: the launcher is ending; the work ends too.
+  // Returns soon while no other work waits. unavailable: the launcher is ending, and the work must
+  // end too.
   using Pause = std::function<Status()>;
   using Work = std::function<void(const Pause& pause)>;
 
@@ -41,7 +41,7 @@ class FairWorkers {
 
   // resource_exhausted: too many wait; the work is not taken.
   Status run(const std::string& who, Work work);
-  // For what may not be refused, because something else bounds it.
+  // For work that may not be refused, because something else bounds its amount.
   void run_anyway(const std::string& who, Work work);
 
  private:
@@ -51,7 +51,7 @@ class FairWorkers {
   };
   struct Entry {
     Work work;                 // to begin; or
-    Paused* paused = nullptr;  // to go on with
+    Paused* paused = nullptr;  // the paused work to continue
   };
   void admit();
   void serve();

@@ -15,8 +15,8 @@ template <typename Key>
 class RateLimit {
  public:
   struct Rate {
-    double burst = 0;       // most at once
-    double per_second = 0;  // in the long run
+    double burst = 0;       // the most at once
+    double per_second = 0;  // the average in the long run
   };
   explicit RateLimit(Rate rate, std::size_t most = 10'000) : rate_(rate), most_(most) {}
 

@@ -1,7 +1,7 @@
 #pragma once
-// Counts what each principal has of something that is bounded: a number of things, and their bytes.
-// One principal may have a part of what all may have together, so that nobody can take everything.
-// It never waits; who is refused is told how much they have and what to do.
+// Counts how much each principal holds of a bounded resource: a number of things, and their bytes.
+// One principal may hold only a part of the total, so that none can take everything. It never
+// waits; a refused principal is told how much it holds and what to do.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace lockstep::launcher {
 
 struct ShareBounds {
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
-  std::string what;  // in the refusal, in the plural: "requests"
+  std::string what;  // the thing's name in a refusal, in the plural: "requests"
   std::uint64_t of_one = kNone, of_all = kNone;
   std::uint64_t bytes_of_one = kNone, bytes_of_all = kNone;
 };

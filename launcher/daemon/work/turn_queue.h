@@ -1,8 +1,8 @@
 #pragma once
-// A bounded queue that takes turns: of each principal the oldest item first, and after one item the
-// next principal. So whoever has one thing waiting waits for one thing of each other principal,
-// however many these have. It bounds what one principal and what all have waiting, and refuses what
-// exceeds that. Not thread-safe.
+// A bounded queue that takes turns: one item of each principal after the other, the oldest first.
+// So a principal with one waiting item waits for at most one item of each other principal. The
+// number of items is bounded for each principal and in all, and further items are refused. Not
+// thread-safe.
 
 #include <cstddef>
 #include <deque>
@@ -18,7 +18,7 @@
 
 namespace lockstep::launcher {
 
-// The loop handles messages of users for so long; then it looks for messages of nodes again.
+// The time during which the loop handles messages of users before it handles those of nodes again.
 inline constexpr Duration kUsersServedFor = milliseconds(10);
 
 template <typename Item>
@@ -104,7 +104,7 @@ class TurnQueue {
 
   Shares shares_;
   Lines lines_;  // none is empty
-  Ring turns_;   // of all lines; the next turn is the first's
+  Ring turns_;   // the waiting lines; the next turn belongs to the first
 };
 
 }  // namespace lockstep::launcher

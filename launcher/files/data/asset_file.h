@@ -19,8 +19,8 @@ namespace lockstep::spec {
 struct AssetFile {
   RegisteredAsset asset;           // without its tree
   std::optional<LocalData> local;  // absent: the launcher finds the files by asset.path
-  // Of "name", "version" and "path", for the launcher's errors: "data.yml:3:7", or the option as it
-  // was typed.
+  // The places of "name", "version" and "path", for the launcher's errors: "data.yml:3:7", or the
+  // option as it was typed.
   std::map<std::string, std::string> where = {};
 };
 
@@ -31,7 +31,7 @@ Error with_place(const Error& error, const AssetFile& file);
 struct AssetOptions {
   std::vector<std::pair<std::string, std::string>> values;  // key -> text as written
   std::map<std::string, std::string> tags;                  // added to the file's
-  std::vector<std::string> overrides;                       // of --set, applied after these
+  std::vector<std::string> overrides;  // the assignments of --set, applied after these
 };
 
 // `path`: the file; "": all comes from the options. A relative path of files is relative to the

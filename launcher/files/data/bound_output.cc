@@ -46,7 +46,7 @@ std::optional<BoundOutput> read_bound_output(const Source& source, const YamlEnt
   auto reference = read_reference(source, entry.key, is_text ? entry.value : path->value, !is_text);
   if (!reference) {
     faults.add(is_text ? entry.value.place : path->value.place, reference.error());
-    faults.spoil(join("outputs", entry.key));
+    faults.mark_faulty(join("outputs", entry.key));
     return std::nullopt;
   }
   const bool is_from = reference->kind == Reference::Kind::step_output;

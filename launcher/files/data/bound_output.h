@@ -10,7 +10,7 @@ namespace lockstep::spec {
 
 struct BoundOutput {
   ReadOutput output;
-  Place place;                     // of its name
+  Place place;                     // the place of its name
   std::optional<Reference> bound;  // ${{parent.outputs.NAME}}: of the pipeline around it
   std::optional<Reference> from;   // ${{parent.jobs.STEP.outputs.NAME}}: of a step inside it
 };

@@ -1,8 +1,8 @@
 #pragma once
-// What a registered component may not name. Its steps run as jobs of whoever uses it, with that
-// user's rights, and its text may be somebody else's: what it names of the user's machine, secrets
-// and jobs would become readable to its code. The user may give any of that as an input
-// (docs/decisions/060-registered-components.md).
+// What a registered component may not name. Its steps run as jobs of the user who uses it, with
+// that user's rights, but another user may have written it: files of the user's machine, secrets
+// and jobs that it names would become readable to its code. The user may pass any of these as an
+// input (docs/decisions/060-registered-components.md).
 
 #include <string>
 #include <string_view>
@@ -12,8 +12,8 @@
 
 namespace lockstep::spec {
 
-// permission_denied unless `path`, which stands at `place` in a fetched component, is one of the
-// component's own files, symlinks followed. Everything else may name any file.
+// permission_denied unless `path`, at `place` in a fetched component, is one of the component's own
+// files after following symlinks. In other files any path is allowed.
 Status check_is_own_file(const Source& source, const Place& place, const std::string& path);
 // The same for a component whose copy is in `folder`; "" = it is not a copy.
 Status check_is_own_file(const std::string& folder, const Source& source, const Place& place,

@@ -22,7 +22,7 @@ namespace lockstep::spec {
 
 struct Datastore {
   DatastoreView view;  // everything but `config`
-  std::string config;  // of rclone: absolute; never shown to users
+  std::string config;  // rclone's configuration file: absolute; never shown to users
   bool is_default = false;
   friend bool operator==(const Datastore&, const Datastore&) = default;
 };
@@ -30,8 +30,8 @@ struct Datastore {
 // Sorted by name. Errors begin with FILE:LINE:COLUMN, one line for each fault. `name` is absolute.
 Result<std::vector<Datastore>> read_datastores(const std::string& name, std::string_view text);
 
-// Reads the file at `path`; none: there are no datastores. permission_denied: somebody other than
-// root and this process's user can change it.
+// Reads the file at `path`. If it does not exist, there are no datastores. permission_denied: an
+// account other than root and this process's user can change it.
 Result<std::vector<Datastore>> load_datastores(const std::string& path);
 
 // The datastores of each Azure workspace: adds those that `stores` lacks, as folders below `folder`

@@ -180,11 +180,11 @@ ReadInputs read_inputs(const Source& source, const YamlNode& node, Faults& fault
       inputs.literals[entry.key] = literal_text(entry.value);
       continue;
     }
-    if (faults.is_spoilt(join("inputs", entry.key))) continue;
+    if (faults.is_faulty(join("inputs", entry.key))) continue;
     if (const Status read = read_data(source, entry.value, entry.place, {entry.key}, inputs);
         !read) {
       faults.add(entry.place, read);
-      faults.spoil(join("inputs", entry.key));
+      faults.mark_faulty(join("inputs", entry.key));
     }
   }
   return inputs;

@@ -15,21 +15,22 @@ namespace lockstep::spec {
 
 // A data input whose file is on the machine of the one who submits, or is fetched there.
 struct LocalData {
-  std::string name;   // of the input
+  std::string name;   // the input's name
   std::string path;   // as written, without "file:"; after find_data: as this process opens it
-  Place place;        // of the path
-  std::string where;  // the same, "FILE:LINE:COL"
-  std::string url;    // to be fetched before it is captured; then `path` is ""
+  Place place;        // the place of the path
+  std::string where;  // the place of the path, as "FILE:LINE:COL"
+  std::string url;    // to be fetched before the capture; then `path` is ""
 };
 
 struct ReadInputs {
   std::map<std::string, std::string> literals;
   std::vector<DataInput> data;  // without trees
   std::vector<LocalData> local;
-  std::map<std::string, std::string> where = {};  // of each of `data`, its path: "FILE:LINE:COL"
+  // The place of the path of each of `data`: "FILE:LINE:COL".
+  std::map<std::string, std::string> where = {};
 };
 
-// The name of an input, and what is said of it elsewhere than in its mapping.
+// The name of an input, and its properties that are not in its own mapping.
 struct DataTraits {
   std::string name;
   std::optional<InputType> type = {};  // if its mapping has none
@@ -41,7 +42,7 @@ struct DataTraits {
 Status read_data(const Source& source, const YamlNode& node, const Place& place,
                  const DataTraits& traits, ReadInputs& out);
 
-// The words of its `type` and `mode`; nullopt: it has none.
+// The values of its `type` and `mode`; nullopt: it has none.
 Result<std::optional<InputType>> read_data_type(const Source& source, const YamlNode& node,
                                                 const std::string& name);
 Result<std::optional<InputMode>> read_data_mode(const Source& source, const YamlNode& node,

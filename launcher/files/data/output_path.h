@@ -1,5 +1,5 @@
 #pragma once
-// The `path` of an output: the place in a datastore where it is written to.
+// The `path` of an output: the place in a datastore to which it is written.
 
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace lockstep::spec {
 
-// In the place of a datastore's name: the pipeline's default, or else the launcher's.
+// In place of a datastore's name: the pipeline's default, otherwise the launcher's.
 inline constexpr std::string_view kDefaultDatastore = "${{default_datastore}}";
 bool names_default_datastore(std::string_view path);
 // `path` with the name in its place.

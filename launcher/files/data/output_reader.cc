@@ -67,7 +67,7 @@ ReadOutput read_output(const Source& source, const std::string& name, const Yaml
     if (!word && is_direct_mode(inner)) word = refused_direct(source, inner.value, shown);
     if (!word) {
       faults.add(inner.value.place, word.error());
-      faults.spoil(shown);
+      faults.mark_faulty(shown);
       continue;
     }
     if (is_path) output.path = *word;

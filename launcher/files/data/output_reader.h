@@ -15,8 +15,8 @@ struct ReadOutput {
   std::string name;
   std::optional<InputType> type;  // as written; those of models and tables are folders
   std::optional<OutputMode> mode;
-  std::string path;                       // in a datastore; "": none
-  std::string where = {};                 // of the path: "FILE:LINE:COL"
+  std::string path;                       // a path in a datastore; "": none
+  std::string where = {};                 // the place of the path: "FILE:LINE:COL"
   std::optional<OutputAsset> asset = {};  // its type is only filled in by output_spec()
 };
 

@@ -27,7 +27,7 @@ struct Port {
   Place fallback_place;
   std::optional<std::string> least, most;  // `min`, `max`; numbers
   std::vector<std::string> choices;        // `enum`; empty: any
-  std::optional<InputMode> mode;           // of data
+  std::optional<InputMode> mode;           // only for data
 
   bool is_data() const { return std::holds_alternative<InputType>(type); }
   std::string_view type_word() const;

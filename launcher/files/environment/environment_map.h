@@ -20,8 +20,8 @@
 
 namespace lockstep::spec {
 
-// The entry of the first of `keys` that the map at `path` has; nullopt: it has none of them, or
-// there is no map. Errors begin with FILE:LINE:COLUMN, in the map or in the file that it names.
+// The entry of the map at `path` for the first of `keys` that it has; nullopt: it has none of them,
+// or does not exist. Errors begin with FILE:LINE:COLUMN, in the map or in the file that it names.
 Result<std::optional<RegisteredEnvironment>> find_in_map(const std::string& path,
                                                          const std::vector<std::string>& keys,
                                                          const ReadText& read_text);

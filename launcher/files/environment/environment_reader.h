@@ -35,7 +35,7 @@ using EnvironmentChoice = std::variant<ReadEnvironment, EnvironmentReference>;
 Result<EnvironmentChoice> read_environment(const Source& source, const YamlNode& node,
                                            const ReadText& read_text, Notes& notes);
 
-// Reads a mapping that is a definition and nothing else. `section`: prefix of its keys in errors,
+// Reads a mapping that contains only a definition. `section`: prefix of its keys in errors,
 // "environment." or "".
 Result<ReadEnvironment> read_definition(const Source& source, const YamlNode& mapping,
                                         const std::string& section, const ReadText& read_text,

@@ -7,7 +7,7 @@
 
 namespace lockstep::spec {
 
-inline constexpr std::string_view kTable = "environment";  // where keys.cc has them
+inline constexpr std::string_view kTable = "environment";  // the section of the keys in keys.cc
 
 class DefinitionReader {
  public:

@@ -1,8 +1,8 @@
 #pragma once
 // Reads a pip requirements file: removes comments, joins continued lines, and includes the files
 // that it names with -r and -c. Format: pip's documentation, "Requirements File Format". It refuses
-// entries that could mean something else on each node (paths, editable installs) or cannot have a
-// hash (version control). It resolves nothing.
+// entries that could mean different things on different nodes (paths, editable installs) or cannot
+// have a hash (version control). It resolves no versions.
 
 #include <string>
 #include <string_view>
@@ -12,8 +12,8 @@
 
 namespace lockstep::spec {
 
-inline constexpr std::size_t kMaxRequirementsDepth = 16;        // of nested -r and -c
-inline constexpr std::size_t kMaxRequirementsBytes = 64 << 20;  // of all files together
+inline constexpr std::size_t kMaxRequirementsDepth = 16;        // the depth of nested -r and -c
+inline constexpr std::size_t kMaxRequirementsBytes = 64 << 20;  // the size of all files together
 
 // The same `read_text`, as UTF-8 without a byte order mark; text that is not UTF-8 is an error with
 // its place.

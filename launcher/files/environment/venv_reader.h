@@ -21,7 +21,7 @@ Result<VenvEnvironment> read_venv(const Source& source, const YamlNode& mapping,
 Result<std::vector<std::string>> read_constraints(const Source& source, const YamlNode& mapping,
                                                   const std::string& section);
 
-// What is wrong with an interpreter's name, such as the version "3.11"; nullopt: nothing.
+// Why this cannot be an interpreter's name, as with the version "3.11"; nullopt: it can.
 std::optional<std::string> fault_of_interpreter(const std::string& text);
 
 // The warning for a pip environment without packages.

@@ -53,15 +53,15 @@ class DistributionReader {
   Distribution read() {
     const YamlNode* type = at("type");
     if (type == nullptr) {
-      const bool lost_all = section_.entries.empty() && faults_.is_spoilt("distribution");
-      if (!lost_all && !faults_.is_spoilt("distribution.type"))
+      const bool lost_all = section_.entries.empty() && faults_.is_faulty("distribution");
+      if (!lost_all && !faults_.is_faulty("distribution.type"))
         fault("type", section_.place, fmt::format("'distribution' needs a 'type': {}", kTypes));
       return {};
     }
     const auto word = known_word(source_, *type, "distribution.type", "distribution.type");
     if (!word) {
       faults_.add(type->place, word.error());
-      faults_.spoil("distribution.type");
+      faults_.mark_faulty("distribution.type");
       return {};
     }
     const Kind kind = distribution_kind_from(*word).value_or(Kind::none);
@@ -87,7 +87,7 @@ class DistributionReader {
   }
   void fault(std::string_view key, const Place& place, std::string_view message) {
     faults_.add(place, source_.error(place, message));
-    faults_.spoil(join("distribution", key));
+    faults_.mark_faulty(join("distribution", key));
   }
 
   void refuse_foreign(Kind kind) {
@@ -160,7 +160,7 @@ Binding read_binding(const Source& source, const YamlNode& node, Faults& faults)
   const auto word = known_word(source, node, "lockstep.binding", "lockstep.binding");
   if (!word) {
     faults.add(node.place, word.error());
-    faults.spoil("lockstep.binding");
+    faults.mark_faulty("lockstep.binding");
   }
   return word ? binding_from(*word).value_or(Binding::automatic) : Binding::automatic;
 }

@@ -12,7 +12,7 @@
 
 namespace lockstep::spec {
 
-// One text, split as a shell does, or a list of words.
+// The value is one text, which is split as a shell does it, or a list of arguments.
 Result<std::vector<std::string>> read_docker_args(const Source& source, const YamlNode& node);
 
 // For a job without a container: the keys that are set but only affect containers.

@@ -19,10 +19,10 @@ namespace lockstep::spec {
 
 void JobReader::fill_command(JobSpec& spec) const {
   // Names are not reported as unknown if inputs or outputs have errors.
-  const bool names_are_known = !faults_.is_spoilt("inputs") && !faults_.is_spoilt("outputs");
+  const bool names_are_known = !faults_.is_faulty("inputs") && !faults_.is_faulty("outputs");
   const ExpressionNames names{spec, step_ ? step_->unset : std::set<std::string>()};
   const YamlNode* command = at("command");
-  if (command == nullptr && !faults_.is_spoilt("command")) {
+  if (command == nullptr && !faults_.is_faulty("command")) {
     const YamlEntry* entry = root_.find("command");
     fault("command", entry ? entry->place : root_.place,
           entry ? "'command' is empty; say what to run"
@@ -35,7 +35,7 @@ void JobReader::fill_command(JobSpec& spec) const {
     } else if (names_are_known) {
       fault("command", command->place, text.error());
     } else {
-      faults_.spoil("command");
+      faults_.mark_faulty("command");
     }
   }
   const YamlNode* variables = at("environment_variables");

@@ -1,5 +1,5 @@
 #pragma once
-// What kind of job a file or a step is: a command or a pipeline. Azure's other kinds are refused by
+// The kind of a job file or a step: a command or a pipeline. Azure's other kinds are refused by
 // name, with what to write instead.
 
 #include <optional>
@@ -13,8 +13,8 @@ enum class JobKind { command, pipeline };
 
 enum class FileKind { job, component };
 
-// From `type`, else from `$schema`, else from the keys: `jobs` make a pipeline; nullopt if nothing
-// says it. The error has its place.
+// Taken from `type`, otherwise from `$schema`, otherwise from the keys: `jobs` makes a pipeline.
+// nullopt: the file does not tell. The error has its place.
 Result<std::optional<JobKind>> read_kind(const Source& source, const YamlNode& root, FileKind file);
 
 }  // namespace lockstep::spec

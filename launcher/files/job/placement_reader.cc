@@ -55,7 +55,7 @@ class PlacementReader {
   }
   void fault(std::string_view path, const YamlNode& node, std::string_view message) {
     faults_.add(node.place, source_.error(node.place, message));
-    faults_.spoil(path);
+    faults_.mark_faulty(path);
   }
 
   bool flag(const YamlNode& node) {

@@ -10,7 +10,7 @@ namespace lockstep::spec {
 // have the place of the entry.
 Result<std::vector<After>> read_after(const Source& source, const YamlNode& node);
 
-// What is said of a tier that has no meaning here; "": it has one.
+// The note about a tier that has no effect here; "": the tier has an effect.
 std::string note_of_tier(JobTier tier);
 
 }  // namespace lockstep::spec

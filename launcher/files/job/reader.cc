@@ -174,7 +174,7 @@ void JobReader::validate_whole(const JobSpec& spec) const {
   for (const Error& error : errors_of(spec)) {
     const std::string_view path =
         std::string_view(error.message).substr(0, error.message.find(':'));
-    if (faults_.is_spoilt(path)) continue;
+    if (faults_.is_faulty(path)) continue;
     const Place place = place_of(path);
     faults_.add(place, source_.error(place, error.message, error.code));
   }

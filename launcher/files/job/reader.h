@@ -35,7 +35,7 @@ struct ReadJob {
   std::optional<EnvironmentReference> environment;  // absent: spec.environment is complete
   std::optional<BuildFolder> build;                 // the build folder of spec.environment
   Notes notes;
-  std::vector<LocalData> local_data;  // of inputs of `spec`
+  std::vector<LocalData> local_data;  // the local paths of inputs of `spec`
   std::optional<ArraySpec> array = {};
   std::map<std::string, std::string> where = {};  // as in JobFile
 };
@@ -66,7 +66,7 @@ struct StepPorts {
   ReadInputs inputs;
   std::set<std::string> unset;  // optional inputs without a value
   std::vector<OutputSpec> outputs;
-  std::map<std::string, std::string> output_where = {};  // of their paths
+  std::map<std::string, std::string> output_where = {};  // the places of the outputs' paths
 };
 
 // Adds every fault, with its place, to `faults`. If there are any, the returned job has what could

@@ -28,7 +28,7 @@ class JobReader {
   std::string text(std::string_view path) const;
   std::optional<int> number(std::string_view path) const;
   Result<std::string> word(std::string_view path) const { return word_of(*at(path), path, path); }
-  // `words`: the path under which known_words() has them; `shown`: the path for people.
+  // `words`: the key of the allowed words in known_words(); `shown`: the key's path for people.
   Result<std::string> word_of(const YamlNode& node, std::string_view words,
                               std::string_view path) const {
     return known_word(source_, node, words, path);
@@ -54,14 +54,15 @@ class JobReader {
   void fill_queue(ReadJob& job) const;
   void fill_environment(ReadJob& job) const;
   void warn_of_ignored(ReadJob& job) const;
-  void warn_of_unreplaced(ReadJob& job) const;  // by a shell, which is not there
+  // Warns of variables that no shell replaces, because there is no shell.
+  void warn_of_unreplaced(ReadJob& job) const;
   void validate_whole(const JobSpec& spec) const;
   void note_places(ReadJob& job) const;
   Place place_of(std::string_view path) const;
-  // What stands at this path is wrong.
+  // Adds a fault: the value at this path is wrong.
   void fault(std::string_view path, const Place& place, const Error& error) const {
     faults_.add(place, error);
-    faults_.spoil(path);
+    faults_.mark_faulty(path);
   }
   void fault(std::string_view path, const Place& place, std::string_view message) const {
     fault(path, place, error(place, message));
@@ -79,7 +80,7 @@ class JobReader {
   const ReadText& read_text_;
   Faults& faults_;
   std::optional<StepPorts> step_;
-  ReadEnvironments* environments_ = nullptr;  // of a step
+  ReadEnvironments* environments_ = nullptr;  // only for a step
 };
 
 }  // namespace lockstep::spec

@@ -1,6 +1,6 @@
 #pragma once
-// Reads lockstep.retry.on: a word, an exit code, `exit_code: [75, 3]`, or a list of these. Also
-// reads the same from a command line, separated by commas.
+// Reads lockstep.retry.on: the name of a cause, an exit code, `exit_code: [75, 3]`, or a list of
+// these. Also reads the same from a command line, separated by commas.
 
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace lockstep::spec {
 
-// Sets `on` and `exit_codes`. Errors have the place of the item, and name the nearest word.
+// Sets `on` and `exit_codes`. Errors have the place of the item, and name the nearest cause.
 Status read_retry_on(const Source& source, const YamlNode& node, RetryPolicy& policy);
 
 // "node_lost,75" -> the same. Errors name the item.

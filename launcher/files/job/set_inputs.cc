@@ -57,7 +57,7 @@ void check_set_inputs(const Source& source, const YamlNode& owner, std::string_v
   for (const YamlEntry& entry : inputs->value.entries) {
     const bool is_known = std::find(known.begin(), known.end(), entry.key) != known.end();
     const std::string path = join("inputs", entry.key);
-    if (is_known || !entry.place.override_text || faults.is_spoilt(path)) continue;
+    if (is_known || !entry.place.override_text || faults.is_faulty(path)) continue;
     std::string message = fmt::format("{} has no input '{}'", shown, entry.key);
     if (const std::string near = nearest(entry.key, known); !near.empty())
       message += fmt::format("; did you mean '{}'?", near);
@@ -66,7 +66,7 @@ void check_set_inputs(const Source& source, const YamlNode& owner, std::string_v
     else
       message += fmt::format("; where it is to be read, write ${{{{inputs.{}}}}}", entry.key);
     faults.add(entry.place, source.error(entry.place, message));
-    faults.spoil(path);
+    faults.mark_faulty(path);
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// A --set or --input that adds an input which nothing reads is mistyped, mostly: it would change
-// nothing. An input that the file itself has may be unused.
+// Finds a --set or --input that adds an input which nothing reads. It is probably mistyped, since
+// it would have no effect. An input that the file itself has may be unused.
 
 #include <string>
 
@@ -9,9 +9,9 @@
 
 namespace lockstep::spec {
 
-// `owner`: the mapping of a job, a pipeline or a step that has the `inputs`; `shown`: what it is
-// called. `around` and `key`: of a step, the mapping of its pipeline and the step's name there;
-// else nullptr and "". Adds a fault for each such input.
+// `owner`: the mapping of a job, a pipeline or a step that has the `inputs`; `shown`: its name for
+// people. `around` and `key`: for a step, the mapping of its pipeline and the step's name there;
+// otherwise nullptr and "". Adds a fault for each such input.
 void check_set_inputs(const Source& source, const YamlNode& owner, std::string_view shown,
                       const YamlNode* around, std::string_view key, Faults& faults);
 

@@ -36,9 +36,9 @@ struct ComponentOptions {
 Result<ComponentFile> load_component(const std::string& path, const ComponentOptions& options,
                                      const FindComponent& find);
 
-// Somebody else may have registered the component that `folder` is a copy of: permission_denied
-// unless each file that it names is in the folder, symlinks followed. Else a job of ours would take
-// other files of this machine along.
+// Another user may have registered the component of which `folder` is a copy. So this is
+// permission_denied unless each file that it names is in the folder, after following symlinks.
+// Otherwise our job would send other files of this machine.
 Status check_is_inside(const std::string& folder, const ComponentFile& copy);
 
 }  // namespace lockstep::spec

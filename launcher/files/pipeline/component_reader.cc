@@ -174,7 +174,7 @@ void ComponentReader::read_ports(Component& component, YamlNode ports, Faults& f
   check_shapes(source_, ports, faults, port_keys());
   if (const YamlEntry* inputs = ports.find("inputs"))
     for (const YamlEntry& entry : inputs->value.entries) {
-      if (faults.is_spoilt(join("inputs", entry.key))) continue;
+      if (faults.is_faulty(join("inputs", entry.key))) continue;
       if (auto port = read_port(source_, entry, faults))
         component.inputs.push_back(*std::move(port));
     }

@@ -19,9 +19,9 @@ namespace lockstep::spec {
 
 struct Component {
   JobKind kind = JobKind::command;
-  std::string shown;  // "./train.yml"; of an inline one "the component"
-  Place place;        // of its beginning
-  YamlNode tree;      // all its keys but inputs, outputs, and what only describes it
+  std::string shown;  // "./train.yml"; for an inline component "the component"
+  Place place;        // the place of its beginning
+  YamlNode tree;      // all its keys except inputs, outputs, and those that only describe it
   std::vector<Port> inputs;
   std::vector<BoundOutput> outputs;
   bool is_deterministic = true;
@@ -31,12 +31,12 @@ struct Component {
 };
 
 inline constexpr std::size_t kMaxComponentFiles = 1'000;
-inline constexpr std::size_t kMaxComponentBytes = 64u << 20;  // of all files
+inline constexpr std::size_t kMaxComponentBytes = 64u << 20;  // the size of all files together
 
 // A registered component on this machine.
 struct FoundComponent {
   std::string folder;  // absolute; has all files that it names
-  std::string file;    // its own, in `folder`
+  std::string file;    // its own file in `folder`
 };
 // An error's message says no place.
 using FindComponent = std::function<Result<FoundComponent>(const AssetReference& reference)>;
@@ -63,7 +63,7 @@ class ComponentReader {
   struct Found {
     std::string path;
     bool is_registered = false;
-    std::string folder;  // of a registered one's copy
+    std::string folder;  // the copy of a registered component
   };
   Result<Found> find_file(const YamlNode& node) const;
   Result<Component*> load(const YamlNode& node, const Found& found);

@@ -11,9 +11,9 @@
 namespace lockstep::spec {
 
 struct ReadPipeline {
-  ReadJob job;  // of the pipeline itself; its spec does not have the steps yet
+  ReadJob job;  // the pipeline itself; its spec does not have the steps yet
   PipelineSpec pipeline;
-  std::vector<ReadJob> steps;  // of pipeline.steps, in their order, without their specs
+  std::vector<ReadJob> steps;  // in the order of pipeline.steps, without their specs
 };
 
 // `components` outlives the places in the result. Every fault is added to `faults`; then the result

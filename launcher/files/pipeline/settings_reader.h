@@ -1,5 +1,5 @@
 #pragma once
-// `settings` of a pipeline. As on Azure, settings that nobody knows are accepted; a note says so.
+// `settings` of a pipeline. As on Azure, unknown settings are accepted; a note names them.
 
 #include <optional>
 #include <string>

@@ -21,7 +21,7 @@ class PipelineOutputs {
   // is said already. `node` has the reference; `inside`: it is one of the node's own steps.
   Value find(const PipelineNode& inside, const Reference& reference);
 
-  // Those of the outermost pipeline.
+  // The outputs of the outermost pipeline.
   std::vector<PipelineOutput> of_root();
 
  private:

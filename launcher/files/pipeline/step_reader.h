@@ -12,7 +12,7 @@ namespace lockstep::spec {
 struct ReadStep {
   ReadJob job;
   std::vector<StepBinding> bindings;
-  std::vector<Place> places;  // of the bindings' inputs
+  std::vector<Place> places;  // the places of the bindings' inputs
   bool reuse = true;
 };
 

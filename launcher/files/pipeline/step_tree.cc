@@ -51,7 +51,7 @@ class TreeReader {
     check_shapes(source_, *node.own, node.faults, is_pipeline ? pipeline_keys() : step_keys(),
                  is_pipeline ? Numbers::as_written : Numbers::may_be_bound);
     if (!node.faults.empty()) node.is_good = false;
-    if (node.faults.is_spoilt("inputs") || node.faults.is_spoilt("outputs")) node.has_ports = false;
+    if (node.faults.is_faulty("inputs") || node.faults.is_faulty("outputs")) node.has_ports = false;
     faults_.add_all(node.faults);
     read_inputs_of(node);
     read_outputs_of(node);
@@ -179,7 +179,7 @@ class TreeReader {
     if (!mode) faults_.add(input.place, mode.error());
     if (!mode) return false;
     input.mode = *mode;
-    return !node.faults.is_spoilt(join("inputs", input.name));
+    return !node.faults.is_faulty(join("inputs", input.name));
   }
 
   // The component's outputs, with the step's settings for them.

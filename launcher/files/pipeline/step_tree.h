@@ -17,7 +17,7 @@
 
 namespace lockstep::spec {
 
-inline constexpr int kMaxPipelineDepth = 50;  // of pipelines in each other
+inline constexpr int kMaxPipelineDepth = 50;  // the depth of pipelines inside each other
 
 struct PipelineNode;
 
@@ -25,19 +25,19 @@ struct PipelineNode;
 struct Unset {};  // optional, without a value
 struct Literal {
   std::string text;
-  Place place;  // where it is written
+  Place place;  // the place where it is written
 };
 struct InputFiles {                // data that a file, an address or the launcher has
   const YamlNode* node = nullptr;  // its mapping {type, path, mode}
-  Place key;                       // of the name before it
-  std::optional<InputType> type;   // nullopt: nobody says it
+  Place key;                       // the place of its name
+  std::optional<InputType> type;   // nullopt: the file does not say it
   std::optional<InputMode> mode;
 };
 struct OutputOfStep {
   const PipelineNode* step = nullptr;  // a command step
   std::string output;
   std::optional<InputType> type;  // nullopt: any, as ./outputs and ./logs are
-  Place place;                    // where the output's type is said
+  Place place;                    // the place of the output's type
   std::optional<InputMode> mode;
 };
 using Value =
@@ -46,9 +46,9 @@ using Value =
 struct PipelineInput {
   std::string name;
   const Port* port = nullptr;       // as the component declares it
-  const YamlNode* given = nullptr;  // the step's value; nullptr: there is none
-  Place place;                      // of the name of the value, else of the step
-  std::optional<InputType> type;    // of data, as the step or the component says it
+  const YamlNode* given = nullptr;  // the step's value; nullptr: it has none
+  Place place;                      // the place of the value's name, otherwise of the step
+  std::optional<InputType> type;    // only for data, from the step or the component
   std::optional<InputMode> mode;
   enum class State { open, busy, done } state = State::open;
   Value value;
@@ -58,13 +58,13 @@ struct PipelineInput {
 struct PipelineNode {
   std::string key;   // "prepare"
   std::string name;  // "outer.prepare"; "" of the root
-  Place place;       // of its key
+  Place place;       // the place of its key
   PipelineNode* parent = nullptr;
   int depth = 0;
   JobKind kind = JobKind::command;
   YamlNode* own = nullptr;  // its mapping in the pipeline's file
   Component* component = nullptr;
-  Faults faults;          // of its own mapping
+  Faults faults;          // the faults of its own mapping
   bool is_good = true;    // false: what is wrong with it is said, and it is not read further
   bool has_ports = true;  // false: its inputs and outputs are not known
   std::vector<PipelineInput> inputs;
@@ -86,7 +86,7 @@ struct PipelineTree {
   std::unique_ptr<PipelineNode> root;
   std::vector<PipelineNode*> steps;      // command steps, in the order of the files
   std::vector<PipelineNode*> pipelines;  // each one before those inside it
-  std::deque<Port> ports;                // of inputs of the job file that have a type
+  std::deque<Port> ports;                // inputs of the job file that have a type
   std::deque<YamlNode> overridden;       // pipelines of components with keys of --set
 };
 

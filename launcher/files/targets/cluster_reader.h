@@ -12,15 +12,15 @@
 
 namespace lockstep::spec {
 
-// Of a cluster, fills size, scale and settings; of another type, refuses them.
+// For a cluster, reads size, scale and settings; for another type, refuses these keys.
 void read_cluster(const Source& source, const YamlNode& root, ComputeSpec& spec, Faults& faults);
 
 // The node source that the file implies by a section of its settings, as `lockstep.docker`; none:
 // it has no such section.
 NodeSource implied_source(const YamlNode& root);
 
-// One key of a cluster from a text: "min_instances" and "2". What is wrong with it; "": it is
-// taken. nullopt: there is no such key.
+// Sets one key of a cluster from a text: "min_instances" and "2". Returns why the value is wrong;
+// "": it was set. nullopt: a cluster has no such key.
 std::optional<std::string> assign_to_cluster(std::string_view key, const std::string& text,
                                              ComputeSpec& spec);
 

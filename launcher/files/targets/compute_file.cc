@@ -97,7 +97,7 @@ class ComputeReader {
   }
   void fault(std::string_view key, const Place& place, std::string_view message) {
     fault(place, message);
-    faults_.spoil(key);
+    faults_.mark_faulty(key);
   }
   const YamlEntry* at(std::string_view key) const {
     const YamlEntry* entry = root_.find(key);
@@ -247,7 +247,7 @@ class ComputeReader {
   // Runs the domain's own checks.
   void check_whole(const ComputeSpec& spec) {
     if (at("name") == nullptr) return fault(root_.place, "a compute target needs a 'name'");
-    if (faults_.is_spoilt("name")) return;
+    if (faults_.is_faulty("name")) return;
     if (spec.name == kLocalCompute)
       return fault(at("name")->value.place, "target 'local' always exists; choose another name");
     if (const Status named = check_compute_name(spec.name); !named)

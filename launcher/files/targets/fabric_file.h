@@ -27,11 +27,11 @@
 namespace lockstep::spec {
 
 struct FabricRule {
-  // Conditions; an empty one fits every node.
+  // The conditions. An empty one fits every node.
   std::vector<std::string> targets;
   std::vector<std::string> sizes;  // by size_key()
-  NodeLabels labels;               // that the node must have
-  // What it sets. Its texts `rule` are "fabric.yml:12".
+  NodeLabels labels;               // the labels that the node must have
+  // The settings. The texts `rule` in them are "fabric.yml:12".
   std::optional<OperatorInterface> interface;
   std::optional<OperatorRdma> rdma;
   std::vector<OperatorVariable> variables;
@@ -40,7 +40,7 @@ struct FabricRule {
 using FabricRules = std::vector<FabricRule>;
 inline constexpr std::size_t kMaxFabricRules = 1'000;
 
-// What rules are chosen by.
+// The properties of a node by which rules are chosen.
 struct RuledNode {
   std::string target, size;
   NodeLabels labels;
@@ -49,8 +49,8 @@ struct RuledNode {
 // Errors begin with FILE:LINE:COLUMN, one line for each fault.
 Result<FabricRules> read_fabric_rules(const std::string& name, std::string_view text);
 
-// Reads the file at `path`; none: there are no rules. permission_denied: somebody other than root
-// and this process's user can change it.
+// Reads the file at `path`. If it does not exist, there are no rules. permission_denied: an account
+// other than root and this process's user can change it.
 Result<FabricRules> load_fabric_rules(const std::string& path);
 
 // Beyond kMaxOperatorVariables, the last ones by name are left out.

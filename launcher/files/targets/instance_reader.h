@@ -1,6 +1,6 @@
 #pragma once
-// Reads what only a compute file of type computeinstance has: schedules, and the idle time after
-// which the instance stops. Adds its faults with their places.
+// Reads the keys that only a compute file of type computeinstance has: schedules, and the idle time
+// after which the instance stops. Adds its faults with their places.
 
 #include <optional>
 #include <string>
@@ -14,8 +14,8 @@ namespace lockstep::spec {
 
 void read_instance(const Source& source, const YamlNode& root, ComputeSpec& spec, Faults& faults);
 
-// `update --set KEY=VALUE`, or the flag of that key. nullopt: the key is none of an instance;
-// otherwise what is wrong with the value, "" if it was taken.
+// Sets one key from `update --set KEY=VALUE` or from the flag of that key. nullopt: an instance has
+// no such key. Otherwise why the value is wrong; "": it was set.
 std::optional<std::string> assign_to_instance(std::string_view key, const std::string& text,
                                               ComputeSpec& spec);
 

@@ -1,6 +1,6 @@
 #pragma once
 // Hosts of compute targets as people write them: [USER@]ADDRESS[:PORT]. Compute files and the
-// command line share these rules. Pure, but for the current folder in absolute_key.
+// command line share these rules. Pure, except that absolute_key uses the current folder.
 
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ std::string default_host_name(const std::string& address);
 // Nodes are also found by number, so a name of digits alone could be another node's number.
 bool is_host_name_of_digits(const std::string& name);
 
-// nullopt: it is no number from 1 to 65535.
+// nullopt: the text is not a number from 1 to 65535.
 std::optional<int> parse_port(const std::string& text);
 
 // Takes what the host lacks from `defaults`, except name and address. A key and a password are
@@ -29,8 +29,8 @@ void fill_in(SshHost& host, const SshHost& defaults);
 // A relative path is relative to `folder` ("": the current one); "~" stays, ssh expands it.
 std::string absolute_key(const std::string& path, const std::string& folder = "");
 
-// The message of check(host) without the words that name the host; "": it is good. To check one
-// field, give only that.
+// The message of check(host) without the host's name; "": the host is valid. To check one field,
+// set only that field.
 std::string fault_of_field(SshHost fields);
 
 }  // namespace lockstep::spec

@@ -16,10 +16,10 @@ namespace lockstep::spec {
 struct Reference {
   enum class Kind { pipeline_input, pipeline_output, step_input, step_output };
   Kind kind = Kind::pipeline_input;
-  std::string step;   // of step_input and step_output
-  std::string name;   // of the input or output
+  std::string step;   // only for step_input and step_output
+  std::string name;   // the name of the input or output
   std::string whole;  // "${{parent.inputs.lr}}"
-  Place place;        // of the expression
+  Place place;        // the place of the expression
 };
 
 // A text in pieces: literal texts, and references.
@@ -31,7 +31,7 @@ struct BoundText {
   std::vector<Piece> pieces;
 
   bool has_references() const;
-  // The reference that is the whole text but for white space around it, or nullptr.
+  // The only reference, if the text is nothing else except for white space; otherwise nullptr.
   const Reference* single() const;
 };
 

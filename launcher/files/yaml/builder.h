@@ -53,7 +53,8 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnMapEnd() override { end(); }
 
  private:
-  // What a value takes: a few aliases make a large tree of a small text.
+  // The memory that a value takes. It is limited, because a few aliases turn a small text into a
+  // large tree.
   struct Weight {
     std::size_t nodes = 0, bytes = 0;
     Weight& operator+=(const Weight& other) {
@@ -62,15 +63,15 @@ class TreeBuilder final : public YAML::EventHandler {
       return *this;
     }
   };
-  // What becomes of the value that follows a key.
+  // What happens to the value that follows a key.
   enum class Next { is_kept, is_dropped, is_merged };  // is_dropped: the key is a duplicate
   struct Frame {
     YamlNode node;
     YAML::anchor_t anchor = 0;
     std::optional<YamlEntry> open_key;
     Next next = Next::is_kept;
-    std::map<std::string, int> lines;  // of its keys, where each was first given
-    std::vector<YamlNode> merged;      // of its merge keys; a later one wins
+    std::map<std::string, int> lines;  // its keys, with the line where each was first given
+    std::vector<YamlNode> merged;      // the values of its merge keys; a later one takes precedence
   };
 
   static Weight weight_of(const YamlNode& node);

@@ -30,8 +30,8 @@ void Faults::add_all(const Faults& others) {
   more_ += others.more_;
 }
 
-bool Faults::is_spoilt(std::string_view path) const {
-  return std::any_of(spoilt_.begin(), spoilt_.end(), [&](const std::string& one) {
+bool Faults::is_faulty(std::string_view path) const {
+  return std::any_of(faulty_.begin(), faulty_.end(), [&](const std::string& one) {
     return one == path || (one.starts_with(path) && one[path.size()] == '.');
   });
 }

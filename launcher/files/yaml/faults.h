@@ -1,7 +1,7 @@
 #pragma once
-// Collects everything that is wrong with one file, in the file's order. A reader adds a fault and
-// goes on, so that a person can fix all of them at once. It also remembers which keys are wrong, so
-// that no fault is reported that only follows from another.
+// Collects all faults of one file, in the file's order. A reader adds a fault and continues, so
+// that a person can correct all of them at once. It also remembers which keys are wrong, so that no
+// fault is reported that only follows from another.
 
 #include <cstddef>
 #include <set>
@@ -27,9 +27,9 @@ class Faults {
   }
 
   // Marks the value at this dotted path as wrong, so that later checks skip it.
-  void spoil(std::string_view path) { spoilt_.emplace(path); }
+  void mark_faulty(std::string_view path) { faulty_.emplace(path); }
   // Whether the value at `path`, or one inside it, is marked.
-  bool is_spoilt(std::string_view path) const;
+  bool is_faulty(std::string_view path) const;
 
   // Adds all of `others`, without the paths that are wrong there.
   void add_all(const Faults& others);
@@ -48,7 +48,7 @@ class Faults {
   std::vector<Fault> faults_;
   std::set<std::string> messages_;
   std::size_t more_ = 0;
-  std::set<std::string> spoilt_;
+  std::set<std::string> faulty_;
 };
 
 // The lines of an error that Faults made, or the error itself.

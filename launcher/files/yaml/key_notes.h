@@ -1,6 +1,6 @@
 #pragma once
-// What a key of Azure's job files means here, where that is not quite what it means on Azure; and
-// what to write instead of a key that is refused. docs/azure-keys.md is made of it and of keys.h.
+// Notes on keys of Azure's job files that mean something else here, and on what to write instead of
+// a refused key. docs/azure-keys.md is generated from this file and keys.h.
 
 #include <span>
 #include <string_view>

@@ -39,8 +39,8 @@ enum class Shape {
 struct KnownKey {
   std::string_view path;  // dotted; '*' = a key of the user's choice
   Shape shape;
-  // Of not_yet: what to do instead; "": as key_notes.h says. Of of_job: why it is refused; "": a
-  // step begins when its inputs are there.
+  // For not_yet: what to do instead; "": see key_notes.h. For of_job: why the key is refused; "":
+  // because a step begins when its inputs exist.
   std::string_view instead = {};
 };
 
@@ -63,13 +63,13 @@ struct KnownWord {
   std::string_view path;
   std::string_view word;
   bool supported;
-  std::string_view instead = {};  // of one that is not supported: what to write
+  std::string_view instead = {};  // what to write instead of a key that is not supported
 };
 std::span<const KnownWord> known_words();
 
-// The full path of the known key that is nearest to `key` by edit distance inside `section` ("" =
-// top level), or else of the same key in another section. "" when there is neither.
+// The full path of the known key inside `section` ("" = top level) that is nearest to `key` by edit
+// distance; otherwise that of the same key in another section. "": there is neither.
 std::string nearest_key(const KeyTable& table, std::string_view section, std::string_view key);
-std::string nearest_key(std::string_view section, std::string_view key);  // in job_keys()
+std::string nearest_key(std::string_view section, std::string_view key);  // the same in job_keys()
 
 }  // namespace lockstep::spec

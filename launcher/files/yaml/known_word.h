@@ -1,5 +1,5 @@
 #pragma once
-// One of the words that a key of a job file takes (known_words() of keys.h).
+// Reads a value that must be one of the words that known_words() of keys.h lists for its key.
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace lockstep::spec {
 
-// With the letters of ASCII in lower case.
+// Turns the letters of ASCII into lower case.
 std::string lower_case(std::string text);
 
 // "mpi, pytorch or ray".
@@ -18,9 +18,9 @@ std::string listed(const std::vector<std::string_view>& words);
 // "it must be mpi or ray; did you mean 'ray'?"; `near` may be "".
 std::string expected(std::string_view choices, std::string_view near);
 
-// The word of `node` in lower case: as on Azure, either case is taken. `words_path` is the key's
-// path in the table ("outputs.*.type"), `path` its path in the file ("outputs.model.type").
-// unsupported: a word that is known and not supported yet.
+// The word of `node` in lower case: as on Azure, upper and lower case are the same. `words_path` is
+// the key's path in the table ("outputs.*.type"), `path` its path in the file
+// ("outputs.model.type"). unsupported: a word that is known and not supported yet.
 Result<std::string> known_word(const Source& source, const YamlNode& node,
                                std::string_view words_path, std::string_view path);
 

@@ -11,10 +11,11 @@
 
 namespace lockstep::spec {
 
-// Of a value that is given to an input. What Azure refuses (.inf, .nan, dates) is as written.
+// The text of a value that is given to an input. A value that Azure refuses (.inf, .nan, dates)
+// stays as written.
 std::string literal_text(const YamlNode& scalar);
 
-// str() of the float that Python has for this number; `text` if it is none.
+// The text that Python's str() gives for this number as a float; `text` if it is not a number.
 std::string python_float(std::string_view text);
 
 }  // namespace lockstep::spec

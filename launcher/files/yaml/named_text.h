@@ -17,7 +17,7 @@ struct NamedText {
   std::string text;
 };
 
-// UTF-16 with its mark becomes UTF-8; anything else stays as it is.
+// Turns UTF-16 with a byte order mark into UTF-8; any other text stays as it is.
 std::string as_utf8(std::string text);
 
 // Errors name the file. Standard input is read to its end, so only one option can name it.

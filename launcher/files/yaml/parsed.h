@@ -1,5 +1,5 @@
 #pragma once
-// The text of a file becomes the tree of yaml/tree.h, and --set changes it.
+// Parses the text of a file into the tree of yaml/tree.h, and applies --set to it.
 
 #include <string>
 
@@ -18,8 +18,8 @@ Result<YamlNode> parse_yaml(const Source& source);
 Result<YamlNode> parse_yaml(const Source& source, Faults& faults);
 
 // Applies "k.l=v": creates missing mappings on the path and replaces the old value. A value that
-// starts with { or [ is YAML; any other is taken as written. `shown`: what stands for it in errors
-// instead of "--set k.l=v", such as "--input l=v".
+// starts with { or [ is YAML; any other is taken literally. `shown`: what errors show instead of
+// "--set k.l=v", such as "--input l=v".
 Status apply_override(YamlNode& root, const std::string& assignment, const std::string& shown = {});
 
 }  // namespace lockstep::spec

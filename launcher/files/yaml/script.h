@@ -1,12 +1,12 @@
 #pragma once
-// Recognises a program that somebody passes instead of a job file: a shell script, a Slurm batch
-// script, a Python program.
+// Recognises a program that is passed instead of a job file: a shell script, a Slurm batch script,
+// a Python program.
 
 #include "launcher/files/yaml/tree.h"
 
 namespace lockstep::spec {
 
-// An error that says what to type if the text is such a program; good otherwise.
+// If the text is such a program, an error that says what to type instead.
 Status refuse_script(const Source& source);
 
 }  // namespace lockstep::spec

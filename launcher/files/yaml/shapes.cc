@@ -60,7 +60,7 @@ void ShapeChecker::check_entries(YamlNode& node, const std::string& section,
     const Status good = check(entry);
     if (good) return false;
     faults_.add(entry.place, good);
-    faults_.spoil(join(section, entry.key));
+    faults_.mark_faulty(join(section, entry.key));
     return true;
   });
 }
@@ -77,7 +77,7 @@ Status ShapeChecker::check_key(YamlEntry& entry, const std::string& section,
   const KnownKey* key = entry.key.find('.') == std::string::npos ? table_.find(path) : nullptr;
   if (key == nullptr) {
     const std::string meant = faults_.is_full() ? "" : nearest_key(table_, section, entry.key);
-    if (!meant.empty()) faults_.spoil(meant);
+    if (!meant.empty()) faults_.mark_faulty(meant);
     return unknown_key(entry, section);
   }
   const std::string name = join(shown, entry.key);

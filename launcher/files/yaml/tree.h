@@ -16,10 +16,12 @@ namespace lockstep::spec {
 
 // Named bounds of a job file.
 inline constexpr std::size_t kMaxFileBytes = 1 << 20;
-inline constexpr std::size_t kMaxNodes = 20'000;      // after aliases are expanded
-inline constexpr std::size_t kMaxJobNodes = 200'000;  // of a job file, which may have many steps
+inline constexpr std::size_t kMaxNodes = 20'000;  // after aliases are expanded
+// The limit for a job file, which may have many steps.
+inline constexpr std::size_t kMaxJobNodes = 200'000;
 inline constexpr std::size_t kMaxDepth = 128;
-inline constexpr std::size_t kMaxExpansion = 4;  // with aliases expanded, in multiples of max_bytes
+// The limit with aliases expanded, in multiples of max_bytes.
+inline constexpr std::size_t kMaxExpansion = 4;
 
 struct Source;
 
@@ -66,7 +68,7 @@ struct Source {
   std::size_t max_bytes = kMaxFileBytes;
   std::size_t max_nodes = kMaxNodes;
   std::size_t order = 0;  // among the files of one job; errors are sorted by it
-  // Of a registered component, which may name less: see component_rules.h.
+  // It belongs to a registered component, which may name less: see component_rules.h.
   bool is_registered = false;
   std::string folder = {};  // the fetched copy of its files, absolute; "" = it is not a copy
 

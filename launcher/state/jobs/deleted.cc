@@ -5,7 +5,8 @@
 
 namespace lockstep::launcher {
 
-// A deletion without a submission says nothing any more once its name was deleted again.
+// Removes an older deletion of the name if it had no submission key: only its newest deletion is
+// needed then.
 void DeletedJobs::drop_nameless(const JobId& job) {
   const auto last = last_.find(job);
   if (last == last_.end() || !last->second.submission.empty()) return;

@@ -13,7 +13,7 @@ namespace lockstep::launcher {
 
 struct DeletedJob {
   std::string submission;
-  std::uint64_t incarnation = 0;  // the least one for the next job with this name
+  std::uint64_t incarnation = 0;  // the least incarnation of the next job with this name
   friend bool operator==(const DeletedJob&, const DeletedJob&) = default;
 };
 inline constexpr std::size_t kMaxDeletedJobs = 10'000;
@@ -22,11 +22,12 @@ inline constexpr std::size_t kMaxDeletedJobs = 10'000;
 // are known, and its last incarnation.
 class DeletedJobs {
  public:
-  // Returns the incarnation of the oldest name if it had to be forgotten to make room; 0: none was.
-  // A forgotten name looks like a new one, so all later attempts need at least this incarnation.
+  // Returns the incarnation of the oldest name if it was forgotten to make room; 0: no name was. A
+  // forgotten name looks like a new one, so all later attempts need at least this incarnation.
   std::uint64_t add(const JobId& job, DeletedJob deleted);
 
-  const std::map<JobId, DeletedJob>& last() const { return last_; }  // last deletion by name
+  // The last deletion of each name.
+  const std::map<JobId, DeletedJob>& last() const { return last_; }
   // True if the next add() forgets the oldest deletion. Then a name that is not in last() may still
   // have been deleted.
   bool is_full() const { return entries_.size() >= kMaxDeletedJobs; }

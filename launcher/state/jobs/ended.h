@@ -1,8 +1,8 @@
 #pragma once
-// The jobs that have ended and that retention may delete, by the time of their end; what they take,
-// in all and of each user; and which of them make way for which limit. Part of State:
-// transitions.cc changes it, and check_invariants recounts it. retention.h decides when one is
-// deleted.
+// The ended jobs that retention may delete, by the time of their end; the space that they take, in
+// all and for each user; and which of them is deleted first for each limit. Part of State:
+// applier.h changes it, and check_invariants counts it again. retention.h decides when a job
+// is deleted.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,9 +27,9 @@ struct JobSize {
 class EndedJobs {
  public:
   using Place = std::pair<Instant, std::uint64_t>;  // the end of the job, and its order
-  // What deleting the job gives back; of a pipeline, with its steps.
+  // What deleting the job frees; for a pipeline, including its steps.
   struct Gives {
-    bool ran = false;  // an attempt was placed, or a step's outputs are reused
+    bool ran = false;  // an attempt was placed, or a step reuses outputs
     bool logs = false, outputs = false;
     friend bool operator==(const Gives&, const Gives&) = default;
   };
@@ -39,31 +39,32 @@ class EndedJobs {
     std::set<Place> jobs, never_ran, with_logs, with_outputs;
     friend bool operator==(const Holder&, const Holder&) = default;
   };
-  // The user who has most of something, how much that is, and the job of theirs that makes way.
+  // The user who has most of something, how much, and which of their jobs is deleted first.
   struct Largest {
     const std::string* user = nullptr;
     std::uint64_t has = 0;
     Place place;
   };
 
-  // Sizes are counted from the end of each job, also of steps and of jobs with outputs that wait to
-  // be written to a remote, which cannot be deleted yet.
+  // Sizes are counted from the end of each job. This includes jobs that cannot be deleted yet:
+  // steps, and jobs with outputs that wait to be written to a remote.
   void count(const std::string& user, const JobSize& size);
   void discount(const std::string& user, const JobSize& size);
-  // False: it is there already.
+  // False: the job was added before.
   bool add(const std::string& user, const Place& place, const JobId& job, const Gives& gives);
-  bool remove(const std::string& user, const Place& place);  // false: it was not there
+  bool remove(const std::string& user, const Place& place);  // false: it was not in the list
 
   const std::map<Place, JobId>& all() const { return all_; }
   const JobSize& size() const { return size_; }
   const std::map<std::string, Holder>& holders() const { return holders_; }
-  // Who makes way for the limit `most` of all users together. Nobody does who has no more than an
-  // equal share of it (`most` divided by the number of users who have any); nullopt: so do all, or
-  // what the others have belongs to jobs that cannot be deleted yet. Of users who have equally
-  // much, the one whose job ended first. Jobs that never ran make way before those that did, when
-  // only their number counts; else the job that ended first of those that have what is too much.
+  // Whose job is deleted first for the limit `most` on all users together. A user with at most an
+  // equal share (`most` divided by the number of users who have any) loses no job; nullopt: this
+  // holds for all users, or what the others have belongs to jobs that cannot be deleted yet. Among
+  // users with the same amount, it is the one whose job ended first. If only the number of jobs
+  // counts, jobs that never ran come before those that did; otherwise the job that ended first of
+  // those that have some of what is limited.
   std::optional<Largest> largest(What what, std::uint64_t most) const;
-  // The user's job that makes way when there are too many of theirs; null: they have none.
+  // The user's job to delete first when they have too many; null: they have none.
   const Place* first_of(const std::string& user) const;
 
   friend bool operator==(const EndedJobs&, const EndedJobs&) = default;
@@ -73,7 +74,7 @@ class EndedJobs {
 
   std::map<Place, JobId> all_;
   JobSize size_;
-  std::map<std::string, Holder> holders_;  // none is empty
+  std::map<std::string, Holder> holders_;  // only users with jobs
 };
 
 }  // namespace lockstep::launcher

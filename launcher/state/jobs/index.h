@@ -1,7 +1,7 @@
 #pragma once
-// Which jobs a question is about, without a look at all jobs: a user's, those that are not final,
-// and how many have each state. Part of State: its transitions keep it, and check_invariants counts
-// it anew. Orders are of submission.
+// Finds jobs without looking at all of them: the jobs of a user, those that are not final, and the
+// number of jobs in each state. Part of State: its transitions update it, and check_invariants
+// counts again. Jobs are named by their order of submission.
 
 #include <cstdint>
 #include <map>
@@ -22,8 +22,9 @@ class JobIndex {
 
   const std::set<std::uint64_t>& of_user(const std::string& user) const;
   const std::set<std::uint64_t>& unfinished() const { return unfinished_; }  // not final
-  const std::set<std::uint64_t>& begun() const { return begun_; }  // of these, not in the queue
-  // Of the final ones; a state that none has is left out.
+  // Unfinished jobs that are not queued.
+  const std::set<std::uint64_t>& begun() const { return begun_; }
+  // The number of final jobs by state; a state without jobs is left out.
   const std::map<JobStatus, std::int64_t>& finished() const { return finished_; }
   friend bool operator==(const JobIndex&, const JobIndex&) = default;
 

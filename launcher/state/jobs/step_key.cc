@@ -9,10 +9,11 @@
 namespace lockstep::launcher {
 namespace {
 
-// What a rank can see, as text: by part, so that two keys can be compared part by part.
+// What a rank can see, as text. It is divided into parts, so that two keys can be compared part by
+// part.
 using Parts = std::map<std::string, std::string>;
 
-// No two lists of words have the same text.
+// Joins a list of words to a text such that different lists have different texts.
 class Words {
  public:
   Words& add(std::string_view word) {
@@ -100,7 +101,7 @@ Parts parts_of(const JobSpec& spec) {
   return parts;
 }
 
-// The files of a part; absent also if it is a part without files.
+// The tree of the files in a part; nullopt: the part has none.
 std::optional<Digest> tree_of(const JobSpec& spec, const std::string& part) {
   if (part == kCode) return spec.snapshot;
   for (const DataInput& input : spec.data)
@@ -121,7 +122,7 @@ std::optional<Digest> reuse_key(const JobSpec& spec) {
   if (spec.outputs.empty() || !secrets_of(spec.environment_variables).empty()) return std::nullopt;
   // The other job may have written newer checkpoints since.
   if (!spec.from_checkpoint_of.value.empty()) return std::nullopt;
-  // An input without a tree: a path in a datastore's directory.
+  // An input without a tree is read in place, from a path in a datastore's directory.
   const bool reads_in_place = std::any_of(
       spec.data.begin(), spec.data.end(),
       [](const DataInput& input) { return input.mode == InputMode::direct || !input.tree; });

@@ -1,6 +1,6 @@
 #pragma once
-// When a step of a pipeline may stand in for another: its ranks would see the same files, command
-// and variables, so that they would write the same outputs.
+// The key by which a pipeline's step may reuse the outputs of another: steps with equal keys give
+// their ranks the same files, command and variables, so that they would write the same outputs.
 
 #include <optional>
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace lockstep::launcher {
 
-// nullopt: its result must not be used again, because it has no outputs, or depends on something
-// whose content is unknown: a secret, or a path or address that is read in place.
+// nullopt: the result must not be reused, because the step has no outputs, or depends on something
+// with unknown content: a secret, or a path or address that is read in place.
 std::optional<Digest> reuse_key(const JobSpec& spec);
 
-// In which parts that count for the key they differ, and of the code and of inputs that both have,
-// the trees of files if those differ. Empty: in none.
+// The parts of the key in which two jobs differ. For the code, and for inputs that both have, also
+// the two trees of files if those differ. Empty: the keys are equal.
 std::vector<PartChange> differences(const JobSpec& before, const JobSpec& now);
 
 }  // namespace lockstep::launcher

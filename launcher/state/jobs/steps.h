@@ -1,7 +1,7 @@
 #pragma once
 // The progress of a pipeline's steps: which have run, which may begin now, and which never can. A
-// value of State, changed only by facts. Every change costs as much as the step has dependents, so
-// that a pipeline of ten thousand steps costs no more for each than a small one.
+// value of State, changed only by facts. The cost of a change depends on the dependents of the
+// step, not on the number of steps in the pipeline.
 
 #include <cstddef>
 #include <map>
@@ -22,19 +22,19 @@ class Steps {
   enum class Phase {
     waiting,
     running,    // its job is not final
-    completed,  // its job, or an earlier one whose outputs it reuses
+    completed,  // its job completed, or an earlier one whose outputs it reuses
     failed,     // its job failed or was canceled
-    skipped,    // it has no job and gets none
+    skipped,    // it has no job and will get none
   };
   struct Step {
     Phase phase = Phase::waiting;
-    JobId job = {};  // its job, or the one that it reuses
+    JobId job = {};  // its job, or the one whose outputs it reuses
     bool reused = false;
-    Why why = {};                            // it was skipped
-    std::vector<MergedOutput> outputs = {};  // of a completed one
-    std::size_t missing = 0;                 // so many steps must complete before it
-    // The step because of which it can never run, which failed or was not run for a reason of its
-    // own; null: there is none (yet).
+    Why why = {};                            // why it was skipped
+    std::vector<MergedOutput> outputs = {};  // the outputs of a completed step
+    std::size_t missing = 0;                 // the number of steps that must complete before it
+    // The index of the step because of which it can never run: one that failed, or was skipped for
+    // a reason of its own; nullopt: there is none so far.
     std::optional<std::size_t> cause = {};
     friend bool operator==(const Step&, const Step&) = default;
   };
@@ -43,7 +43,7 @@ class Steps {
   explicit Steps(const PipelineSpec& pipeline);
 
   void submitted(const std::string& step, const JobId& job);
-  // Its job is final.
+  // The job of the step is final.
   void ended(const std::string& step, bool completed, const std::vector<MergedOutput>& outputs);
   void reused(const std::string& step, const JobId& job, const std::vector<MergedOutput>& outputs);
   void skipped(const std::string& step, const Why& why);
@@ -52,15 +52,15 @@ class Steps {
   const Step& of(const std::string& name) const { return steps_[index_.at(name)]; }
   std::size_t index_of(const std::string& name) const { return index_.at(name); }
 
-  std::vector<JobId> jobs() const;  // of the steps that have a job of their own
+  std::vector<JobId> jobs() const;  // the jobs of the steps that have one of their own
   const std::set<std::size_t>& waiting() const { return waiting_; }
-  // Those that wait for no other step. The step of on_finalize is ready when all others are over.
+  // Steps that wait for no other step. The step of on_finalize is ready when all others are over.
   const std::set<std::size_t>& ready() const { return ready_; }
-  // Those that wait for a step that failed or was skipped.
+  // Steps that wait for a step that failed or was skipped.
   const std::set<std::size_t>& hopeless() const { return hopeless_; }
   const std::set<std::size_t>& running() const { return running_; }
   std::optional<std::size_t> first_failed() const { return first_failed_; }  // not skipped
-  bool any_unsuccessful() const { return unsuccessful_; }                    // failed or skipped
+  bool any_unsuccessful() const { return unsuccessful_; }  // a step failed or was skipped
   bool all_over() const { return open_ == 0; }
 
   friend bool operator==(const Steps&, const Steps&) = default;
@@ -76,7 +76,7 @@ class Steps {
   std::optional<std::size_t> finalizer_;
   std::optional<std::size_t> first_failed_;
   bool unsuccessful_ = false;
-  std::size_t open_ = 0;  // those that are not over
+  std::size_t open_ = 0;  // the number of steps that are not over
 };
 
 }  // namespace lockstep::launcher

@@ -1,7 +1,7 @@
 #pragma once
-// The jobs in the order of their names, and found by a hash of the name: a job is looked up two
-// dozen times in its life, and names that begin alike are slow to compare. Finding is not
-// thread-safe, in a const table either.
+// The jobs in the order of their names, which are also found by a hash of the name: a job is looked
+// up dozens of times in its life, and names with a common beginning are slow to compare. Finding is
+// not thread-safe, not even in a const table.
 
 #include <functional>
 #include <map>
@@ -31,7 +31,7 @@ class JobTable {
   friend bool operator==(const JobTable& a, const JobTable& b) { return a.jobs_ == b.jobs_; }
 
   const std::map<JobId, Job>& all() const { return jobs_; }
-  // null: there is none.
+  // null: there is no job with this name
   const Job* find(const JobId& id) const {
     const Entry* entry = look_up(id);
     return entry == nullptr ? nullptr : &entry->second;
@@ -70,8 +70,9 @@ class JobTable {
   }
 
   Jobs jobs_;
-  ByHash by_hash_;                 // entries of jobs_
-  mutable Entry* last_ = nullptr;  // found last: one job is looked up several times in a row
+  ByHash by_hash_;  // entries of jobs_
+  // The job found last, because one job is often looked up several times in a row.
+  mutable Entry* last_ = nullptr;
 };
 
 }  // namespace lockstep::launcher

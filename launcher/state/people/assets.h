@@ -15,23 +15,24 @@
 
 namespace lockstep::launcher {
 
-// Registers a version. It never refers to other files later.
+// Registers a version. Its files never change later.
 struct AssetRegistered {
   RegisteredAsset asset;  // with its tree
   std::string by;
-  std::string project;     // of the name, set by its first version
-  std::string owner = {};  // of the name; "": of before names had owners
-  bool foreign = false;    // from then, and by somebody whom its owner had not let
-  // Of its files and folder objects, as far as quotas count; absent: of before they did.
+  std::string project;     // of the name; set by its first version
+  std::string owner = {};  // the owner of the name; "": from before names had owners
+  // From before names had owners, and by a user whom the owner had not allowed.
+  bool foreign = false;
+  // The size of its files and folder objects for quotas; absent: from before quotas counted them.
   std::optional<Bytes> files = {};
   friend bool operator==(const AssetRegistered&, const AssetRegistered&) = default;
 };
-// Sets the archived flag of a version. Compaction writes this fact anew, in place of all that it
-// dropped.
+// Sets the archived flag of a version. Compaction writes this fact in place of all such facts that
+// it dropped.
 struct AssetArchived {
   AssetKind kind = AssetKind::data;
   std::string name;
-  std::string version;  // "": all versions that the name has now
+  std::string version;  // "": all current versions of the name
   bool archived = true;
   friend bool operator==(const AssetArchived&, const AssetArchived&) = default;
 };
@@ -50,8 +51,8 @@ struct AssetName {
   std::vector<AssetVersion> versions;  // oldest first; not empty
 
   const AssetVersion* find(const std::string& version) const;  // null: it has none
-  // What @latest means. null: all are archived, or by others than the owner and those whom the
-  // owner lets.
+  // The version that @latest means. null: all versions are archived, or were added by users whom
+  // the owner has not allowed.
   const AssetVersion* newest(const OwnedName& name) const;
   friend bool operator==(const AssetName&, const AssetName&) = default;
 };
@@ -62,14 +63,14 @@ class Assets {
 
   const std::map<Key, AssetName>& names() const { return names_; }
   const AssetName* find(AssetKind kind, const std::string& name) const;  // null: there is none
-  // The names that have versions with this tree, and how many.
+  // The names that have versions with this tree, and the number of these versions.
   const std::map<Key, std::size_t>& with_tree(const Digest& tree) const;
 
   void apply(Instant at, const AssetRegistered& fact, bool foreign);
   void apply(const AssetArchived& fact);
-  // `fact` is about a version of this kind.
+  // `fact` must be about a version of this kind.
   void annotate(AssetKind kind, const VersionAnnotated& fact);
-  // Removes a version and returns it; `version` "": the newest. nullopt: there is none.
+  // Removes a version and returns it; `version` "": the newest. nullopt: it does not exist.
   std::optional<AssetVersion> remove(AssetKind kind, const std::string& name,
                                      const std::string& version);
 

@@ -15,10 +15,10 @@ Amounts sum(const Amounts& a, double times, const Amounts& b) {
   return {a.cpus + times * b.cpus, a.gpus + times * b.gpus, a.memory + times * b.memory};
 }
 
-// A user who holds all of a resource all the time has this much recent use of each unit of it.
+// The recent use of one unit by a user who has held all of a resource all the time.
 double window() { return seconds_of(kUseHalfLife) / kLn2; }
 
-// Use until `now`. A clock that was set back adds none.
+// The recent use until `now`. If the clock was set back, nothing is added.
 Amounts recent_at(const UserUse& use, Instant now) {
   const double elapsed = std::max(seconds_of(now - use.at), 0.0);
   const double kept = std::exp2(-elapsed / seconds_of(kUseHalfLife));

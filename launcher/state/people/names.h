@@ -1,6 +1,6 @@
 #pragma once
 // The names of environments, data, models and components: who owns each, who else may add versions,
-// and what the versions of each user and project come to. The versions themselves are in State
+// and how much the versions of each user and project take. The versions themselves are in State
 // (environments) and Assets. Part of State, and so the fold of facts.
 
 #include <algorithm>
@@ -25,13 +25,13 @@ struct NameKey {
   friend auto operator<=>(const NameKey&, const NameKey&) = default;
 };
 std::string describe(const NameKey& key);  // "environment 'team'"
-AssetKind asset_kind_of(NameKind kind);    // of an environment: any
+AssetKind asset_kind_of(NameKind kind);    // of an environment: a meaningless value
 
-// The owner lets a user, or all submitters of the name's project, add versions; or no longer.
+// The owner allows a user, or all submitters of the name's project, to add versions; or no longer.
 struct NameShared {
   NameKind kind = NameKind::environment;
   std::string name;
-  std::string user;  // "": all of the project
+  std::string user;  // "": all submitters of the project
   bool shared = true;
   std::string by;
   friend bool operator==(const NameShared&, const NameShared&) = default;
@@ -39,12 +39,12 @@ struct NameShared {
 struct VersionsDeleted {
   NameKind kind = NameKind::environment;
   std::string name;
-  std::string version;  // "": all, and the name: whoever registers it next owns it
+  std::string version;  // "": all versions, and the name itself: whoever registers it next owns it
   std::string by;
   friend bool operator==(const VersionsDeleted&, const VersionsDeleted&) = default;
 };
-// Sets all that is known of a name beside its versions. Compaction writes this fact in place of
-// those that it dropped.
+// Sets everything that is known about a name beside its versions. Compaction writes this fact in
+// place of those that it dropped.
 struct NameSettled {
   NameKind kind = NameKind::environment;
   std::string name;
@@ -54,8 +54,8 @@ struct NameSettled {
   friend bool operator==(const NameSettled&, const NameSettled&) = default;
 };
 
-// All that people note about a version from now on. Compaction writes it into the fact that
-// registered the version.
+// Replaces the texts of a version. Compaction writes them into the fact that registered the
+// version.
 struct VersionAnnotated {
   NameKind kind = NameKind::environment;
   std::string name, version;
@@ -65,32 +65,34 @@ struct VersionAnnotated {
   friend bool operator==(const VersionAnnotated&, const VersionAnnotated&) = default;
 };
 
-// A name stays its owner's when its last version is deleted: jobs and files of theirs may still
-// name it. It then counts as one version.
+// A name whose last version was deleted stays its owner's, because their jobs and files may still
+// use it. It then counts as one version.
 struct OwnedName {
-  std::string owner;    // a user, who registered the first version
+  std::string owner;    // the user who registered the first version
   std::string project;  // set by the first version
   NameGrants grants;
-  std::uint64_t last_number = 0;  // the highest that a version had, deleted ones too
+  // The highest number that a version has had, deleted ones included.
+  std::uint64_t last_number = 0;
   std::size_t versions = 0;
   friend bool operator==(const OwnedName&, const OwnedName&) = default;
 };
 
-// The number that the version is; 0: it is a word, or too long to count on from.
+// The version as a number; 0: it is not a number, or too long to continue from.
 std::uint64_t number_of_version(const std::string& version);
 
-// What of it the launcher keeps in memory and in its journal.
+// The bytes that the launcher keeps for the version in memory and in its journal.
 std::int64_t version_bytes(const RegisteredEnvironment& environment);
 std::int64_t version_bytes(const RegisteredAsset& asset);
 
-// A tree may name one file so often that its size exceeds every sum. No quota allows so much.
+// A tree may contain one file so often that its size overflows sums. So sizes are limited to more
+// than any quota allows.
 inline Bytes counted_files(Bytes size) { return {std::min(size.count, kMaxQuotaValue + 1)}; }
 
-inline constexpr std::size_t kMaxVersions = 1'000'000;  // of all names of a launcher
+inline constexpr std::size_t kMaxVersions = 1'000'000;  // for all names of a launcher together
 
 class Names {
  public:
-  // A version that is registered or deleted.
+  // A version that is being registered or deleted.
   struct Version {
     NameKey key;
     std::string version, by;
@@ -99,17 +101,19 @@ class Names {
   };
 
   const std::map<NameKey, OwnedName>& all() const { return names_; }
-  const OwnedName* find(NameKind kind, const std::string& name) const;  // null: it is nobody's
-  std::size_t versions() const { return versions_; }                    // of all names
+  // null: the name has no owner
+  const OwnedName* find(NameKind kind, const std::string& name) const;
+  std::size_t versions() const { return versions_; }  // of all names together
 
-  // `owner`: of the name when the fact was made; "": before names had owners. True: the version is
-  // by somebody who had no right to it, as such facts may be.
+  // `owner`: of the name when the fact was made; "": before names had owners. True: the maker had
+  // no right to add the version, which facts of earlier versions may have.
   bool registered(const Version& version, const std::string& owner, const std::string& project,
                   bool foreign, UsageTable& usage);
   void deleted(const Version& version, UsageTable& usage);
-  // A version of `by` has so many more bytes.
+  // The version of `by` now takes this many more bytes.
   void grown(const NameKey& key, const std::string& by, std::int64_t bytes, UsageTable& usage);
-  void released(const NameKey& key, UsageTable& usage);  // it has no versions, and is nobody's now
+  // The name has no versions, and loses its owner.
+  void released(const NameKey& key, UsageTable& usage);
   void apply(const NameShared& fact);
   void apply(const NameSettled& fact, UsageTable& usage);
 
@@ -125,8 +129,7 @@ class Names {
 void each_named_version(const JobSpec& spec,
                         const std::function<void(NameKind kind, std::string version)>& take);
 
-// True if @latest may be this version: its maker had the right to add it, or has been given it
-// since.
+// True if @latest may be this version: its maker had the right to add it, or has got it since.
 inline bool counts(bool foreign, const std::string& by, const OwnedName& name) {
   return !foreign || name.grants.has(by);
 }

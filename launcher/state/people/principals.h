@@ -1,6 +1,6 @@
 #pragma once
 // The users, keys, roles and projects of a launcher; a part of State. Like the rest of State it is
-// the fold of its facts, and it decides nothing: authority.h says what a role may do, and
+// the fold of its facts and makes no decisions: authority.h says what a role may do, and
 // user_changes.h which changes are allowed.
 
 #include <map>
@@ -37,7 +37,7 @@ struct ProjectRemoved {
 };
 struct UserAdded {
   std::string name;
-  std::string account;  // as which its jobs run on the nodes
+  std::string account;  // the account as which its jobs run on the nodes
   std::string by;
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name);
@@ -57,7 +57,7 @@ struct UserAccountSet {
   }
   friend bool operator==(const UserAccountSet&, const UserAccountSet&) = default;
 };
-struct UserRemoved {  // with its keys and roles; this very name is never used again
+struct UserRemoved {  // together with its keys and roles; this name is never used again
   std::string name;
   std::string by;
   static void table(auto& s, auto&& see) {
@@ -91,7 +91,7 @@ struct RoleWithdrawn {
 struct UserKeyAdded {
   std::string user;
   PublicKey key;
-  bool from_file = false;  // keys/authorized_users has it
+  bool from_file = false;  // it is in keys/authorized_users
   std::string by;
   static void table(auto& s, auto&& see) {
     see(field<1>, "user", s.user);
@@ -103,7 +103,8 @@ struct UserKeyAdded {
 };
 struct UserKeyRevoked {
   PublicKey key;
-  bool for_good = true;  // false: its line was deleted from keys/authorized_users; may come back
+  // false: its line was deleted from keys/authorized_users, and may be added again
+  bool for_good = true;
   std::string by;
   static void table(auto& s, auto&& see) {
     see(field<1>, "key", s.key);
@@ -171,15 +172,15 @@ class Principals {
   const User* user(const std::string& name) const;
   const User* user_with_key(const PublicKey& key) const;
   const std::map<PublicKey, std::string>& keys() const { return keys_; }
-  // Never accepted again.
+  // True if the key is never accepted again.
   bool was_revoked(const PublicKey& key) const;
-  // What became of a key that is no user's now; null: it never was one's.
+  // What happened to a key that no user has now; null: no user ever had it.
   const KeyStanding* ended(const PublicKey& key) const;
   bool was_removed(const std::string& name) const { return removed_.count(name) != 0; }
   // The projects that users created, without kDefaultProject, which always exists.
   const std::map<std::string, Project>& projects() const { return projects_; }
   bool has_project(const std::string& name) const;
-  // The holders that have at least one quota; see quotas.h.
+  // The holders with at least one quota; see quotas.h.
   const std::map<QuotaHolder, Quota>& quotas() const { return quotas_; }
   // The number of admins who have a key.
   int admins() const;
@@ -188,7 +189,7 @@ class Principals {
 
  private:
   std::map<std::string, User> users_;
-  std::map<PublicKey, std::string> keys_;  // to the user's name
+  std::map<PublicKey, std::string> keys_;  // key -> user's name
   std::map<PublicKey, KeyStanding> ended_;
   std::set<std::string> removed_;
   std::map<std::string, Project> projects_;

@@ -1,7 +1,7 @@
 #pragma once
-// The current use by the jobs and the registered versions of each user and each project. The sums
-// are updated as facts are applied, so that checking a quota does not count jobs. Part of State:
-// transitions.cc changes it, and check_invariants recounts it.
+// How much the jobs and registered versions of each user and each project use now. The sums are
+// updated as facts are applied, so that checking a quota does not count jobs. Part of State:
+// applier.h changes it, and check_invariants counts again.
 
 #include <array>
 #include <cstddef>
@@ -20,41 +20,42 @@ struct Usage {
   std::int64_t queued = 0;      // jobs in the queue
   std::int64_t running = 0;     // jobs whose last attempt has not ended
   std::int64_t nodes = 0;       // parts that have not ended
-  std::int64_t cpus = 0;        // of these parts
-  std::int64_t gpus = 0;        // of these parts
-  std::int64_t spec_bytes = 0;  // of all jobs that are kept; see QuotaLimit::spec_bytes
-  std::int64_t versions = 0;    // registered, and names without versions
+  std::int64_t cpus = 0;        // held by these parts
+  std::int64_t gpus = 0;        // held by these parts
+  std::int64_t spec_bytes = 0;  // of all kept jobs; see QuotaLimit::spec_bytes
+  std::int64_t versions = 0;    // registered versions, and names without versions
   std::int64_t version_bytes = 0;
   std::int64_t version_files = 0;  // bytes
-  // Bytes of kept jobs: what nodes reported, and each source once. Sums wrap around and come back,
-  // so that what a node makes up overflows nothing.
+  // Bytes of kept jobs: what nodes reported, and each source once. Unsigned, because nodes may
+  // report any numbers: a sum may wrap around, and becomes right again when they are subtracted.
   std::uint64_t job_files = 0;
-  std::int64_t kept_jobs = 0;  // ended, and not waiting for an output to be written
+  std::int64_t kept_jobs = 0;  // ended jobs without an output that waits to be written
   Usage& operator+=(const Usage& other);
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 Usage operator-(const Usage& usage);
 std::uint64_t of(const Usage& usage, QuotaLimit limit);  // 0 for limits without a sum
 
-// A user and a project; "": the default one, as for what is from before projects existed.
+// A user and a project. "": the default project, which also holds what is from before projects
+// existed.
 using QuotaHolders = std::array<QuotaHolder, 2>;
 QuotaHolders holders_of(const std::string& user, const std::string& project);
 QuotaHolders holders_of(const JobSpec& spec);  // its submitter and its project
 std::int64_t spec_bytes(const JobSpec& spec);
 
-// A tree that was sent or found for a job, and that stays on the launcher as long as the job.
+// A tree that was sent or found for a job, and that the launcher keeps as long as the job.
 struct JobSource {
   Digest tree;
-  Bytes size;  // of its files and directory objects
+  Bytes size;  // the size of its files and directory objects
   friend auto operator<=>(const JobSource&, const JobSource&) = default;
 };
 
-// How many kept jobs of each holder have a source: many jobs are run from one.
+// How many kept jobs of each holder have a source. Many jobs may share one, which counts once.
 class SourceTable {
  public:
-  // True: it is the holder's first.
+  // True: the holder had no job with this source before.
   bool add(const QuotaHolder& holder, const JobSource& source);
-  // True: it was the holder's last.
+  // True: the holder has no job with this source any more.
   bool remove(const QuotaHolder& holder, const JobSource& source);
   bool has(const QuotaHolder& holder, const Digest& tree) const;
   friend bool operator==(const SourceTable&, const SourceTable&) = default;

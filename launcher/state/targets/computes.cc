@@ -116,11 +116,12 @@ void Computes::apply(Instant at, const ComputeUpdated& fact) {
   for (SshHost& host : compute.spec.hosts) {
     const bool stays = std::any_of(fact.spec.hosts.begin(), fact.spec.hosts.end(),
                                    [&](const SshHost& one) { return one.name == host.name; });
-    // A second removal is of the host that was named while the first one's machine was leaving.
+    // If a host is removed a second time while its machine still leaves, the host that was named
+    // first is the one to reach.
     if (!stays && compute.machines.count(host.name) != 0)
       compute.former_hosts.try_emplace(host.name, std::move(host));
   }
-  // Schedules that stay have their effect also for times that were missed.
+  // Unchanged schedules also count for times that were missed.
   if (compute.instance && compute.spec.instance.schedules != fact.spec.instance.schedules)
     compute.instance->scheduled = compute.instance->seen = at;
   for (const SshHost& host : fact.spec.hosts) {
@@ -131,7 +132,7 @@ void Computes::apply(Instant at, const ComputeUpdated& fact) {
       known->not_before = {};
   }
   compute.spec = fact.spec;
-  // What was in the way may be mended.
+  // A person may have removed what made machines fail, so the next one is tried at once.
   compute.failures = 0;
   compute.not_before = {};
   record(at, fact.spec.name, "", TargetWasChanged{fact.by});
@@ -226,7 +227,7 @@ void Computes::apply(Instant at, const MachineCreated& fact) {
   known->reached = true;
   known->failure.reset();
   known->not_before = {};
-  // One that runs and has not joined may be of no use: the back-off goes on until one joins.
+  // A machine that runs but has not joined may be unusable: the back-off continues until one joins.
   if (known->node.value != 0) note_success(fact.target, fact.machine);
   record(at, fact.target, fact.machine, MachineWasCreated{});
 }
@@ -252,14 +253,14 @@ void Computes::note_success(const std::string& target, const std::string& machin
   compute.not_before = {};
 }
 
-// Failures of one moment count as one.
+// Counts a failure. Failures at the same moment count as one.
 void Computes::note_failure(Instant at, const MachineFailed& fact) {
   Compute& compute = computes_.at(fact.target);
   if (!is_elastic(compute.spec)) return;
   if (at >= compute.not_before) ++compute.failures;
   compute.not_before = std::max(compute.not_before, fact.not_before);
   compute.failure = MachineStepFailed{fact.step, fact.fault, fact.why};
-  // Only the names of hosts come again.
+  // Only hosts get the same name again; machines that are made get new names.
   if (compute.spec.source != NodeSource::ssh) return;
   std::erase(compute.avoided, fact.machine);
   compute.avoided.push_back(fact.machine);

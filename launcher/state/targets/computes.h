@@ -1,6 +1,6 @@
 #pragma once
 // The compute targets of a launcher, the nodes of each pool, and the number of jobs that name each
-// target. Part of State: transitions.cc changes it. A pool has the name of the target that owns it;
+// target. Part of State: applier.h changes it. A pool has the name of the target that owns it;
 // an alias has the pool "local".
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct ComputeDeleted {  // the target had no nodes of its own and no unfinished
   friend bool operator==(const ComputeDeleted&, const ComputeDeleted&) = default;
 };
 
-// The target is deleted when its last machine is gone.
+// The target is to be deleted when its last machine is gone.
 struct ComputeLeaving {
   std::string name;
   std::string by;
@@ -42,7 +42,7 @@ struct ComputeLeaving {
   friend bool operator==(const ComputeLeaving&, const ComputeLeaving&) = default;
 };
 
-// A compute instance was told to run, or not to run, from now on.
+// A compute instance must be on, or off, from now on.
 struct InstanceStarted {
   std::string target;
   InstanceCause cause = InstanceCause::user;
@@ -56,7 +56,7 @@ struct InstanceStopped {
   friend bool operator==(const InstanceStopped&, const InstanceStopped&) = default;
 };
 
-// Whether a compute instance is to run.
+// Whether a compute instance must be on.
 struct Instance {
   enum class Power { on, off };
   Power power = Power::on;
@@ -64,7 +64,7 @@ struct Instance {
   InstanceCause cause = InstanceCause::user;
   Why why;
   Instant scheduled;  // when its schedules were set
-  Instant seen;       // scheduled times up to then have no effect any more
+  Instant seen;       // scheduled times up to this one have been applied
   friend bool operator==(const Instance&, const Instance&) = default;
 };
 
@@ -79,49 +79,50 @@ struct Compute {
   std::string by;
   std::optional<Leaving> leaving;
   std::map<std::string, Machine> machines;  // by name
-  // Of machines that are not gone, the hosts that the target no longer names: they must be reached
-  // to be removed.
+  // The hosts of existing machines that the target no longer names. They must be reachable to
+  // remove the machines.
   std::map<std::string, SshHost> former_hosts;
   std::vector<ComputeEvent> history;  // oldest first; the newest kMaxComputeEvents
-  // Of an elastic target:
-  std::int64_t last_machine = 0;     // number in the newest machine's name
-  std::vector<std::string> avoided;  // that failed and were not made since, longest ago first
-  Why failure;                       // MachineStepFailed; none: the last machine was made
-  int failures = 0;                  // in a row
-  Instant not_before;                // of the next machine; ns = 0: now
-  Instant scaled;                    // when a machine was wanted or began to leave last
+  // Only for an elastic target:
+  std::int64_t last_machine = 0;  // number in the newest machine's name
+  // Hosts that failed and were not used since, the longest ago first.
+  std::vector<std::string> avoided;
+  Why failure;         // MachineStepFailed; none: the last machine was made
+  int failures = 0;    // the number of failures in a row
+  Instant not_before;  // no machine is made before this; ns = 0: now
+  Instant scaled;      // when a machine last was wanted or began to leave
   Why scaled_why;
-  std::optional<Instance> instance;  // of type computeinstance
-  // Of its hosts by name: a label belongs to the machine, also while that is detached.
+  std::optional<Instance> instance;  // only for the type computeinstance
+  // By host: a label belongs to the machine, also while it is detached.
   std::map<std::string, NodeLabels> labels_of_hosts;
-  // Of the last machine that was made with these settings; zero: unknown, or unbounded.
+  // The lifetime of the last machine made with these settings; zero: unknown, or unbounded.
   Duration lifetime{0};
   friend bool operator==(const Compute&, const Compute&) = default;
 };
 
-// Counts of the jobs that name one target.
+// The number of jobs that name one target.
 struct ComputeLoad {
   std::int64_t unfinished = 0;  // not final
   std::int64_t queued = 0;      // in the queue
-  std::int64_t running = 0;     // their last attempt has not ended
+  std::int64_t running = 0;     // jobs whose last attempt has not ended
   friend bool operator==(const ComputeLoad&, const ComputeLoad&) = default;
 };
 
-// The target that the job names; "local" when it names none.
+// The target that the job names; "local" if it names none.
 std::string target_of(const JobSpec& spec);
 
-// True of a compute instance that is stopped.
+// True for a compute instance that is stopped.
 bool is_off(const Compute& compute);
 
 class Computes {
  public:
-  // Without "local", which always exists.
+  // All targets except "local", which always exists.
   const std::map<std::string, Compute>& all() const { return computes_; }
   const Compute* find(const std::string& name) const;  // null for "local" too
   // Null: the target has no such machine.
   const Machine* find_machine(const std::string& target, const std::string& name) const;
-  // Where the machine is: also when the target no longer names the host, or names another host by
-  // its name. Null: unknown.
+  // The place of the machine, even if the target no longer names its host or uses the name for
+  // another host. Null: unknown.
   const SshHost* host_of(const std::string& target, const std::string& machine) const;
   bool has(const std::string& name) const;
   // The pool whose nodes the target uses. An unknown name is its own pool, because an ended job may
@@ -142,11 +143,12 @@ class Computes {
   void apply(Instant at, const MachineFailed& fact);
   void apply(Instant at, const MachineLeaving& fact);
   void apply(Instant at, const MachineGone& fact);
-  // The machine's agent joined as this node, or its node was removed.
+  // The machine's agent joined as this node, or its node was removed (0).
   void machine_joined(Instant at, const std::string& target, const std::string& machine,
                       NodeId node);
   void machine_left(Instant at, const std::string& target, const std::string& machine, NodeId node);
-  // What people set on the node of a host; none: forgotten. Machines that get new names keep none.
+  // The labels that people set on a host's node; none: they are removed. Machines that get new
+  // names keep no labels.
   void keep_labels(const std::string& target, const std::string& machine, const NodeLabels& labels);
   NodeLabels kept_labels(const std::string& target, const std::string& machine) const;
   void add_node(const std::string& pool, NodeId node) { nodes_[pool].insert(node); }
@@ -165,7 +167,7 @@ class Computes {
 
   std::map<std::string, Compute> computes_;
   std::map<std::string, std::set<NodeId>> nodes_;  // by pool; no set is empty
-  std::map<std::string, ComputeLoad> loads_;       // by target; no load is all zero
+  std::map<std::string, ComputeLoad> loads_;       // by target; only targets with jobs
 };
 
 }  // namespace lockstep::launcher

@@ -1,6 +1,6 @@
 #pragma once
-// The sizes that operators define, and how many machines of a size are granted. Part of State, and
-// so the fold of facts; the catalogue of the build is not in it (CoreConfig::catalogue).
+// The sizes that operators define, and the number of machines granted for a size. Part of State,
+// and so the fold of facts; the sizes of the build's catalogue are in CoreConfig::catalogue.
 
 #include <map>
 #include <optional>
@@ -16,12 +16,12 @@ struct SizeDefined {  // or replaced
   std::string by;
   friend bool operator==(const SizeDefined&, const SizeDefined&) = default;
 };
-struct SizeRemoved {  // a size that was defined
+struct SizeRemoved {  // only a size that an operator defined
   std::string name;
   std::string by;
   friend bool operator==(const SizeRemoved&, const SizeRemoved&) = default;
 };
-struct SizeGranted {  // all targets together may have so many machines of the size
+struct SizeGranted {  // how many machines of the size all targets together may have
   std::string name;
   int machines = 0;
   std::string by;
@@ -31,7 +31,7 @@ struct SizeGranted {  // all targets together may have so many machines of the s
 class DefinedSizes {
  public:
   const Sizes& all() const { return sizes_; }
-  const Size* find(const std::string& name) const;  // null: not defined by an operator
+  const Size* find(const std::string& name) const;  // null: no operator defined it
   std::optional<int> granted(const std::string& name) const;
 
   void apply(const SizeDefined& fact) { sizes_[size_key(fact.size.name)] = fact.size; }
@@ -42,7 +42,7 @@ class DefinedSizes {
 
  private:
   Sizes sizes_;
-  std::map<std::string, int> grants_;  // by size_key()
+  std::map<std::string, int> grants_;  // granted numbers, by size_key()
 };
 
 }  // namespace lockstep::launcher

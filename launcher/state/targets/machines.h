@@ -1,7 +1,7 @@
 #pragma once
-// The machines of compute targets: hosts that a provider makes into nodes. These facts and the part
-// of State that follows from them; machines/rules.h decides which calls of providers are due.
-// docs/decisions/039-machines.md.
+// The machines of compute targets: hosts that a provider makes into nodes. This file has their
+// facts and the part of State that follows from them; machines/rules.h decides which calls of
+// providers are due. docs/decisions/039-machines.md.
 
 #include <map>
 #include <optional>
@@ -20,37 +20,37 @@ struct MachineWanted {
   Why why;
   friend bool operator==(const MachineWanted&, const MachineWanted&) = default;
 };
-struct MachineFound {  // the provider has it under our tag, and the launcher did not know it: it
-                       // leaves
+// The provider listed it as ours, and the launcher did not know it, so it leaves.
+struct MachineFound {
   std::string target, machine;
   friend bool operator==(const MachineFound&, const MachineFound&) = default;
 };
-struct MachineCreated {  // the provider says that it runs
+struct MachineCreated {  // the provider reported that it runs
   std::string target, machine;
-  std::map<std::string, std::string> about;  // what the provider found out
-  // Of one that ends by itself, as a job of Slurm with a time limit does: how long it lives in all,
-  // and when it ends. Zero: it does not, or the provider does not say.
+  std::map<std::string, std::string> about;  // the data that the provider reported about it
+  // For a machine that ends by itself, such as a job of Slurm with a time limit: its whole
+  // lifetime, and when it ends. Zero: it does not, or the provider does not say.
   Duration lifetime{0};
   Instant ends = {};
-  bool is_held = false;  // its provider keeps something up for it, such as a tunnel
+  bool is_held = false;  // the provider keeps something up for it, such as a tunnel
   friend bool operator==(const MachineCreated&, const MachineCreated&) = default;
 };
-struct MachineFailed {  // a call of the provider failed for it
+struct MachineFailed {  // a provider call failed for it
   std::string target, machine;
   std::string step;
   MachineFault fault = MachineFault::failed;
   Why why;
-  Instant not_before;     // of the next call
-  bool removing = false;  // the call was to remove it
+  Instant not_before;     // the time of the next call
+  bool removing = false;  // the failed call was to remove it
   friend bool operator==(const MachineFailed&, const MachineFailed&) = default;
 };
-struct MachineLeaving {  // it must go when its node holds no part
+struct MachineLeaving {  // it must be removed as soon as its node holds no part
   std::string target, machine;
   Why why;
-  bool force = false;  // at once, and it is forgotten even if the provider cannot remove it
+  bool force = false;  // at once; and it is forgotten even if the provider cannot remove it
   friend bool operator==(const MachineLeaving&, const MachineLeaving&) = default;
 };
-struct MachineGone {  // removed by the provider, or forgotten by force
+struct MachineGone {  // the provider removed it, or it was forgotten by force
   std::string target, machine;
   Why why;
   friend bool operator==(const MachineGone&, const MachineGone&) = default;
@@ -71,26 +71,26 @@ struct Machine {
     std::string step;
     MachineFault fault = MachineFault::failed;
     Why why;
-    bool removing = false;  // the call was to remove it
-    int in_a_row = 0;       // calls that failed; 0: it began to leave after the last of them
+    bool removing = false;  // the failed call was to remove it
+    int in_a_row = 0;  // the number of failed calls; 0: it began to leave after the last failure
     friend bool operator==(const Failure&, const Failure&) = default;
   };
   std::variant<Wanted, Created, Leaving> phase;
-  Instant since;         // in this phase
+  Instant since;         // when it entered this phase
   Why why;               // why it is wanted, or why it leaves
-  NodeId node;           // 0: no agent of it has joined
-  bool reached = false;  // something of it was installed on its host
+  NodeId node;           // 0: its agent has not joined
+  bool reached = false;  // something was installed on its host
   std::map<std::string, std::string> about;
   Duration lifetime{0};  // as in MachineCreated
   Instant ends;
   bool is_held = false;            // as in MachineCreated
-  std::optional<Failure> failure;  // of the last call, if that failed
-  Instant not_before;              // of the next call; ns = 0: now
+  std::optional<Failure> failure;  // the failure of the last call; none: it succeeded
+  Instant not_before;              // no call is made before this; ns = 0: now
 
   bool is_wanted() const { return std::holds_alternative<Wanted>(phase); }
   bool is_created() const { return std::holds_alternative<Created>(phase); }
   bool is_leaving() const { return std::holds_alternative<Leaving>(phase); }
-  bool is_forced() const {  // to leave
+  bool is_forced() const {  // it must leave by force
     const auto* leaving = std::get_if<Leaving>(&phase);
     return leaving != nullptr && leaving->force;
   }

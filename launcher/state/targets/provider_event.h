@@ -1,6 +1,6 @@
 #pragma once
-// What a provider is asked to do, and what it says while it works: the core's side of the contract
-// in docs/decisions/038-providers.md.
+// The verbs of a provider, and the events that it reports while it works: the core's side of the
+// contract in docs/decisions/038-providers.md.
 
 #include <map>
 #include <optional>
@@ -13,44 +13,44 @@
 
 namespace lockstep::launcher {
 
-// The step of failures before a provider was started: the launcher lacks something.
+// The step of failures before a provider was started, because the launcher lacks something.
 inline constexpr std::string_view kPrepareStep = "prepare";
-// The steps of `create` before anything is installed.
+// The steps of `create` before anything is installed on the machine.
 inline constexpr std::string_view kConnectStep = "connect";
 inline constexpr std::string_view kCheckStep = "check";
 inline bool is_before_install(std::string_view step) {
   return step == kPrepareStep || step == kConnectStep || step == kCheckStep;
 }
-// The launcher's own: the machine runs, and its agent is to join.
+// A step of the launcher itself: the machine runs, and its agent has to join.
 inline constexpr std::string_view kJoinStep = "join";
-// Of failures of the call itself: it ended without a word about the machine.
+// The step of a failure of the call itself: it ended without a result for the machine.
 inline constexpr std::string_view kCallStep = "call";
 
-// `list` is for a whole target: its call names no machine, and the results may be about machines
+// `list` is for a whole target: its call names no machine, and its results may be about machines
 // that the launcher does not know.
 enum class ProviderVerb { create, remove, list };
 
 struct ProviderEvent {
   enum class Kind {
     step,     // `step` begins
-    running,  // the machine runs; `about` is what was found out
-    pending,  // accepted, and made later; `why` says why not now
-    absent,   // the machine is not there (any more)
+    running,  // the machine runs; `about` is what the provider found out about it
+    pending,  // accepted, to be made later; `why` says why not now
+    absent,   // the machine does not exist (any more)
     warning,
-    error,   // the call failed for this machine, and goes on for the others
-    notice,  // somebody will take the machine away after `left`; `why` says who or why
+    error,   // the call failed for this machine, and continues for the others
+    notice,  // the machine will be taken away after `left`; `why` says by whom or why
   };
   Kind kind = Kind::step;
   std::string machine = {};
   std::string step = {};
-  MachineFault fault = MachineFault::failed;  // of an error
-  Why why = {};                               // of an error, a warning, a notice or `pending`
+  MachineFault fault = MachineFault::failed;  // for an error
+  Why why = {};                               // for an error, a warning, a notice or `pending`
   std::map<std::string, std::string> about = {};
-  Duration left = {};  // of a notice
-  // Of a machine that runs:
+  Duration left = {};  // for a notice
+  // Only for a running machine:
   bool is_held = false;               // the provider keeps something up for it (`hold`)
-  std::optional<Duration> ends = {};  // in so long, by itself
-  Duration lifetime{0};               // of one that ends by itself; zero: it does not say
+  std::optional<Duration> ends = {};  // in how long the machine ends by itself
+  Duration lifetime{0};  // its lifetime, if it ends by itself; zero: the provider does not say
 };
 
 }  // namespace lockstep::launcher

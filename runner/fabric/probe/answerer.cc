@@ -65,42 +65,42 @@ SocketSet::Ready Answerer::ready() {
   return [this](std::uint64_t id, std::uint32_t) {
     if (id < kFirstGuest)
       return accept_all(listeners_[static_cast<std::size_t>(id - kListenerId)].get());
-    const auto guest = guests_.find(id);
-    if (guest != guests_.end()) serve(id, guest->second);
+    const auto incoming = incoming_.find(id);
+    if (incoming != incoming_.end()) serve(id, incoming->second);
   };
 }
 
-// At most kMostGuests at once; the others wait in the kernel's queue.
+// At most kMostIncoming at once; the others wait in the kernel's queue.
 void Answerer::accept_all(int listener) {
-  while (guests_.size() < kMostGuests) {
+  while (incoming_.size() < kMostIncoming) {
     io::Fd fd(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd) return;
     send_segments_at_once(fd.get());
     const std::uint64_t id = ++last_id_;
     sockets_.watch(fd.get(), id, EPOLLIN);
-    guests_.emplace(id, Guest{std::move(fd), PathAnswer(key_, self_, fresh_nonce())});
+    incoming_.emplace(id, Incoming{std::move(fd), PathAnswer(key_, self_, fresh_nonce())});
   }
 }
 
-void Answerer::serve(std::uint64_t id, Guest& guest) {
+void Answerer::serve(std::uint64_t id, Incoming& incoming) {
   std::array<char, kPieceBytes> piece;
-  const ssize_t got = ::recv(guest.fd.get(), piece.data(), piece.size(), 0);
-  if (got > 0) guest.answer.received({piece.data(), static_cast<std::size_t>(got)});
+  const ssize_t got = ::recv(incoming.fd.get(), piece.data(), piece.size(), 0);
+  if (got > 0) incoming.answer.received({piece.data(), static_cast<std::size_t>(got)});
   const bool has_ended = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
-  while (!guest.answer.to_send().empty() && !has_ended) {
-    const std::string_view text = guest.answer.to_send();
-    const ssize_t sent = ::send(guest.fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
+  while (!incoming.answer.to_send().empty() && !has_ended) {
+    const std::string_view text = incoming.answer.to_send();
+    const ssize_t sent = ::send(incoming.fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
     if (sent <= 0) break;
-    guest.answer.sent(static_cast<std::size_t>(sent));
+    incoming.answer.sent(static_cast<std::size_t>(sent));
   }
-  if (has_ended || guest.answer.is_broken()) {
-    guests_.erase(id);
+  if (has_ended || incoming.answer.is_broken()) {
+    incoming_.erase(id);
     return;
   }
-  const bool owes = !guest.answer.to_send().empty();
-  if (owes == std::exchange(guest.owes, owes)) return;
+  const bool owes = !incoming.answer.to_send().empty();
+  if (owes == std::exchange(incoming.owes, owes)) return;
   constexpr std::uint32_t kReads = EPOLLIN, kReadsAndWrites = EPOLLIN | EPOLLOUT;
-  sockets_.watch(guest.fd.get(), id, owes ? kReadsAndWrites : kReads);
+  sockets_.watch(incoming.fd.get(), id, owes ? kReadsAndWrites : kReads);
 }
 
 }  // namespace lockstep::runner

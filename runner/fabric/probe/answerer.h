@@ -1,8 +1,8 @@
 #pragma once
-// A node's ears in a probe: it listens on a port that the kernel chooses, on those where ranks will
-// listen, and answers whoever knows the attempt's key. Nobody is answered before the key is there;
-// until then the kernel holds what comes in. What it listens on is closed when it goes, so that
-// ranks find their ports free.
+// The listening side of a node in a probe. It listens on a port that the kernel chooses and on the
+// ports where ranks will listen, and answers nodes that know the attempt's key. Until the key is
+// set, connections wait in the kernel. Its sockets are closed when it is destroyed, so that ranks
+// find their ports free.
 
 #include <map>
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace lockstep::runner {
 
-// Where ranks of this node will listen.
+// The ports where ranks of this node will listen.
 struct RankPortPlan {
   std::vector<std::uint16_t> leased = {};  // io::PortLease of this runner
   bool as_open_mpi = false;                // the first free one from 1024 on, as Open MPI takes it
@@ -31,7 +31,7 @@ class Answerer {
   std::vector<std::uint16_t> rank_ports() const;
 
  private:
-  struct Guest {
+  struct Incoming {
     io::Fd fd;
     PathAnswer answer;
     bool owes = false;  // the kernel did not take all of our answer yet
@@ -39,16 +39,16 @@ class Answerer {
   Answerer(io::EventLoop& loop, int self) : self_(self), sockets_(loop, ready()) {}
   SocketSet::Ready ready();
   void accept_all(int listener);
-  void serve(std::uint64_t id, Guest& guest);
+  void serve(std::uint64_t id, Incoming& incoming);
 
   const int self_;
   std::string key_;
   std::vector<io::Fd> listeners_;  // the first is for tests, the others are ranks' ports
   std::uint64_t last_id_ = 0;
-  std::map<std::uint64_t, Guest> guests_;
+  std::map<std::uint64_t, Incoming> incoming_;
   SocketSet sockets_;
 };
 
-inline constexpr std::size_t kMostGuests = 2'048;
+inline constexpr std::size_t kMostIncoming = 2'048;
 
 }  // namespace lockstep::runner

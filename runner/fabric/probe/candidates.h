@@ -19,17 +19,19 @@ struct LocalAddress {
   bool is_virtual = false;  // a bridge, a tunnel, a veth: tried after real devices
 };
 
-// What is on loopback, down, or link-local is no candidate; link-local addresses are where there is
-// nothing else. One of each interface, because libraries are told names of interfaces. `known`: the
-// address by which the gang's table has this node; it comes first, without an interface if it is
-// none of ours (another machine passes on what comes there). If the operator chose an interface
-// that the node has, there is no other candidate. At most kMaxProbeCandidates.
+// The addresses of this node that a probe tries, at most kMaxProbeCandidates. Addresses that are
+// loopback or down are left out, and link-local ones if there are others. Each interface has one,
+// because libraries are told names of interfaces. `known`: the address of this node in the gang's
+// table. It comes first; if none of our interfaces has it (another machine forwards it), it comes
+// without an interface. If the operator chose an interface that the node has, only its address is
+// tried.
 std::vector<ProbeCandidate> candidates_of(const std::vector<LocalAddress>& addresses,
                                           const std::string& known,
                                           const std::optional<OperatorInterface>& chosen);
 
-// Of the node's boot and network namespace (io::current_host_id), its addresses and its routes. A
-// node with the same one reaches what it reached before, unless something changed between nodes.
+// A digest of the node's boot and network namespace (io::current_host_id), addresses and routes. A
+// node with the same fingerprint reaches what it reached before, unless the network between nodes
+// changed.
 std::string fingerprint_of(const std::string& host_id, const std::vector<LocalAddress>& addresses,
                            const std::string& routes);
 

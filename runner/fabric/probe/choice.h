@@ -18,8 +18,8 @@ struct ProbedNode {
   std::optional<ProbeFindings> findings;  // absent: it did not answer in time
 };
 
-// Another network replaces the known one only if it is so many times faster: two measurements of
-// one network differ as well.
+// Another network replaces the known one only if it is this many times faster, because two
+// measurements of one network differ as well.
 inline constexpr std::int64_t kClearlyFaster = 2;
 
 // The result's failures begin with those of the chosen network. If there are any, `failed_on` is

@@ -1,8 +1,8 @@
 #pragma once
-// Which nodes of a gang dial which others. All pairs up to kAllPairsUpTo nodes; above that a ring
-// and kRandomRings random ones, so that the cost grows with n. Each pair is dialled from both
-// sides, because a firewall may drop one direction alone. Nodes of one host are no pair: between
-// them nothing can be lost. It only computes.
+// Decides which nodes of a gang dial which others. All pairs up to kAllPairsUpTo nodes; above that
+// a ring and kRandomRings random rings, so that the cost grows with n. Each pair dials in both
+// directions, because a firewall may drop only one of them. Nodes of one host do not dial each
+// other, because nothing can be lost between them. It only computes.
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@
 namespace lockstep::runner {
 
 inline constexpr int kRandomRings = 2;
-inline constexpr std::size_t kMostRingPeers = 16;  // of one node, where many share a host
+inline constexpr std::size_t kMostRingPeers = 16;  // of one node, if many nodes share a host
 
 struct PlannedPeer {
   int node = 0;
@@ -21,7 +21,7 @@ struct PlannedPeer {
   bool burst = false;  // exactly one of each node's peers, so that all bursts go at once unhindered
   friend bool operator==(const PlannedPeer&, const PlannedPeer&) = default;
 };
-// By node rank: its peers, sorted by rank.
+// By node rank: the peers that it dials, sorted by rank.
 using PairPlan = std::vector<std::vector<PlannedPeer>>;
 
 // `hosts`: GangMember::host_id by node rank. `absent`: nodes that take no part. `seed`: of the

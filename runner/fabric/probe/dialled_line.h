@@ -16,7 +16,7 @@ class ProbeLine {
   ProbeLine(SocketSet& sockets, io::Clock& clock, std::uint64_t id, const sockaddr_in& to,
             PathTest test);
 
-  void look(std::uint32_t events);  // of its socket
+  void look(std::uint32_t events);  // events of its socket
   void expire(Instant now);
   bool is_over() const { return test_.is_over(); }  // the socket is closed then
   const PathTest& test() const { return test_; }

@@ -1,8 +1,8 @@
 #pragma once
-// What earlier probes found, in a folder of the agent of node rank 0: a gang of the same nodes,
-// none of which was booted or got another address or route since, need not be probed again. An
+// The results of earlier probes, in a folder of the agent of node rank 0. A gang of the same nodes
+// is not probed again, unless one of them was booted or got another address or route since. An
 // entry is valid for kProbeCachedFor, and is dropped when a gang that used it fails. It is only a
-// cache: whatever is wrong with it counts as nothing.
+// cache: a damaged entry counts as missing.
 
 #include <optional>
 #include <string>
@@ -16,8 +16,8 @@ namespace lockstep::runner {
 inline constexpr Duration kProbeCachedFor = std::chrono::hours(1);
 inline constexpr std::size_t kMostCachedProbes = 64;
 
-// The same for gangs of the same nodes in another order, except for the first, whose port all
-// others use. `kind`: of the distribution, on which the ports depend that were dialled.
+// Equal for gangs of the same nodes in any order, except for the first node, to whose port all
+// others connect. `kind`: the distribution of the job, on which the dialled ports depend.
 struct ProbeCacheKey {
   std::string name;
   std::vector<int> order;  // node ranks, as the entry counts them
@@ -31,7 +31,7 @@ std::optional<ProbeOutcome> from_cache_order(const ProbeCacheKey& key, ProbeOutc
 
 class ProbeCache {
  public:
-  // "": there is none. The folder is made when something is kept.
+  // "": there is no cache. The folder is made when the first entry is written.
   explicit ProbeCache(std::string folder) : folder_(std::move(folder)) {}
 
   std::optional<ProbeOutcome> find(const ProbeCacheKey& key,

@@ -56,7 +56,8 @@ void GangProbe::begin() {
     events_.broadcast(ProbeOutcome{});
     return finish({});
   }
-  if (is_root()) moderator_.emplace(nodes_of(*facts_.gang), seed_of(facts_.attempt), clock_.now());
+  if (is_root())
+    coordinator_.emplace(nodes_of(*facts_.gang), seed_of(facts_.attempt), clock_.now());
   offer();
   for (auto& [from, message] : std::exchange(early_, {})) receive(from, std::move(message));
 }
@@ -93,7 +94,7 @@ void GangProbe::receive(int from, GangMessage message) {
 }
 
 void GangProbe::take(int from, const ProbeOffer& offer) {
-  if (moderator_ && offer.node_rank == from) perform(moderator_->take(clock_.now(), offer));
+  if (coordinator_ && offer.node_rank == from) perform(coordinator_->take(clock_.now(), offer));
 }
 
 void GangProbe::take(int from, const ProbePlan& plan) {
@@ -112,19 +113,20 @@ void GangProbe::take(int from, const ProbePlan& plan) {
 }
 
 void GangProbe::take(int from, const ProbeFindings& findings) {
-  if (moderator_ && findings.node_rank == from) perform(moderator_->take(clock_.now(), findings));
+  if (coordinator_ && findings.node_rank == from)
+    perform(coordinator_->take(clock_.now(), findings));
 }
 
 void GangProbe::take(int from, const ProbeOutcome& outcome) {
   if (from == 0) finish(outcome);
 }
 
-void GangProbe::perform(Moderator::Step step) {
+void GangProbe::perform(Coordinator::Step step) {
   if (step.has_offers) return make_plans();
   for (auto& [node, plan] : step.plans) events_.send(node, std::move(plan));
   if (!step.outcome) return;
   const bool is_new = !step.outcome->result.cached;
-  if (cache_key_ && is_new && step.outcome->failed_on < 0 && moderator_->is_complete()) {
+  if (cache_key_ && is_new && step.outcome->failed_on < 0 && coordinator_->is_complete()) {
     cache_.keep(*cache_key_, *step.outcome);
     cache_entry_ = cache_.path(*cache_key_);
   }
@@ -135,9 +137,9 @@ void GangProbe::perform(Moderator::Step step) {
 // The key is sent before the plans, in a small message of its own: see ProbePlan.
 void GangProbe::make_plans() {
   std::optional<ProbeOutcome> known;
-  if (moderator_->is_complete()) {
-    cache_key_ = probe_cache_key(to_string(facts_.kind), moderator_->nodes());
-    known = cache_.find(*cache_key_, moderator_->nodes());
+  if (coordinator_->is_complete()) {
+    cache_key_ = probe_cache_key(to_string(facts_.kind), coordinator_->nodes());
+    known = cache_.find(*cache_key_, coordinator_->nodes());
     if (known) cache_entry_ = cache_.path(*cache_key_);
   }
   if (!known) {
@@ -145,7 +147,7 @@ void GangProbe::make_plans() {
     events_.broadcast(key);
     take(0, key);
   }
-  perform(moderator_->begin(clock_.now(), std::move(known)));
+  perform(coordinator_->begin(clock_.now(), std::move(known)));
 }
 
 void GangProbe::finish(ProbeOutcome outcome) {
@@ -165,13 +167,13 @@ void GangProbe::finish(ProbeOutcome outcome) {
 Instant GangProbe::next_deadline() const {
   if (is_over_) return Instant::never();
   const Instant of_prober = prober_ ? prober_->next_deadline() : Instant::never();
-  return std::min(of_prober, moderator_ ? moderator_->next_deadline() : Instant::never());
+  return std::min(of_prober, coordinator_ ? coordinator_->next_deadline() : Instant::never());
 }
 
 void GangProbe::expire(Instant now) {
   if (is_over_) return;
   if (prober_) prober_->expire(now);
-  if (moderator_ && now >= moderator_->next_deadline()) perform(moderator_->expire(now));
+  if (coordinator_ && now >= coordinator_->next_deadline()) perform(coordinator_->expire(now));
 }
 
 }  // namespace lockstep::runner

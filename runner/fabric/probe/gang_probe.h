@@ -15,8 +15,8 @@
 #include "common/io/event_loop.h"
 #include "runner/fabric/probe/answerer.h"
 #include "runner/fabric/probe/candidates.h"
+#include "runner/fabric/probe/coordinator.h"
 #include "runner/fabric/probe/earlier_probes.h"
-#include "runner/fabric/probe/moderator.h"
 #include "runner/fabric/probe/prober.h"
 
 namespace lockstep::runner {
@@ -26,9 +26,9 @@ struct GangProbeFacts {
   int node_rank = 0;
   SharedGang gang;
   Distribution::Kind kind = Distribution::Kind::none;
-  std::vector<std::uint16_t> leased_ports = {};     // of this node's ranks
+  std::vector<std::uint16_t> leased_ports = {};     // the ports of this node's ranks
   std::optional<OperatorInterface> interface = {};  // the operator's choice
-  std::string cache_folder = {};                    // of the node's agent; "": none
+  std::string cache_folder = {};                    // the folder of the node's agent; "": none
   bool is_off = false;                              // node rank 0 ends it at once, with no result
 };
 
@@ -36,7 +36,7 @@ class GangProbe {
  public:
   struct Events {
     std::function<void(int node_rank, GangMessage)> send;  // also to ourselves, not within the call
-    std::function<void(GangMessage)> broadcast;            // to all others
+    std::function<void(GangMessage)> broadcast;            // sends to all other nodes
     // Once. All sockets are closed by then. It must not destroy the probe.
     std::function<void(ProbeOutcome)> done;
   };
@@ -61,7 +61,7 @@ class GangProbe {
   template <typename Other>
   void take(int, const Other&) {}
   void offer();
-  void perform(Moderator::Step step);
+  void perform(Coordinator::Step step);
   void make_plans();
   void finish(ProbeOutcome outcome);
   bool is_root() const { return facts_.node_rank == 0; }
@@ -78,7 +78,7 @@ class GangProbe {
   std::string key_;  // once it is known
   std::unique_ptr<Answerer> answerer_;
   std::unique_ptr<Prober> prober_;
-  std::optional<Moderator> moderator_;
+  std::optional<Coordinator> coordinator_;
   ProbeCache cache_;
   std::optional<ProbeCacheKey> cache_key_;
   std::string cache_entry_;

@@ -1,6 +1,6 @@
 #pragma once
-// Looks for the largest packet that passes between two nodes, where full ones do not: in each round
-// some sizes are tried at once, each as one segment of a connection of its own (TCP lets nobody
+// Searches for the largest packet that passes between two nodes, if full packets do not. In each
+// round several sizes are tried at once, each as one segment of its own connection (TCP forbids to
 // fragment its packets), and the answers narrow the range. No input, output or clock here.
 
 #include <vector>
@@ -14,7 +14,7 @@ inline constexpr int kLargestPacket = 65'535;
 class PacketSearch {
  public:
   explicit PacketSearch(int full);  // bytes with all heads: the smaller MTU of both ends
-  // Of this round, in order; none: the search is over.
+  // The sizes of this round, in order; none: the search is over.
   const std::vector<int>& sizes() const { return round_; }
   void heard(int size);  // an answer to one of them
   void end_round();

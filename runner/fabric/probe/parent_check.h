@@ -20,8 +20,8 @@ inline constexpr Duration kParentCheckWithin = milliseconds(3'500);  // see kDia
 
 class ParentCheck {
  public:
-  // At each change: why not, or nullopt: the connection is made. Nothing is said of a parent whose
-  // address is a name.
+  // Called at each change, with why the connection fails, or nullopt: it is made. Not called for a
+  // parent whose address is a name.
   using Found = std::function<void(std::optional<PathFailure>)>;
   ParentCheck(io::EventLoop& loop, io::Clock& clock, int self, int parent, const GangMember& member,
               Found found);

@@ -121,7 +121,7 @@ void PathTest::received(Instant now, std::string_view bytes) {
 void PathTest::take_answer(Instant now) {
   const std::string_view answer = std::string_view(in_).substr(0, kAnswerBytes);
   if (!is_answer(key_, hello_, answer)) return end(PathState::other_host);
-  if (hello_.knock) return end(PathState::reached);
+  if (hello_.greets_only) return end(PathState::reached);
   out_ = make_proof(key_, hello_, answer);
   step_ = Step::pinging;
   ping(now);

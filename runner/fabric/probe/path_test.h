@@ -1,10 +1,10 @@
 #pragma once
-// The dialling side of one connection of a probe: what to send next, and what came of it. The shell
-// owns the socket and tells what happens on it. No input, output or clock here.
+// The dialling side of one connection of a probe: what to send next, and the result. The caller
+// owns the socket and reports its events. No input, output or clock here.
 //
 // A test greets, measures some round trips, then sends more than one full-size segment, and a burst
-// where it was asked to. Small messages that pass where full segments do not are an MTU black hole:
-// somebody on the way drops them without a word. A knock only greets.
+// if that was ordered. If small messages pass and full segments do not, the path is an MTU black
+// hole: a router drops them without an error. With Hello::greets_only it only greets.
 
 #include <cstdint>
 #include <string>
@@ -19,8 +19,8 @@ namespace lockstep::runner {
 // The kernel sends SYN again after 1 s and 3 s, and says after about 3 s that no neighbour answers.
 inline constexpr Duration kDialWithin = milliseconds(3'500);
 inline constexpr Duration kAnswerWithin = milliseconds(3'000);  // each small message
-// Some times as long as the kernel waits before it sends a lost segment again, besides the round
-// trips that so many bytes take.
+// Several times the kernel's pause before it sends a lost segment again, in addition to the round
+// trips for the bytes.
 inline constexpr Duration kSegmentsWithin = milliseconds(1'200);
 inline constexpr int kTripsOfSegments = 4;
 inline constexpr Duration kBurstWithin = milliseconds(2'000);
@@ -28,7 +28,7 @@ inline constexpr int kRoundTrips = 3;
 inline constexpr std::uint32_t kSegmentsBytes = 16u << 10;  // more than one segment of 9,000 bytes
 inline constexpr std::uint32_t kBurstBytes = 1u << 20;
 
-// What a test sends beside the greeting.
+// What a test sends after the greeting.
 struct PathLoad {
   std::uint32_t segments = kSegmentsBytes;  // bytes
   bool burst = false;
@@ -41,7 +41,7 @@ class PathTest {
 
   void connected(Instant now);
   void failed(int error);  // errno of the connection
-  void closed();           // by the other side
+  void closed();           // the other side closed the connection
   void received(Instant now, std::string_view bytes);
   void expire(Instant now);
   // "": nothing now.
@@ -78,7 +78,7 @@ class PathTest {
   std::int64_t speed_mbps_ = -1;
 };
 
-// What an error of connect(2) says of a path.
+// The state of a path after this error of connect(2).
 PathState path_state_of(int error);
 
 // The answering side of one connection.
@@ -89,7 +89,8 @@ class PathAnswer {
   void received(std::string_view bytes);
   std::string_view to_send() const { return out_; }
   void sent(std::size_t count) { out_.erase(0, count); }
-  // It is no node of this probe, or says what nobody may: hang up.
+  // True if the other side is not a node of this probe, or breaks the protocol: the caller must
+  // close the connection.
   bool is_broken() const { return step_ == Step::broken; }
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
-// IPv4 sockets of the probe, which never block, and one epoll(7) descriptor for many of them: the
-// runner's loop watches that one alone, so a probe of a thousand connections costs it no more than
-// one of ten.
+// IPv4 sockets of the probe, which never block, and one epoll(7) descriptor for many of them. The
+// runner's loop watches only this descriptor, so a probe of a thousand connections costs the loop
+// no more than one of ten.
 
 #include <netinet/in.h>
 #include <sys/epoll.h>
@@ -19,11 +19,11 @@
 
 namespace lockstep::runner {
 
-// nullopt: the text is no IPv4 address. Nothing is resolved.
+// nullopt: the text is not an IPv4 address. Nothing is resolved.
 std::optional<sockaddr_in> ipv4(const std::string& address, std::uint16_t port);
 
-// Listens on all addresses. `port` 0: one that the kernel chooses. `beside`: somebody of ours has
-// bound the port without listening (io::PortLease).
+// Listens on all addresses. `port` 0: one that the kernel chooses. `beside`: this runner has bound
+// the port without listening (io::PortLease).
 Result<io::Fd> listen_on(std::uint16_t port, bool beside);
 
 std::uint16_t port_of_socket(int fd);            // 0: unknown

@@ -19,7 +19,7 @@ namespace lockstep::runner {
 
 inline constexpr Duration kPathsWithin = seconds(6);
 inline constexpr Duration kStragglers = milliseconds(20);  // and as long again as the others took
-// Of the search for the largest packet: each round, besides the round trips that it takes.
+// The time for each round of the search for the largest packet, in addition to its round trips.
 inline constexpr Duration kRoundWithin = milliseconds(250);
 inline constexpr int kTripsOfRound = 5;
 inline constexpr int kMostSearches = 8;  // further paths lose packets of an unknown size
@@ -28,7 +28,8 @@ struct ProberFacts {
   int node_rank = 0;
   std::string key;
   std::vector<ProbeCandidate> candidates;  // ours
-  // All addresses of ours, with their interfaces: dialling one would meet ourselves.
+  // All our own addresses, with their interfaces. They are not dialled, because we would reach
+  // ourselves.
   std::map<std::string, std::string> addresses;
 };
 
@@ -66,9 +67,10 @@ class Prober {
   Done done_;
   io::Clock& clock_;
   Instant begun_ = Instant::never(), finish_at_ = Instant::never();
-  bool has_waited_for_stragglers_ = false;  // finish_at_ is theirs
+  bool has_waited_for_stragglers_ = false;  // finish_at_ is the time of the stragglers
   int peers_ = 0, searches_ = 0;
-  std::size_t known_ = 0, judged_ = 0;  // paths; at the last look whether all are reached
+  // The number of known paths, now and at the last check whether all nodes are reached.
+  std::size_t known_ = 0, judged_ = 0;
   std::vector<std::unique_ptr<Path>> paths_;
   SocketSet sockets_;
   std::vector<std::unique_ptr<Dialled>> dialled_;  // by the id of its socket

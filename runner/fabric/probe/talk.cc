@@ -56,7 +56,7 @@ std::string encode_hello(const TalkHello& hello) {
   put(bytes, kHelloMagic);
   put(bytes, static_cast<std::uint32_t>(hello.from));
   put(bytes, static_cast<std::uint32_t>(hello.to));
-  put(bytes, hello.knock ? 1 : 0);
+  put(bytes, hello.greets_only ? 1 : 0);
   return bytes + hello.nonce;
 }
 
@@ -65,7 +65,7 @@ std::optional<TalkHello> decode_hello(std::string_view bytes) {
   TalkHello hello;
   hello.from = static_cast<int>(get(bytes, 4));
   hello.to = static_cast<int>(get(bytes, 8));
-  hello.knock = get(bytes, 12) != 0;
+  hello.greets_only = get(bytes, 12) != 0;
   hello.nonce = bytes.substr(16);
   return hello;
 }

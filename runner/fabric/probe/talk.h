@@ -4,9 +4,9 @@
 // one's own. Numbers are little-endian. No input or output here.
 //
 //   dialling node                               answering node
-//   hello: magic, from, to, knock, nonce  -->
+//   hello: magic, from, to, greets_only, nonce  -->
 //                                         <--   answer: nonce, HMAC of both nonces
-//   proof: HMAC of both nonces            -->   (a knock ends here, without a proof)
+//   proof: HMAC of both nonces            -->   (a greeting alone ends here, without a proof)
 //   order: ping, number                   -->   the same back
 //   order: data, count; so many bytes     -->   the same order back, once all have come
 
@@ -25,7 +25,7 @@ inline constexpr std::size_t kOrderBytes = 8;
 
 struct TalkHello {
   int from = 0, to = 0;  // node ranks
-  bool knock = false;
+  bool greets_only = false;
   std::string nonce;  // kTalkNonceBytes
 };
 std::string encode_hello(const TalkHello& hello);

@@ -1,7 +1,7 @@
 #pragma once
-// What the RDMA ports of this node have sent and received, and whether they are up, from
-// /sys/class/infiniband. It only reads. The counters are the device's: other jobs of the node move
-// them, too.
+// How much the RDMA ports of this node have sent and received, and whether they are up, from
+// /sys/class/infiniband. It only reads. The counters are the device's, so other jobs of the node
+// change them too.
 
 #include <cstdint>
 #include <optional>
@@ -16,8 +16,8 @@ struct PortTraffic {
   std::string device;  // mlx5_0
   int port = 1;
   std::string state;  // "ACTIVE"
-  // Both ways, of RDMA alone. Of devices that count only packets so many times kBytesOfPacket.
-  // nullopt: no counter that we know.
+  // In both directions, only of RDMA. For devices that count only packets: their number times
+  // kBytesOfPacket. nullopt: the port has no counter that we know.
   std::optional<std::uint64_t> bytes;
   friend bool operator==(const PortTraffic&, const PortTraffic&) = default;
 };
@@ -28,7 +28,7 @@ std::vector<PortTraffic> read_port_traffic(const std::string& sys = "/sys");
 
 struct TrafficSince {
   bool counts = false;     // at least one port has a counter that is not zero
-  std::int64_t bytes = 0;  // of all ports that both have
+  std::int64_t bytes = 0;  // the sum over all ports that both readings have
 };
 TrafficSince traffic_since(const std::vector<PortTraffic>& before,
                            const std::vector<PortTraffic>& now);

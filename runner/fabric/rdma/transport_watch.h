@@ -1,8 +1,8 @@
 #pragma once
-// Looks while the ranks of this node run at which network they use, and gives the evidence to
-// runner/fabric/transport_check: NCCL's debug logs in the attempt's tmp/, RDMA devices that the
+// Looks, while the ranks of this node run, for evidence of the network that they use, and gives it
+// to runner/fabric/transport_check: NCCL's debug logs in the attempt's tmp/, RDMA devices that the
 // ranks' processes hold, and counters of the node's RDMA ports. It only reads, through descriptors,
-// since the ranks own that folder; what it cannot read is no evidence. It decides nothing.
+// since the ranks own that folder; unreadable files are ignored. It makes no decisions.
 
 #include <cstdint>
 #include <optional>
@@ -20,8 +20,8 @@ class TransportWatch {
   struct Where {
     std::string log_folder;      // "": there are no logs
     std::string sys = "/sys";    // or a fake of it
-    std::string proc = "/proc";  // the same
-    int most_files = 65'536;     // of all processes of the ranks, that one look takes in
+    std::string proc = "/proc";  // /proc, or a fake of it
+    int most_files = 65'536;     // files of all processes of the ranks that one look reads
   };
   // Counts from now on; the first look is some seconds later, when libraries have connected.
   TransportWatch(Where where, TransportFacts facts, Instant now);
@@ -30,10 +30,10 @@ class TransportWatch {
 
   struct Look {
     int spawn_pid = -1;          // the parent of the ranks, as we know it; -1: unknown
-    std::int64_t tcp_bytes = 0;  // of the ranks' sockets to peers, both ways
+    std::int64_t tcp_bytes = 0;  // bytes of the ranks' sockets to peers, in both directions
     bool in_mpi = false;         // an MPI job, and all ranks here are in MPI
   };
-  // What holds now. Looks become rarer, and there are none after RDMA was seen.
+  // The present finding. Looks become rarer with time, and end when RDMA was seen.
   TransportFinding look(Instant now, const Look& look);
 
  private:
@@ -47,8 +47,9 @@ class TransportWatch {
   std::size_t looks_ = 0;
 };
 
-inline constexpr std::size_t kMaxNcclLogs = 64;                // that are read of a node
-inline constexpr std::size_t kMaxNcclLogBytes = 256u << 10;    // of each, from its beginning
+inline constexpr std::size_t kMaxNcclLogs = 64;  // logs of a node that are read
+// Bytes of each log that are read, from its beginning.
+inline constexpr std::size_t kMaxNcclLogBytes = 256u << 10;
 inline constexpr std::size_t kMaxNcclLogEndBytes = 64u << 10;  // and from its end
 inline constexpr std::size_t kMaxLookedAtProcesses = 1'024;
 

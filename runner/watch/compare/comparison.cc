@@ -30,9 +30,9 @@ bool names_all_of(const Found& found, const Found& other) {
   return std::includes(all.begin(), all.end(), these.begin(), these.end());
 }
 
-// Whether all ranks that wait are in the circle.
-bool wait_in(const Found& found, const Found& circle) {
-  const std::vector<int> ranks = numbers_in(circle);
+// Whether all ranks that wait are in the cycle.
+bool wait_in(const Found& found, const Found& cycle) {
+  const std::vector<int> ranks = numbers_in(cycle);
   return found.kind == FoundKind::waits &&
          std::includes(ranks.begin(), ranks.end(), found.waiting.begin(), found.waiting.end());
 }
@@ -186,9 +186,9 @@ EvidenceList Comparison::evidence_in(const GangNow& gang, Instant now) {
                                   main->found.kind == FoundKind::unequal_counts);
   if (is_circle && main->found.about != FoundAbout::lock && (fence || !list.empty())) main.reset();
   if (!is_circle)
-    for (Evidence& circle : circles(gang, shape_, policy_.after)) {
-      if (main && wait_in(main->found, circle.found)) main.reset();
-      list.push_back(std::move(circle));
+    for (Evidence& cycle : wait_cycles(gang, shape_, policy_.after)) {
+      if (main && wait_in(main->found, cycle.found)) main.reset();
+      list.push_back(std::move(cycle));
     }
   if (fence) list.push_back(*std::move(fence));
   if (main && waits_for_late(gang, main->found)) main.reset();
@@ -200,7 +200,7 @@ EvidenceList Comparison::evidence_in(const GangNow& gang, Instant now) {
   return list;
 }
 
-// A circle of the whole gang is one case, whichever rank is named first.
+// A cycle of the whole gang is one case, whichever rank is named first.
 Comparison::Key Comparison::key_of(const Evidence& evidence) {
   const bool is_of_all = evidence.is_hidden && evidence.look_at.empty();
   return {evidence.found.kind, is_of_all ? std::vector<int>{} : numbers_in(evidence.found)};
@@ -231,7 +231,7 @@ void Comparison::update_cases(EvidenceList evidence, Instant now) {
 }
 
 // A finding about ranks is reported when their stacks are known, and a hang after two looks.
-bool Comparison::is_ripe(const Case& one, Instant now) const {
+bool Comparison::is_due(const Case& one, Instant now) const {
   if (one.evidence.is_hidden && one.confirmed < kLooksForHang) return false;
   if (one.said || !one.evidence.needs_stacks) return true;
   return one.named.ns != 0 || now - one.first >= kNameWithin;
@@ -268,7 +268,7 @@ FoundList Comparison::look(Instant now) {
   settle_question(gang, now);
   FoundList list;
   for (auto& [key, one] : cases_)
-    if (is_ripe(one, now)) list.push_back(say(one, now));
+    if (is_due(one, now)) list.push_back(say(one, now));
   std::stable_sort(list.begin(), list.end(), [](const Found& a, const Found& b) {
     return weight_of(a.verdict) < weight_of(b.verdict);
   });

@@ -1,15 +1,14 @@
 #pragma once
-// The ranks of a gang compared, by the runner of node rank 0: it takes the standings of all nodes
-// and gives a list of all that holds now. Pure: the time is an input, and what it wants to know
-// afresh it asks for as a GangLook, which the caller sends.
+// Compares the ranks of a gang, in the runner of node rank 0: it takes the standings of all nodes
+// and returns a list of all present findings. Pure: the time is an input, and if it needs new
+// samples, it returns a GangLook, which the caller sends.
 //
 // Evidence of a hang (evidence.h) becomes the verdict `hangs` only after two looks, kLooksApart or
-// more apart, have found the same in samples that were taken for them: what was told before may be
-// old, because a rank that does not change class tells nothing. What is said of a rank waits for
-// its stack, kNameWithin at most.
+// more apart, have found the same in samples that were taken for them: earlier standings may be
+// old, because a rank that does not change class sends none. A finding about a rank waits for the
+// rank's stack, at most kNameWithin.
 //
-// Time in which this runner did not run counts for nothing: all clocks jump where a machine was
-// paused.
+// Time in which this runner did not run is left out: when a machine is paused, all clocks jump.
 
 #include <cstdint>
 #include <map>
@@ -34,12 +33,12 @@ inline constexpr Duration kLooksApart = seconds(10);
 inline constexpr Duration kLookTimeout = seconds(20);
 inline constexpr Duration kNameWithin = seconds(16);
 inline constexpr Duration kNameAgainEvery = minutes(2);
-// Between two questions for stacks that name ranks: it doubles, since tools cost ranks some time,
-// until nobody has waited for a while.
+// The pause between two questions for stacks that name ranks. It doubles each time, since tools
+// cost ranks some time, until no rank has waited for a while.
 inline constexpr Duration kLeastPauseOfNames = seconds(30);
 inline constexpr Duration kLongestPauseOfNames = minutes(10);
-// Ranks that spin, or poll with a time-out, are known to wait by their stacks alone: these are
-// asked for when a rank has left and the others, so many at most, do not move.
+// Ranks that spin, or poll with a time-out, are recognised as waiting only by their stacks. At most
+// this many are asked for when a rank has left and the others do not move.
 inline constexpr std::size_t kMostAskedAfterLeft = 64;
 inline constexpr Duration kLongestPauseAfterLeft = minutes(5);
 inline constexpr Duration kCountEvery = seconds(10);  // while ranks wait for their GPUs
@@ -56,7 +55,8 @@ class Comparison {
   // Their times are moved to our clock, by `now`.
   void take(Instant now, const GangStandings& told);
   void take(Instant now, const GangSeen& seen);
-  // By NCCL's RAS, which one node asks for the whole job: what ranks have launched.
+  // The counts of collectives that ranks have launched, from NCCL's RAS, which one node asks for
+  // the whole job.
   void take_counts(Instant now, const std::map<int, std::vector<CollectiveCount>>& counts);
   bool wants_counts(Instant now);  // true: ask now
   // The newest standing of each rank, on our clock; nullopt: none has come.
@@ -64,13 +64,13 @@ class Comparison {
   // All ranks of a node, `count` from `first` on, have exited with 0; its runner leaves.
   void drained(Instant now, int node_rank, int first, int count);
 
-  // All that holds now. To be called every kCompareEvery.
+  // All present findings. To be called every kCompareEvery.
   FoundList look(Instant now);
-  // What is to be asked of all nodes now. After look().
+  // The question to all nodes that is due now; nullopt: none. Call it after look().
   std::optional<GangLook> question(Instant now);
 
  private:
-  // What is remembered of evidence while it lasts.
+  // The memory of one piece of evidence while it lasts.
   struct Case {
     Instant first;
     Evidence evidence;  // the newest
@@ -95,7 +95,7 @@ class Comparison {
   void update_cases(EvidenceList evidence, Instant now);
   void settle_question(const GangNow& gang, Instant now);
   void take_answer(const Question& question, bool is_full, Instant now);
-  bool is_ripe(const Case& one, Instant now) const;
+  bool is_due(const Case& one, Instant now) const;
   Found say(Case& one, Instant now) const;
   void choose_question(const GangNow& gang, Instant now);
   bool ask_for_stacks(const GangNow& gang, Instant now);
@@ -119,7 +119,7 @@ class Comparison {
   Instant ask_left_at_;
   Duration left_pause_{0};
   std::uint64_t last_id_ = 0;
-  // For half of hang_after, some rank has waited for its GPU, or nobody knows in which library.
+  // For half of hang_after, some rank has waited for its GPU, or in an unknown library.
   bool may_use_nccl_ = false;
   Instant counted_;
   Instant looked_;

@@ -5,12 +5,12 @@
 //
 // A hang needs evidence, each of one of these forms:
 //   nobody can go on    every live rank of the gang waits for a peer, is stopped, or is locked up
-//                       in itself; then some of them wait in a circle, for a stopped one, or for
+//                       in itself; then some of them wait in a cycle, for a stopped one, or for
 //                       one that has ended or whose node is lost
-//   a circle            ranks blocked on the sockets of each other
+//   a cycle            ranks blocked on the sockets of each other
 //   an unreachable peer what a rank sent is not acknowledged by the peer's kernel
 //   a missed fence      ranks are in a fence of PMIx that a finished rank can never enter
-// Ranks that spin where no movement can be seen (shared memory, RDMA) prove no circle: that they
+// Ranks that spin where no movement can be seen (shared memory, RDMA) prove no cycle: that they
 // wait for each other is said, and no alarm.
 // A rank that computes, reads, loads, compiles, evaluates or sleeps may go on: ranks that wait for
 // it wait, and that is all.
@@ -28,25 +28,27 @@
 
 namespace lockstep::runner {
 
-// What of the gang does not change.
+// The properties of the gang that do not change.
 struct GangShape {
   int ranks = 1;
-  std::map<std::string, int, std::less<>> nodes;  // by address; -1: of several
-  std::string meeting;                   // where ranks meet first: "MPI_Init", "the rendezvous"
-  FoundAbout meets = FoundAbout::named;  // what `meeting` is
-  // MASTER_PORT; 0: none. Whoever waits at the store waits for what any rank may put there.
+  std::map<std::string, int, std::less<>> nodes;  // nodes by address; -1: several have the address
+  // The place where ranks first wait for each other: "MPI_Init", "the rendezvous".
+  std::string meeting;
+  FoundAbout meets = FoundAbout::named;  // the kind of `meeting`
+  // MASTER_PORT; 0: none. A rank that waits at the store waits for a value that any rank may set.
   std::uint16_t store_port = 0;
 
   void add_address(const std::string& address, int node_rank);
 };
 
 struct Evidence {
-  Found found;                // its verdict is what holds without confirmation
+  Found found;                // with the verdict that holds without confirmation
   bool may_hang = false;      // it is a hang if two fresh looks at `look_at` find the same
-  bool is_hidden = false;     // nothing is said of it before that
-  bool needs_stacks = false;  // what the named ranks do is worth asking for
+  bool is_hidden = false;     // it is not reported before that
+  bool needs_stacks = false;  // the stacks of the named ranks would explain it
   std::vector<int> look_at;   // empty: all live ranks
-  Instant counted;  // of collectives: the oldest count that it rests on; a later look needs newer
+  // For collectives: the time of the oldest count that it uses; a later look needs newer counts.
+  Instant counted;
 };
 using EvidenceList = std::vector<Evidence>;
 
@@ -56,14 +58,14 @@ inline constexpr Duration kSayDeviceAfter = seconds(30);
 inline constexpr Duration kSayUnreachableAfter = seconds(30);
 inline constexpr Duration kSayFenceAfter = seconds(30);
 
-// Nobody can go on. `after`: HangPolicy's.
+// No rank can continue. `after`: the time in HangPolicy.
 std::optional<Evidence> nobody_goes_on(const GangNow& gang, Duration after);
-// Ranks have waited for others that may go on.
+// Ranks have waited for others that may still continue.
 std::optional<Evidence> some_wait(const GangNow& gang, Duration after);
 // The same by the counts of NCCL, where ranks wait for their GPUs: some have launched a collective
 // that others have not launched yet.
 std::optional<Evidence> some_lag(const GangNow& gang, Duration after);
-EvidenceList circles(const GangNow& gang, const GangShape& shape, Duration after);
+EvidenceList wait_cycles(const GangNow& gang, const GangShape& shape, Duration after);
 EvidenceList unreachable_peers(const GangNow& gang, const GangShape& shape, Duration after);
 std::optional<Evidence> missed_fence(const GangNow& gang, Duration after);
 

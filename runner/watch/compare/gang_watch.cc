@@ -40,8 +40,11 @@ GangShape shape_of(const Assignment& assignment, const GangTable& gang) {
 
 }  // namespace
 
-GangWatch::GangWatch(const Assignment& assignment, const GangTable& gang, Doors doors, int radix)
-    : assignment_(assignment), doors_(std::move(doors)), telling_(has_children(assignment, radix)) {
+GangWatch::GangWatch(const Assignment& assignment, const GangTable& gang, Callbacks callbacks,
+                     int radix)
+    : assignment_(assignment),
+      callbacks_(std::move(callbacks)),
+      telling_(has_children(assignment, radix)) {
   GangShape shape = shape_of(assignment, gang);
   const bool is_compared = is_root() && shape.ranks <= static_cast<int>(kMaxWatchedRanks);
   if (is_compared) comparison_.emplace(assignment.spec.hang, std::move(shape));
@@ -81,10 +84,10 @@ void GangWatch::take(Instant now, const GangSeen& seen) {
 }
 
 void GangWatch::take(Instant now, const GangLook& look) {
-  if (look.keep) return doors_.keep_stacks();
+  if (look.keep) return callbacks_.keep_stacks();
   telling_.look(now, look);
   const std::set<int> wanted = telling_.wanted_stacks();
-  if (look.stacks && !wanted.empty()) doors_.take_stacks({wanted.begin(), wanted.end()});
+  if (look.stacks && !wanted.empty()) callbacks_.take_stacks({wanted.begin(), wanted.end()});
 }
 
 void GangWatch::neighbour_lost(Instant now, int node_rank) { telling_.lost(now, node_rank); }
@@ -115,7 +118,7 @@ std::vector<GangWatch::Process> GangWatch::processes() const {
 void GangWatch::send(Instant now) {
   for (const GangMessage& message : telling_.due(now)) {
     if (!is_root()) {
-      doors_.send_up(message);
+      callbacks_.send_up(message);
     } else if (comparison_) {
       if (const auto* told = std::get_if<GangStandings>(&message)) comparison_->take(now, *told);
       if (const auto* seen = std::get_if<GangSeen>(&message)) comparison_->take(now, *seen);
@@ -124,7 +127,7 @@ void GangWatch::send(Instant now) {
 }
 
 void GangWatch::ask(Instant now, const GangLook& look) {
-  if (assignment_.nodes() > 1) doors_.broadcast(look);
+  if (assignment_.nodes() > 1) callbacks_.broadcast(look);
   take(now, look);
 }
 
@@ -139,20 +142,20 @@ void GangWatch::compare(Instant now) {
   compare_at_ = now + kCompareEvery;
   found_ = comparison_->look(now);
   if (const auto look = comparison_->question(now)) ask(now, *look);
-  if (comparison_->wants_counts(now)) doors_.ask_counts();
+  if (comparison_->wants_counts(now)) callbacks_.ask_counts();
   const auto alarm = std::find_if(found_.begin(), found_.end(), [](const Found& found) {
     return found.verdict == FoundVerdict::hangs;
   });
   if (alarm == found_.end() || std::exchange(has_hung_, true)) return;
   publish(now);  // published before anything is done about it
-  doors_.hangs(*alarm);
+  callbacks_.hangs(*alarm);
 }
 
 void GangWatch::publish(Instant now) {
   if (says_same(found_, published_)) return;
   published_ = found_;
   published_at_ = now;
-  doors_.published();
+  callbacks_.published();
 }
 
 bool GangWatch::finds_left() const {

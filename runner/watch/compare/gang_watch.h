@@ -18,28 +18,30 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kPublishEvery = seconds(5);  // at most
+inline constexpr Duration kPublishEvery = seconds(5);  // the shortest interval
 
 class GangWatch {
  public:
-  struct Doors {
-    std::function<void(const GangMessage&)> send_up;                 // to the parent
-    std::function<void(const GangMessage&)> broadcast;               // to every other node
-    std::function<void(const std::vector<int>& ranks)> take_stacks;  // of ranks here, now
-    std::function<void()> keep_stacks;        // whole stacks of the ranks here, into the job's logs
-    std::function<void()> ask_counts;         // -> take_counts(); of node rank 0
-    std::function<void()> published;          // found() has changed
-    std::function<void(const Found&)> hangs;  // once; lockstep.on_hang is the caller's
+  struct Callbacks {
+    std::function<void(const GangMessage&)> send_up;    // sends to the parent
+    std::function<void(const GangMessage&)> broadcast;  // sends to every other node
+    // Takes the present stacks of these ranks of this node.
+    std::function<void(const std::vector<int>& ranks)> take_stacks;
+    std::function<void()> keep_stacks;  // whole stacks of the ranks here, into the job's logs
+    std::function<void()> ask_counts;   // the answer comes with take_counts(); only on node rank 0
+    std::function<void()> published;    // found() has changed
+    // called once; the caller does what lockstep.on_hang says
+    std::function<void(const Found&)> hangs;
   };
 
   // `radix`: of the gang's tree.
-  GangWatch(const Assignment& assignment, const GangTable& gang, Doors doors,
+  GangWatch(const Assignment& assignment, const GangTable& gang, Callbacks callbacks,
             int radix = kGangTreeRadix);
 
-  // That the probe of the gang chose: nodes are known by these, too.
+  // Addresses that the gang's probe chose. Nodes are recognised by them too.
   void add_addresses(const std::vector<ChosenPath>& chosen);
 
-  // All ranks of this node, with each sample.
+  // The standings of all ranks of this node, called for each sample.
   void sampled(Instant now, const RankStandings& standings);
   void take(Instant now, const GangStandings& told);
   void take(Instant now, const GangLook& look);
@@ -47,13 +49,13 @@ class GangWatch {
   void neighbour_lost(Instant now, int node_rank);
   void drained(Instant now, int node_rank);
   void take_counts(Instant now, const std::map<int, std::vector<CollectiveCount>>& counts);
-  // The processes of the gang's ranks, as far as they were told, on node rank 0.
+  // A process of the gang's ranks, as its node reported it; on node rank 0 only.
   struct Process {
     int rank = 0, node_rank = 0, pid = 0;
   };
   std::vector<Process> processes() const;
 
-  // What was published last. Empty on other nodes than node rank 0.
+  // The last findings that were published. Empty on nodes other than node rank 0.
   const FoundList& found() const { return published_; }
   // Whether it now holds, published or not, that ranks which have left are waited for.
   bool finds_left() const;
@@ -72,7 +74,7 @@ class GangWatch {
   bool is_of(const RankStanding& standing) const;
 
   const Assignment assignment_;
-  const Doors doors_;
+  const Callbacks callbacks_;
   Telling telling_;
   std::optional<Comparison> comparison_;  // on node rank 0
   Instant compare_at_ = Instant::never();

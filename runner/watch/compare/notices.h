@@ -1,7 +1,7 @@
 #pragma once
-// What is worth saying of single ranks, whatever the others do: it has not started, is stopped, is
-// in the kernel's hands, is claimed twice, uses other libraries than the rest. Pure. Each is a
-// notice: nothing is ever done for it.
+// Findings about single ranks, whatever the others do: a rank has not started, is stopped, is
+// blocked in the kernel, is claimed twice, or uses other libraries than the rest. Pure. All of them
+// are notices: no action follows.
 
 #include <vector>
 
@@ -11,9 +11,9 @@ namespace lockstep::runner {
 
 inline constexpr Duration kSayNotStartedAfter = seconds(30);
 
-// When ranks were first heard of, and when the first of them had met the others.
+// When ranks were first reported, and when the first of them had connected to the others.
 struct FirstTimes {
-  std::vector<Instant> heard;  // by rank; never(): not yet
+  std::vector<Instant> heard;  // by rank; never(): not reported yet
   Instant met = Instant::never();
 };
 

@@ -15,7 +15,7 @@ namespace lockstep::runner {
 class PaceMeter {
  public:
   void add(const RankStandings& standings);
-  // Those whose minute is over.
+  // The ranks whose minute is over.
   std::vector<RankPace> take();
 
  private:
@@ -57,7 +57,7 @@ class PaceComparison {
     bool all_gpu_held = false;
   };
   Medians medians(const std::vector<int>& ranks) const;
-  // `is_alone`: it has not met other ranks, as far as anybody knows.
+  // `is_alone`: as far as is known, the rank has not connected to other ranks.
   std::optional<Verdict> compare(const RankPace& pace, const Medians& all, bool is_alone) const;
   static std::string reason_of(const RankPace& pace, const Medians& all);
 

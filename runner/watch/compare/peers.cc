@@ -71,7 +71,7 @@ class PeerFinder {
 };
 
 // Follows each rank to the one that it waits for. A walk that returns to its start has found a
-// circle.
+// cycle.
 std::vector<std::vector<int>> circles_in(const std::map<int, int>& waits_for) {
   std::vector<std::vector<int>> circles;
   std::set<int> met;
@@ -102,7 +102,7 @@ int node_of_address(const GangShape& shape, std::string_view text) {
   return found == shape.nodes.end() ? -1 : found->second;
 }
 
-EvidenceList circles(const GangNow& gang, const GangShape& shape, Duration after) {
+EvidenceList wait_cycles(const GangNow& gang, const GangShape& shape, Duration after) {
   std::map<int, int> waits_for;
   std::optional<PeerFinder> finder;
   for (std::size_t i = 0; i < gang.size(); ++i) {
@@ -112,16 +112,16 @@ EvidenceList circles(const GangNow& gang, const GangShape& shape, Duration after
     if (peer >= 0) waits_for[static_cast<int>(i)] = peer;
   }
   EvidenceList found;
-  for (const std::vector<int>& circle : circles_in(waits_for)) {
+  for (const std::vector<int>& cycle : circles_in(waits_for)) {
     if (found.size() == kMaxFound) break;
     Evidence evidence;
     evidence.found.kind = FoundKind::cycle;
-    evidence.found.ranks = found_ranks(gang, circle);
+    evidence.found.ranks = found_ranks(gang, cycle);
     evidence.found.lasting = Duration::max();
-    for (const int one : circle)
+    for (const int one : cycle)
       evidence.found.lasting = std::min(evidence.found.lasting, at(gang, one).still);
     evidence.may_hang = evidence.is_hidden = true;
-    evidence.look_at = circle;
+    evidence.look_at = cycle;
     found.push_back(std::move(evidence));
   }
   return found;

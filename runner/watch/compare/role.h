@@ -1,7 +1,7 @@
 #pragma once
-// What a standing lets one conclude about a rank: whether it can go on by itself. Pure. Whoever
-// looks for hangs asks only this: as long as one rank of a gang can go on by itself, the others may
-// wait for it with good reason.
+// Concludes from a standing whether a rank can continue by itself. Pure. The search for hangs uses
+// only this: as long as one rank of a gang can continue by itself, the others may have good reason
+// to wait for it.
 
 #include <vector>
 
@@ -14,28 +14,28 @@ enum class Role {
   moves,    // something of it has moved lately
   acts,     // nothing has moved, but it may go on by itself: it computes, reads, sleeps, starts or
             // serves, or a debugger or profiler holds it
-  waits,    // it waits for a peer, and for nothing else
+  waits,    // it waits for a peer and for nothing else
   waits_gpu,  // it waits for a peer in a library that also waits for what its own GPU computes
   on_gpu,     // it waits for its own GPU, which may compute or wait for a peer
   locked,     // all its threads wait for locks of its own process
   stopped,
-  device,  // in the kernel's hands, which may give it back
+  device,  // blocked in the kernel, which may let it continue
   ended,
 };
 
-// Without any movement for so long, a rank does not move. Two samples and more.
+// A rank without any movement for this long is regarded as stalled. It spans two samples or more.
 inline constexpr Duration kStalledAfter = seconds(10);
 
 Role role_of(const RankStanding& standing);
 
-// Whether it goes on only if another rank, or somebody from outside, does something.
+// True if it continues only when another rank, or something outside the gang, does something.
 bool is_stuck(Role role);
-// Whether it waits for a peer, as far as can be told.
+// True if it waits for a peer, as far as can be seen.
 bool is_waiting(Role role);
 
-// How long it has been in this role without moving, if nothing was told since its standing was
-// taken. Computing is no movement: a rank that has computed for an hour and now is blocked on a
-// peer has waited for a moment.
+// How long it has been in this role without moving, if its node reported nothing since the standing
+// was taken. Computing is not movement: a rank that has computed for an hour and is now blocked on
+// a peer has waited only for a moment.
 Duration still_for(const RankStanding& standing, Role role, Instant now);
 
 // Whether a rank that waits would be seen to move if it did: it sleeps in the kernel, or talks to
@@ -48,7 +48,7 @@ struct RankNow {
   const RankStanding* standing = nullptr;  // nullptr: none has come
   Role role = Role::unknown;
   Duration still{0};
-  bool is_lost = false;  // its node is not heard of any more
+  bool is_lost = false;  // its node is LOST
 };
 using GangNow = std::vector<RankNow>;  // by rank
 

@@ -1,12 +1,12 @@
 #pragma once
-// What the runner of a node tells its parent in the gang's tree of its own ranks and of those below
-// it: standings of ranks that changed class, paces, and answers to looks. Pure. It gathers what
-// comes in a short time into one message, so that node rank 0 of a thousand nodes gets as many
-// messages as it has children. The messages of node rank 0 itself are for its Comparison.
+// What the runner of a node tells its parent in the gang's tree about its own ranks and those below
+// it: standings of ranks that changed class, paces, and answers to looks. Pure. It collects what
+// arrives in a short time into one message, so that node rank 0 of a thousand nodes gets only as
+// many messages as it has children. The messages of node rank 0 itself are for its Comparison.
 //
-// A rank that moves is told once, and again when it has not moved for kStalledAfter, with what it
-// does; then at each change of that. So a gang that trains tells nothing but paces, and one that
-// hangs tells it once.
+// A rank that moves is reported once, again when it has not moved for kStalledAfter, with what it
+// does, and then at each change of that. So a gang that trains sends only paces, and one that hangs
+// sends that once.
 
 #include <cstdint>
 #include <map>
@@ -22,7 +22,8 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kGatherFor = milliseconds(500);    // with children; a leaf sends at once
+// For a node with children; a leaf sends at once.
+inline constexpr Duration kGatherFor = milliseconds(500);
 inline constexpr std::size_t kMaxOpenLooks = 4;              // older ones are not answered any more
 inline constexpr Duration kStackWithin = seconds(14);        // after a look, it is answered without
 inline constexpr Duration kLongestSample = 3 * kWatchEvery;  // beyond, the machine stood still
@@ -31,9 +32,9 @@ class Telling {
  public:
   explicit Telling(bool has_children) : has_children_(has_children) {}
 
-  // All ranks of this node, with each sample of them.
+  // The standings of all ranks of this node, called for each sample.
   void sampled(Instant now, const RankStandings& standings);
-  // From a child.
+  // Takes a message from a child.
   void take(Instant now, const GangStandings& below);
   void take(Instant now, const GangSeen& below);
   void look(Instant now, const GangLook& look);
@@ -42,9 +43,9 @@ class Telling {
   // Ranks of this node whose stack a look asks for.
   std::set<int> wanted_stacks() const;
 
-  // What is to be sent now.
+  // The messages that are due now.
   std::vector<GangMessage> due(Instant now);
-  Instant next() const { return flush_at_; }  // of due(); never(): nothing waits
+  Instant next() const { return flush_at_; }  // when due() has messages; never(): none wait
 
  private:
   struct Open {
@@ -55,7 +56,7 @@ class Telling {
   struct Own {
     std::string told;      // the class that was told last
     Instant raw_since;     // as it was sampled
-    Duration forgiven{0};  // of the time since then, so much the machine stood still
+    Duration forgiven{0};  // how long the machine stood still since then
   };
 
   void note(Instant now);
@@ -76,7 +77,7 @@ class Telling {
   Instant flush_at_ = Instant::never();
 };
 
-// What of a standing node rank 0 wants to hear at once when it changes.
+// The part of a standing whose changes node rank 0 must hear at once.
 std::string class_of(const RankStanding& standing);
 
 }  // namespace lockstep::runner

@@ -1,6 +1,6 @@
 #pragma once
-// What a descriptor of a process is, from the text of its link in /proc/PID/fd. Pure. A path is the
-// process's own choice: it is made printable and cut.
+// Tells what a descriptor of a process is, from the text of its link in /proc/PID/fd. Pure. The
+// process may choose the path, so it is made printable and cut.
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ enum class DescriptorKind { unknown, file, pipe, socket, epoll, event, timer, gp
 
 struct Descriptor {
   DescriptorKind kind = DescriptorKind::unknown;
-  std::uint64_t inode = 0;  // of a pipe or a socket
+  std::uint64_t inode = 0;  // the inode of a pipe or a socket
   std::string text;         // for people: "/data/a.bin", "a pipe", "a socket"
   friend bool operator==(const Descriptor&, const Descriptor&) = default;
 };

@@ -15,8 +15,8 @@
 
 namespace lockstep::runner {
 
-inline constexpr std::size_t kMaxDescriptorsRead = 2'048;  // of one process
-inline constexpr std::size_t kMaxProcessesRead = 32'768;   // of the machine
+inline constexpr std::size_t kMaxDescriptorsRead = 2'048;  // descriptors of one process
+inline constexpr std::size_t kMaxProcessesRead = 32'768;   // processes of the machine
 
 class ProcReader {
  public:
@@ -29,8 +29,9 @@ class ProcReader {
   std::optional<ThreadStat> stat(int pid) const;
   std::optional<BlockedCall> blocked_call(int pid, int thread) const;
   std::string wait_channel(int pid, int thread) const;
-  std::vector<int> threads(int pid, std::size_t most) const;  // the first one first
-  // Of all processes, without their threads.
+  // The thread ids, the first thread first.
+  std::vector<int> threads(int pid, std::size_t most) const;
+  // Of all processes; threads are left out.
   std::vector<ThreadStat> all() const;
 
   std::optional<Descriptor> descriptor(int pid, int fd) const;

@@ -1,7 +1,7 @@
 #pragma once
-// What the texts of /proc/PID/{stat,status,syscall,wchan,schedstat,io,fdinfo} and of a cgroup's
-// cpu.stat say about a process that may be stuck. Pure; formats: proc(5), cgroups(7). The texts
-// come from the kernel, but names in them are the processes' own.
+// Reads the texts of /proc/PID/{stat,status,syscall,wchan,schedstat,io,fdinfo} and of a cgroup's
+// cpu.stat for a process that may be stuck. Pure; formats: proc(5), cgroups(7). The texts come from
+// the kernel, but the processes choose the names in them.
 
 #include <array>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace lockstep::runner {
 
-// /proc/PID/stat, and the same of a thread.
+// The content of /proc/PID/stat, of a process or a thread.
 struct ThreadStat {
   int pid = 0, parent = 0;
   char state = '?';  // R S D T t Z X I
@@ -23,7 +23,7 @@ struct ThreadStat {
   std::uint64_t cpu_ticks = 0;  // without its children
   int threads = 0;
   std::uint64_t start_ticks = 0;      // since the boot: with the pid, the process's identity
-  int cpu = -1;                       // on which it ran last
+  int cpu = -1;                       // the cpu on which it ran last
   std::uint64_t disk_wait_ticks = 0;  // 0 where the kernel does not count them
   friend bool operator==(const ThreadStat&, const ThreadStat&) = default;
 };
@@ -32,13 +32,14 @@ std::optional<ThreadStat> parse_thread_stat(std::string_view text);
 
 // The pid of the debugger or profiler that traces the process; 0: none.
 int parse_tracer(std::string_view status);
-// Whether the process catches a signal of a timer or one that is left to users: SIGALRM and its
-// like, SIGUSR1, SIGUSR2, SIGIO, a real-time one. Its handler may go on while all threads are
-// blocked. Not those that libraries catch by themselves: SIGINT, SIGTERM, SIGCHLD, SIGHUP (UCX).
+// True if the process catches a signal of a timer or one that is left to users: SIGALRM and the
+// like, SIGUSR1, SIGUSR2, SIGIO, a real-time one. Its handler may continue while all threads are
+// blocked. Signals that libraries catch by themselves do not count: SIGINT, SIGTERM, SIGCHLD,
+// SIGHUP (UCX).
 bool catches_wakeups(std::string_view status);
 
-// /proc/PID/syscall: the call that a thread is in. Unless `in_call`, it runs or is blocked by
-// something else, as a page fault.
+// /proc/PID/syscall: the call that a thread is in. If `in_call` is false, it runs or is blocked by
+// something else, such as a page fault.
 struct BlockedCall {
   bool in_call = false;
   long number = -1;

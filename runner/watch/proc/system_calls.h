@@ -14,11 +14,11 @@ enum class CallKind {
   socket,  // connect, send, recv
   accepts,
   polls,    // poll, select, epoll_wait: on several descriptors
-  sleeps,   // on a timer alone
-  futex,    // on a lock or a condition
-  child,    // for a process to end
+  sleeps,   // waits only for a timer
+  futex,    // waits for a lock or a condition
+  child,    // waits for a process to end
   control,  // ioctl
-  signal,   // for a signal
+  signal,   // waits for a signal
   file,     // opens, closes, syncs or changes files
   other,
 };
@@ -30,7 +30,7 @@ Machine this_machine();
 // How a call is told to end by itself.
 enum class TimeoutForm {
   none,          // it cannot be told
-  pointer,       // to a time; 0: it waits for ever
+  pointer,       // a pointer to a time; 0: it waits for ever
   milliseconds,  // an int; negative: it waits for ever
   always,        // it always ends
 };
@@ -44,14 +44,14 @@ struct SystemCall {
 };
 // nullptr: a call that is not in the table.
 const SystemCall* system_call(Machine machine, long number);
-// restart_syscall, under whose name a call with a time-out goes on after a stop.
+// True for restart_syscall: a call with a time-out continues under this name after a stop.
 bool is_restart(Machine machine, long number);
-// Of poll; -1: the machine has none.
+// The number of poll; -1: the machine does not have it.
 long poll_number(Machine machine);
 // Whether this call, with these arguments, ends by itself. A futex that is only woken does not.
 bool ends_by_itself(const SystemCall& call, const std::array<std::uint64_t, 6>& arguments);
-// Of a futex: whether only threads of its own process can wake it. A semaphore of System V, or a
-// futex whose arguments do not say so, is shared.
+// True if only threads of its own process can wake this futex. A semaphore of System V counts as
+// shared, and so does a futex whose arguments do not say that it is private.
 bool is_private(const SystemCall& call, const std::array<std::uint64_t, 6>& arguments);
 
 }  // namespace lockstep::runner

@@ -1,6 +1,6 @@
 #pragma once
-// What one thread is blocked on: the system call, its descriptor, and the kind of thing that this
-// is. Pure, over a small interface to the process's descriptors.
+// What one thread is blocked on: the system call, its descriptor, and the kind of object behind it.
+// Pure, over a small interface to the process's descriptors.
 
 #include <cstdint>
 #include <optional>
@@ -17,8 +17,8 @@ namespace lockstep::runner {
 enum class WaitsOn {
   nothing,   // it runs, or would
   peer,      // a socket to a peer
-  store,     // where ranks meet: the rendezvous's store, or the PMIx server
-  other,     // a socket to somebody else
+  store,     // the place where ranks first meet: the rendezvous's store, or the PMIx server
+  other,     // a socket to something else
   listener,  // a socket that listens: for clients
   file,
   pipe,
@@ -36,7 +36,7 @@ struct ThreadLook {
   WaitsOn on = WaitsOn::unknown;
   std::string call;         // "" if it is in none, or the kernel does not say
   std::string far, near;    // see RankStanding::on and own_end
-  std::uint64_t inode = 0;  // of the pipe or socket
+  std::uint64_t inode = 0;  // the inode of the pipe or socket
   bool has_timeout = false;
   bool is_shared = false;  // a lock that other processes may release
   friend bool operator==(const ThreadLook&, const ThreadLook&) = default;
@@ -50,7 +50,7 @@ class DescriptorSource {
   virtual ~DescriptorSource() = default;
   virtual Descriptor descriptor(int fd) = 0;
   virtual std::vector<int> epoll_targets(int fd) = 0;  // kMaxPolled at most
-  // Of an array of pollfd in its memory.
+  // The descriptors in an array of pollfd in the process's memory.
   virtual std::vector<int> polled(std::uint64_t address, std::uint64_t count) = 0;
   virtual const TcpSocket* socket(std::uint64_t inode) = 0;  // nullptr: no TCP socket
   virtual WaitsOn kind_of(const TcpSocket& socket) = 0;      // peer, store, other or listener
@@ -58,8 +58,8 @@ class DescriptorSource {
   virtual bool has_both_ends(std::uint64_t) { return false; }
 };
 
-// `call`: nullopt where the kernel does not tell us; then the wait channel serves, and for what a
-// call is that goes on after a stop (restart_syscall).
+// `call`: nullopt if the kernel does not tell it to us. Then the wait channel is used, as it is to
+// find out which call continues after a stop (restart_syscall).
 ThreadLook look_at_thread(char state, const std::optional<BlockedCall>& call,
                           const std::string& channel, Machine machine, DescriptorSource& source);
 

@@ -22,14 +22,14 @@ inline constexpr Duration kRasTimeout = seconds(20);  // RAS itself gives its pe
 // another address, which is not asked, or none.
 std::optional<std::uint16_t> ras_port_of(std::string_view address);
 
-// What is said to RAS, and what it answers. Pure.
+// The messages to and from RAS. Pure.
 class RasConversation {
  public:
   // Sent at once: each line is answered by one.
   static std::string_view questions();
   // False: it said too much.
   bool take(std::string_view bytes);
-  // At its end.
+  // Valid at the end of the conversation.
   Result<RasReport> report() const;
 
  private:
@@ -62,7 +62,7 @@ class RasClient {
   io::Fd fd_;
   Told told_;
   Instant until_ = Instant::never();
-  std::string_view left_;  // of the questions
+  std::string_view left_;  // the part of the questions that is not sent yet
   RasConversation talk_;
   std::string failed_;  // the connection could not be made: why, until the next expire()
 };

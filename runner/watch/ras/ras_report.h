@@ -18,18 +18,18 @@ namespace lockstep::runner {
 
 inline constexpr std::size_t kMaxRasBytes = 32u << 20;
 inline constexpr std::size_t kMaxRasCommunicators = 4'096;
-inline constexpr std::size_t kMaxRasRanks = 200'000;  // of all communicators together
+inline constexpr std::size_t kMaxRasRanks = 200'000;  // ranks of all communicators together
 inline constexpr std::size_t kMaxRasCounts = 16;      // kinds of collectives
-inline constexpr std::size_t kMaxRasTextBytes = 64;   // of a name, a host, a hash
+inline constexpr std::size_t kMaxRasTextBytes = 64;   // the limit for a name, a host, a hash
 inline constexpr std::int64_t kMaxRasCount = std::int64_t{1} << 53;
 
 // Counts by the name of the collective; "" where all kinds are counted together.
 using RasCounts = std::map<std::string, std::int64_t>;
 
 struct RasRank {
-  int rank = -1;     // in its communicator, which need not be the job's
+  int rank = -1;     // the rank in its communicator, which may differ from the job's
   std::string host;  // an address
-  int pid = 0;       // as the process itself has it
+  int pid = 0;       // the pid that the process itself sees
   RasCounts counts;
   bool finalizes = false, aborts = false;
   int async_error = 0;
@@ -39,7 +39,7 @@ struct RasMissing {
   int rank = -1;  // -1: not said
   std::string host;
   int pid = 0;
-  bool dead = false;  // else it does not answer now
+  bool dead = false;  // it is dead; otherwise it only does not answer now
   friend bool operator==(const RasMissing&, const RasMissing&) = default;
 };
 struct RasCommunicator {
@@ -47,7 +47,7 @@ struct RasCommunicator {
   int size = 0;      // 0: not said
   std::vector<RasRank> ranks;
   std::vector<RasMissing> missing;
-  // Of those that `ranks` does not name, in a text.
+  // Of the ranks that a text does not name.
   RasCounts others;
   friend bool operator==(const RasCommunicator&, const RasCommunicator&) = default;
 };
@@ -66,11 +66,11 @@ Result<RasReport> parse_ras_text(std::string_view text);
 // A process of the job, by which a RAS rank becomes a rank of the job.
 struct RasProcess {
   int rank = 0;
-  int pid = 0;                         // as the ranks of its node see it
-  std::vector<std::string> addresses;  // of its node; empty: unknown
+  int pid = 0;                         // the pid that the ranks of its node see
+  std::vector<std::string> addresses;  // the node's addresses; empty: unknown
 };
-// By rank of the job: what each has launched, in each communicator, of the kinds that any of its
-// ranks has launched. A pid that several nodes have is told apart by its host.
+// By rank of the job: how many collectives it has launched in each communicator, of the kinds that
+// any of its ranks has launched. If several nodes have the same pid, the host tells them apart.
 std::map<int, std::vector<CollectiveCount>> counts_by_rank(
     const RasReport& report, const std::vector<RasProcess>& processes);
 // Ranks of the job that RAS calls dead, or that do not answer it.

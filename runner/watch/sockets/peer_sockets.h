@@ -17,9 +17,9 @@
 namespace lockstep::runner {
 
 struct PeerFacts {
-  std::vector<std::string> addresses;  // of the gang's nodes, numeric; others are passed over
+  std::vector<std::string> addresses;  // numeric addresses of the gang's nodes; others are ignored
   std::uint16_t store_port = 0;        // MASTER_PORT; 0: none
-  std::uint16_t ras_port = 0;          // of NCCL's RAS, which we ask ourselves; 0: none
+  std::uint16_t ras_port = 0;          // the port of NCCL's RAS, which we ask ourselves; 0: none
 };
 
 // The sockets of one reading.
@@ -28,10 +28,10 @@ class SocketTable {
   SocketTable(TcpSockets sockets, const PeerFacts& facts);
 
   const TcpSockets& all() const { return sockets_; }
-  const TcpSocket* by_inode(std::uint64_t inode) const;       // nullptr: it is no TCP socket
+  const TcpSocket* by_inode(std::uint64_t inode) const;       // nullptr: it is not a TCP socket
   const TcpSocket* other_end(const TcpSocket& socket) const;  // nullptr: not on this host
-  // By its addresses and ports, it may lead to a peer: to an address of the gang, or to another
-  // process of this host.
+  // True if the socket's addresses and ports may lead to a peer: to an address of the gang, or to
+  // another process of this host.
   bool may_be_peer(const TcpSocket& socket) const;
   bool leads_to_gang(const TcpSocket& socket) const;
   // The rendezvous's own: a connection to the store, or the store that listens.
@@ -45,8 +45,8 @@ class SocketTable {
   std::map<std::pair<TcpEnd, TcpEnd>, std::size_t> by_ends_;
 };
 
-// Who has which socket, found by looking through the descriptors of the ranks' processes. That is
-// done only when there are sockets that nobody was found to have and that may matter.
+// Which process has which socket, found in the descriptors of the ranks' processes. They are
+// searched only if there are sockets without a known owner that may matter.
 class SocketOwners {
  public:
   static constexpr int kNobody = -1;  // none of the ranks
@@ -55,8 +55,8 @@ class SocketOwners {
   bool wants_look(const SocketTable& table) const;
   // Between wants_look() and settle(): a process of `owner` has the socket.
   void found(std::uint64_t inode, int owner);
-  // All processes were looked through: who is still unknown is nobody's. What is not in the table
-  // any more is forgotten.
+  // All processes were searched: sockets without an owner belong to none of them. Sockets that are
+  // not in the table any more are forgotten.
   void settle(const SocketTable& table);
   int owner(std::uint64_t inode) const;
 
@@ -64,9 +64,9 @@ class SocketOwners {
   std::map<std::uint64_t, int> owners_;
 };
 
-// What the connections of one rank to its peers have carried.
+// How much the connections of one rank to its peers have carried.
 struct PeerTotals {
-  std::int64_t sockets = 0, acked = 0, received = 0;  // bytes; closed sockets go on counting
+  std::int64_t sockets = 0, acked = 0, received = 0;  // bytes; closed sockets are still counted
   std::int64_t unread = 0, unacked = 0, retransmits = 0;
   std::string unacked_by;
   std::optional<Duration> since_received;

@@ -22,7 +22,7 @@ struct TcpAddress {
   bool is_loopback() const;
   friend auto operator<=>(const TcpAddress&, const TcpAddress&) = default;
 };
-// "10.0.0.4", "fe80::1"; nullopt: it is no numeric address.
+// "10.0.0.4", "fe80::1"; nullopt: the text is not a numeric address.
 std::optional<TcpAddress> tcp_address_from(const std::string& text);
 std::string to_string(const TcpAddress& address);
 
@@ -41,9 +41,9 @@ struct TcpSocket {
   TcpState state = TcpState::established;
   std::uint32_t inode = 0;  // 0: no process has it any more
   std::uint32_t uid = 0;
-  std::uint32_t unread = 0;  // bytes; of a listening one: connections that are not accepted
+  std::uint32_t unread = 0;  // bytes; for a listening socket: connections that are not accepted yet
   std::uint32_t unsent = 0;  // bytes that were written and not acknowledged
-  // By TCP_INFO; absent from /proc.
+  // From TCP_INFO, which /proc does not have.
   bool has_info = false;
   std::uint64_t acked = 0, received = 0;       // bytes since it was opened
   std::uint32_t unacked = 0, retransmits = 0;  // segments: now, and since it was opened

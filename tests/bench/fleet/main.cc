@@ -66,7 +66,7 @@ std::string from_own_address(const std::string& endpoint, int index) {
 Status run_nodes(const NodeOptions& options) {
   TRY_ASSIGN(const std::string text, io::read_file(options.token_file, kibibytes(64)));
   TRY_ASSIGN(const auto token, wire::decode_join_token(text));
-  io::SleeplessClock clock;
+  io::BootTimeClock clock;
   io::EventLoop loop;
   bool leaving = false;
   TRY(loop.watch_signals({SIGTERM, SIGINT}, [&](int) { leaving = true; }));

@@ -67,7 +67,7 @@ class DiskWatchTest : public testing::Test {
   const TempDir dir_;
   const AgentHome home_{dir_.path()};
   io::EventLoop loop_;
-  io::SleeplessClock clock_;
+  io::BootTimeClock clock_;
   Workers workers_{1};
   std::vector<MustEnd> ended_;
   std::optional<AttemptId> stopped_;

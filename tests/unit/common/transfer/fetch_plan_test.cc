@@ -67,7 +67,7 @@ TEST_F(Plan, APeerThatHasItAllGivesItAll) {
   EXPECT_EQ(from.count(kLauncher), 0u);
   EXPECT_GT(from.at(a), 5);
   EXPECT_GT(from.at(b), 5);
-  EXPECT_EQ(plan.givers(), 2);
+  EXPECT_EQ(plan.senders(), 2);
 }
 
 TEST_F(Plan, TheCoreSharesTheLaunchersWorkWithoutAWord) {
@@ -174,7 +174,7 @@ TEST_F(Plan, WhoHasNotWhatItSaidIsDroppedTheThirdTime) {
       }
   }
   EXPECT_FALSE(plan.peers().at(a).fault.empty());
-  EXPECT_FALSE(plan.peers().at(a).lied);
+  EXPECT_FALSE(plan.peers().at(a).gave_wrong_data);
 }
 
 TEST_F(Plan, BitsBeyondTheTreeAndTooFewOfThemAreHarmless) {

@@ -83,9 +83,9 @@ TEST(HeadStart, WhatWasReadIsThereBeforeTheUpload) {
                                          [&](const Progress& progress) { last = progress; });
   ASSERT_TRUE(captured) << captured.error().message;
   EXPECT_EQ(captured->snapshot.root, snapshot::capture(f.source.path(), {})->root);
-  EXPECT_EQ(captured->landed_bytes, 2'000u * 5'000 + 300'000 + (3u << 20));
+  EXPECT_EQ(captured->durable_bytes, 2'000u * 5'000 + 300'000 + (3u << 20));
   EXPECT_EQ(last.done_bytes, last.total_bytes);
-  EXPECT_EQ(last.done_bytes, captured->landed_bytes);
+  EXPECT_EQ(last.done_bytes, captured->durable_bytes);
   // Each content once, and none that is empty.
   const auto rest = upload_snapshot(cli, captured->snapshot);
   ASSERT_TRUE(rest) << rest.error().message;
@@ -120,7 +120,7 @@ TEST(HeadStart, FilesReadDuringTheFirstQuestionAreAskedAboutInSeveral) {
   ASSERT_EQ(read, kFiles);
   std::uint64_t bytes = 0;
   for (const auto& file : captured->snapshot.files) bytes += file.size;
-  EXPECT_EQ(captured->landed_bytes, bytes);
+  EXPECT_EQ(captured->durable_bytes, bytes);
 }
 
 class LossyHeadStart : public ::testing::TestWithParam<unsigned> {};
@@ -162,7 +162,7 @@ TEST(HeadStart, ASmallTreeIsLeftToTheUpload) {
   auto cli = f.connect();
   const auto captured = capture_and_send(cli, f.source.path(), {});
   ASSERT_TRUE(captured) << captured.error().message;
-  EXPECT_EQ(captured->landed_bytes, 0u);
+  EXPECT_EQ(captured->durable_bytes, 0u);
   EXPECT_EQ(f.server.messages(), 0u);
 }
 
@@ -176,7 +176,7 @@ TEST(HeadStart, HardlyAnythingIsAskedAboutATreeThatIsThere) {
   auto cli = f.connect();
   const auto captured = capture_and_send(cli, f.source.path(), {});
   ASSERT_TRUE(captured) << captured.error().message;
-  EXPECT_EQ(captured->landed_bytes, 0u);
+  EXPECT_EQ(captured->durable_bytes, 0u);
   EXPECT_LE(f.server.messages() - before, 6u) << "a probe, and one 16 times as many files later";
 }
 
@@ -192,8 +192,8 @@ TEST(HeadStart, ATreeThatIsThereInPartIsCompleted) {
   ASSERT_TRUE(captured) << captured.error().message;
   const auto rest = upload_snapshot(cli, captured->snapshot);
   ASSERT_TRUE(rest) << rest.error().message;
-  EXPECT_GE(rest->bytes_sent + captured->landed_bytes, 6'000'000u);
-  EXPECT_LT(rest->bytes_sent + captured->landed_bytes, 6'300'000u) << "nothing is sent twice";
+  EXPECT_GE(rest->bytes_sent + captured->durable_bytes, 6'000'000u);
+  EXPECT_LT(rest->bytes_sent + captured->durable_bytes, 6'300'000u) << "nothing is sent twice";
   EXPECT_TRUE(f.has_all(captured->snapshot));
 }
 
@@ -216,7 +216,7 @@ TEST(HeadStart, DialsOnlyWhenThereIsSomethingToSend) {
   const auto captured = capture_and_send(dial, f.source.path(), answered_meanwhile);
   ASSERT_TRUE(captured);
   EXPECT_EQ(dialled, 1);
-  EXPECT_GT(captured->landed_bytes, 5'000'000u);
+  EXPECT_GT(captured->durable_bytes, 5'000'000u);
   const Dial nobody = []() -> Result<io::ClientSocket*> {
     return make_error(ErrorCode::unavailable, "nobody answers");
   };
@@ -274,7 +274,7 @@ TEST(HeadStart, ALauncherThatRefusesInMidwayCostsTheCaptureNothing) {
   options.held_bytes = 1u << 20;
   const auto captured = capture_and_send(cli, f.source.path(), {}, {}, options);
   ASSERT_TRUE(captured) << captured.error().message;
-  EXPECT_EQ(captured->landed_bytes, 0u);
+  EXPECT_EQ(captured->durable_bytes, 0u);
   // The upload meets the same, and says it.
   const auto refused = upload_snapshot(cli, captured->snapshot);
   ASSERT_FALSE(refused);
@@ -306,7 +306,7 @@ TEST(HeadStart, NobodyListensAndTheCaptureDoesNotWait) {
   auto cli = f.connect();
   const auto captured = capture_and_send(cli, f.source.path(), {}, {}, options);
   ASSERT_TRUE(captured) << captured.error().message;
-  EXPECT_EQ(captured->landed_bytes, 0u);
+  EXPECT_EQ(captured->durable_bytes, 0u);
 }
 
 TEST(HeadStart, ACaptureThatFailsEndsTheSending) {

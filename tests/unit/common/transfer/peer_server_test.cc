@@ -54,7 +54,7 @@ struct Serving : ::testing::Test {
     EXPECT_TRUE(store->put(blob, text));
   }
   void start(PeerServerLimits limits) {
-    auto started = PeerServer::start("tcp://127.0.0.1:*", keys, *store, board, limits);
+    auto started = PeerServer::start("tcp://127.0.0.1:*", keys, *store, fetch_progress, limits);
     ASSERT_TRUE(started) << started.error().message;
     server = *std::move(started);
   }
@@ -74,7 +74,7 @@ struct Serving : ::testing::Test {
   TempDir dir;
   io::KeyPair keys = io::generate_key_pair();
   std::unique_ptr<BlobStore> store = *BlobStore::open(dir / "blobs");
-  FetchBoard board;
+  FetchProgress fetch_progress;
   Digest blob;
   std::unique_ptr<PeerServer> server;
 };

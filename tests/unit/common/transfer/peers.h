@@ -32,14 +32,14 @@ inline Fate always(unsigned) { return Fate::pass; }
 struct Node {
   explicit Node(const std::string& path) : store(*BlobStore::open(path)) {}
   void serve() {
-    auto started = PeerServer::start("tcp://127.0.0.1:*", keys, *store, board);
+    auto started = PeerServer::start("tcp://127.0.0.1:*", keys, *store, fetch_progress);
     ASSERT_TRUE(started) << started.error().message;
     server = *std::move(started);
   }
 
   io::KeyPair keys = io::generate_key_pair();
   std::unique_ptr<BlobStore> store;
-  FetchBoard board;
+  FetchProgress fetch_progress;
   std::unique_ptr<PeerServer> server;
 };
 
@@ -112,7 +112,7 @@ struct Peers : ::testing::Test {
     io::Transport transport{loop, [](auto&, auto&) { return false; }};
     auto socket = io::ClientSocket::connect(transport, launcher.endpoint(),
                                             launcher.keys().public_key, node.keys);
-    SwarmSite site{transport, node.keys, node.board, 0, {}};
+    SwarmSite site{transport, node.keys, node.fetch_progress, 0, {}};
     if (node.server) site.port = node.server->port();
     site.limits.timeout = timeout;
     return fetch_tree(*std::move(socket), tree.root, *node.store, site,

@@ -66,7 +66,7 @@ TEST_F(Peers, AThatLiesIsDroppedAndNamedAndTheLauncherBringsTheRest) {
     const auto told = reports();
     ASSERT_EQ(told.size(), 1u);
     ASSERT_EQ(told[0].peers.size(), 1u);
-    EXPECT_TRUE(told[0].peers[0].lied);
+    EXPECT_TRUE(told[0].peers[0].gave_wrong_data);
     EXPECT_FALSE(told[0].peers[0].fault.empty());
     EXPECT_GT(told[0].from_launcher_bytes, 0u);
   }

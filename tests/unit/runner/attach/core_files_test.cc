@@ -20,17 +20,18 @@ constexpr Instant kNow{1'000'000'000};
 class CoreFilesTest : public ::testing::Test {
  protected:
   void make(bool keeps) {
-    CoreFiles::Doors doors;
-    doors.start = [this](int id, const spawn::RankProcess&, const Stdio& stdio) -> Status {
+    CoreFiles::Callbacks callbacks;
+    callbacks.start = [this](int id, const spawn::RankProcess&, const Stdio& stdio) -> Status {
       started_.push_back(id);
       tool_ = io::Fd(::dup(stdio.theirs[1].get()));
       return {};
     };
-    doors.kill = [this](int id) { killed_.push_back(id); };
-    doors.rank = [this](int) -> const spawn::RankProcess* { return &process_; };
+    callbacks.kill = [this](int id) { killed_.push_back(id); };
+    callbacks.rank = [this](int) -> const spawn::RankProcess* { return &process_; };
     CorePlace place;
     place.globs = {"core"};
-    cores_ = std::make_unique<CoreFiles>(loop_, std::move(doors), std::move(place), keeps, "", 1);
+    cores_ =
+        std::make_unique<CoreFiles>(loop_, std::move(callbacks), std::move(place), keeps, "", 1);
     cores_->exited_rank(3, kDumped, kNow);
     ASSERT_EQ(started_.size(), 1U);
   }

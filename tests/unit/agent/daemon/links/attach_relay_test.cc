@@ -17,19 +17,19 @@ AttachId attach_id(char c) { return AttachId(std::string(kAttachIdBytes, c)); }
 
 class AttachRelayTest : public testing::Test {
  protected:
-  AttachRelay::Doors doors() {
-    AttachRelay::Doors doors;
-    doors.standing = [this](const AttemptId& attempt) {
+  AttachRelay::Callbacks callbacks() {
+    AttachRelay::Callbacks callbacks;
+    callbacks.standing = [this](const AttemptId& attempt) {
       const auto found = standing_.find(attempt);
       return found == standing_.end() ? Standing::absent : found->second;
     };
-    doors.to_runner = [this](const AttemptId& attempt, const AttachFrame& frame) {
+    callbacks.to_runner = [this](const AttemptId& attempt, const AttachFrame& frame) {
       to_runner_.emplace_back(attempt, frame);
     };
-    doors.to_launcher = [this](const AttachFrame& frame) { to_launcher_.push_back(frame); };
-    doors.is_link_up = [this] { return is_up_; };
-    doors.hold_link = [this](bool wanted) { is_held_ = wanted; };
-    return doors;
+    callbacks.to_launcher = [this](const AttachFrame& frame) { to_launcher_.push_back(frame); };
+    callbacks.is_link_up = [this] { return is_up_; };
+    callbacks.hold_link = [this](bool wanted) { is_held_ = wanted; };
+    return callbacks;
   }
   AttachFrame opening(char id, const AttemptId& attempt) {
     AttachOpen open;
@@ -52,7 +52,7 @@ class AttachRelayTest : public testing::Test {
   std::vector<AttachFrame> to_launcher_;
   bool is_up_ = true, is_held_ = false;
   Instant now_{1'000'000'000};
-  AttachRelay relay_{doors()};
+  AttachRelay relay_{callbacks()};
 };
 
 TEST_F(AttachRelayTest, FramesGoToTheRunnerOfTheirOpening) {

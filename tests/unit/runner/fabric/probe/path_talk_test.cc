@@ -11,13 +11,16 @@ namespace {
 const std::string kKey(32, 'k');
 const std::string kNonce(kTalkNonceBytes, 'n');
 
-TalkHello hello(int from, int to, bool knock = false) { return {from, to, knock, kNonce}; }
+TalkHello hello(int from, int to, bool greets_only = false) {
+  return {from, to, greets_only, kNonce};
+}
 
 // A line between a test and whoever answers.
 class Line {
  public:
-  explicit Line(bool burst = false, bool knock = false, const std::string& key = kKey, int to = 2)
-      : test(kKey, hello(1, to, knock), {kSegmentsBytes, burst}, now),
+  explicit Line(bool burst = false, bool greets_only = false, const std::string& key = kKey,
+                int to = 2)
+      : test(kKey, hello(1, to, greets_only), {kSegmentsBytes, burst}, now),
         answer(key, 2, std::string(16, 'a')) {}
 
   // Until neither has anything to say; at most `piece` bytes at a time.

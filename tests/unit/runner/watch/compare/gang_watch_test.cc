@@ -39,18 +39,18 @@ GangTable table_of(int nodes) {
 struct Pair : ::testing::Test {
   Pair() {
     for (int node = 0; node < 2; ++node) {
-      GangWatch::Doors doors;
-      doors.send_up = [this](const GangMessage& message) { to_root.push_back(message); };
-      doors.broadcast = [this](const GangMessage& message) { from_root.push_back(message); };
-      doors.take_stacks = [this, node](const std::vector<int>& ranks) {
+      GangWatch::Callbacks callbacks;
+      callbacks.send_up = [this](const GangMessage& message) { to_root.push_back(message); };
+      callbacks.broadcast = [this](const GangMessage& message) { from_root.push_back(message); };
+      callbacks.take_stacks = [this, node](const std::vector<int>& ranks) {
         for (const int rank : ranks) stacks.emplace_back(node, rank);
       };
-      doors.keep_stacks = [this] { ++kept; };
-      doors.ask_counts = [this] { ++counts_asked; };
-      doors.published = [this] { published.push_back(now); };
-      doors.hangs = [this](const Found& found) { hangs.push_back(found); };
+      callbacks.keep_stacks = [this] { ++kept; };
+      callbacks.ask_counts = [this] { ++counts_asked; };
+      callbacks.published = [this] { published.push_back(now); };
+      callbacks.hangs = [this](const Found& found) { hangs.push_back(found); };
       watches.push_back(
-          std::make_unique<GangWatch>(part_of(node, 2), table_of(2), std::move(doors)));
+          std::make_unique<GangWatch>(part_of(node, 2), table_of(2), std::move(callbacks)));
     }
   }
 

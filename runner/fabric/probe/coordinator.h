@@ -1,7 +1,7 @@
 #pragma once
-// Node rank 0's part in a probe: it collects the offers, hands out the plans, collects the findings
-// and chooses. It waits for nobody longer than the times below: a node that does not answer keeps
-// its address. No input, output or clock here.
+// Node rank 0's part in a probe: it collects the offers, distributes the plans, collects the
+// findings and chooses. It waits for each node at most for the times below: a node that does not
+// answer keeps its address. No input, output or clock here.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@ namespace lockstep::runner {
 inline constexpr Duration kOffersWithin = seconds(3);
 inline constexpr Duration kFindingsWithin = seconds(8);  // more than kPathsWithin
 
-class Moderator {
+class Coordinator {
  public:
   struct Step {
     bool has_offers = false;                       // call begin()
@@ -24,13 +24,14 @@ class Moderator {
     std::optional<ProbeOutcome> outcome;           // the end
   };
 
-  Moderator(std::vector<ProbedNode> nodes, std::uint64_t seed, Instant now);
+  Coordinator(std::vector<ProbedNode> nodes, std::uint64_t seed, Instant now);
 
   // Another node's offer, or the same again, changes nothing.
   Step take(Instant now, const ProbeOffer& offer);
   Step take(Instant now, const ProbeFindings& findings);
   Step expire(Instant now);
-  // After has_offers. `known`: of an earlier probe of these nodes; then nobody dials.
+  // Call it after has_offers. `known`: the result of an earlier probe of these nodes; then no node
+  // dials.
   Step begin(Instant now, std::optional<ProbeOutcome> known);
 
   Instant next_deadline() const;

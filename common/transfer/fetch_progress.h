@@ -10,7 +10,7 @@
 
 namespace lockstep::transfer {
 
-class FetchBoard {
+class FetchProgress {
  public:
   void begin(const Digest& root, const std::vector<bool>& here) {
     UnitsReply state;

@@ -12,9 +12,9 @@
 
 namespace lockstep::launcher {
 
-class NodeMail {
+class NodeSender {
  public:
-  NodeMail(Outbox& outbox, io::ServerSocket& control) : outbox_(outbox), control_(control) {}
+  NodeSender(Outbox& outbox, io::ServerSocket& control) : outbox_(outbox), control_(control) {}
 
   NodeLinks& links() { return links_; }
   const NodeLinks& links() const { return links_; }
@@ -23,12 +23,12 @@ class NodeMail {
     if (auto peer = links_.peer_of(key, session))
       outbox_.put(control_, std::move(*peer), 0, std::move(body));
   }
-  // To the node's last accepted session.
+  // Sends to the node's last accepted session.
   void tell(NodeId node, AgentReply body) {
     if (const auto current = links_.current(node))
       tell_session(current->key, current->session, std::move(body));
   }
-  // To all nodes except the one with this key.
+  // Sends to all nodes except the one with this key.
   void tell_all(const AgentReply& body, const PublicKey& except = {}) {
     for (const auto& [node, link] : links_.all())
       if (link.key != except) tell_session(link.key, link.session, body);

@@ -1,4 +1,4 @@
-#include "runner/fabric/probe/moderator.h"
+#include "runner/fabric/probe/coordinator.h"
 
 #include <algorithm>
 
@@ -6,13 +6,13 @@
 
 namespace lockstep::runner {
 
-Moderator::Moderator(std::vector<ProbedNode> nodes, std::uint64_t seed, Instant now)
+Coordinator::Coordinator(std::vector<ProbedNode> nodes, std::uint64_t seed, Instant now)
     : nodes_(std::move(nodes)),
       seed_(seed),
       until_(now + kOffersWithin),
       has_plan_(nodes_.size()) {}
 
-Moderator::Step Moderator::take(Instant, const ProbeOffer& offer) {
+Coordinator::Step Coordinator::take(Instant, const ProbeOffer& offer) {
   const auto rank = static_cast<std::size_t>(offer.node_rank);
   if (phase_ != Phase::offers || rank >= nodes_.size() || nodes_[rank].offer) return {};
   nodes_[rank].offer = offer;
@@ -22,7 +22,7 @@ Moderator::Step Moderator::take(Instant, const ProbeOffer& offer) {
   return step;
 }
 
-Moderator::Step Moderator::begin(Instant now, std::optional<ProbeOutcome> known) {
+Coordinator::Step Coordinator::begin(Instant now, std::optional<ProbeOutcome> known) {
   if (phase_ != Phase::begins) return {};
   if (known) return end(*std::move(known));
   PairRequest request;
@@ -52,7 +52,7 @@ Moderator::Step Moderator::begin(Instant now, std::optional<ProbeOutcome> known)
   return step;
 }
 
-Moderator::Step Moderator::take(Instant, const ProbeFindings& findings) {
+Coordinator::Step Coordinator::take(Instant, const ProbeFindings& findings) {
   const auto rank = static_cast<std::size_t>(findings.node_rank);
   if (phase_ != Phase::findings || rank >= nodes_.size() || !has_plan_[rank]) return {};
   if (nodes_[rank].findings) return {};
@@ -61,7 +61,7 @@ Moderator::Step Moderator::take(Instant, const ProbeFindings& findings) {
   return end(choose(nodes_));
 }
 
-Moderator::Step Moderator::expire(Instant now) {
+Coordinator::Step Coordinator::expire(Instant now) {
   if (now < next_deadline()) return {};
   if (phase_ == Phase::findings) return end(choose(nodes_));
   phase_ = Phase::begins;
@@ -70,18 +70,18 @@ Moderator::Step Moderator::expire(Instant now) {
   return step;
 }
 
-Moderator::Step Moderator::end(ProbeOutcome outcome) {
+Coordinator::Step Coordinator::end(ProbeOutcome outcome) {
   phase_ = Phase::over;
   Step step;
   step.outcome = std::move(outcome);
   return step;
 }
 
-Instant Moderator::next_deadline() const {
+Instant Coordinator::next_deadline() const {
   return phase_ == Phase::offers || phase_ == Phase::findings ? until_ : Instant::never();
 }
 
-bool Moderator::is_complete() const {
+bool Coordinator::is_complete() const {
   return offers_ == nodes_.size() && (phase_ != Phase::over || awaited_ == 0);
 }
 
