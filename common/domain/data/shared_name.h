@@ -11,12 +11,14 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/table.h"
 #include "common/domain/data/asset.h"
 
 namespace lockstep {
 
 // Each kind has names of its own.
 enum class NameKind { environment, data, model, component };
+Word describe(NameKind kind);
 std::string_view to_string(NameKind kind);  // as the verbs: "environment", "data", …
 std::string_view noun_of(NameKind kind);    // in sentences: "environment", "data asset", …
 NameKind name_kind_of(AssetKind kind);
@@ -29,6 +31,12 @@ struct ShareName {
   std::string name;
   std::string user;    // "": all who may submit into the name's project
   bool shared = true;  // false: they may no longer add versions
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "name", s.name);
+    see(field<3>, "user", s.user, kUserNameRule);
+    see(field<4>, "shared", s.shared);
+  }
   friend bool operator==(const ShareName&, const ShareName&) = default;
 };
 struct DeleteVersions {
@@ -36,6 +44,11 @@ struct DeleteVersions {
   std::string name;
   std::string
       version;  // "": all, and the name itself, which anyone may then give to something else
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "name", s.name);
+    see(field<3>, "version", s.version);
+  }
   friend bool operator==(const DeleteVersions&, const DeleteVersions&) = default;
 };
 // Changes the description and the tags of one version. An absent description stays.
@@ -46,6 +59,15 @@ struct AnnotateVersion {
   std::map<std::string, std::string> set_tags = {};
   std::vector<std::string> remove_tags = {};  // keys; those that it does not have are ignored
   bool clear_tags = false;                    // removes all tags, before set_tags is applied
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "name", s.name);
+    see(field<3>, "version", s.version);
+    see(field<4>, "description", s.description);
+    see(field<5>, "set_tags", s.set_tags, {.count = kMaxAssetTags});
+    see(field<6>, "remove_tags", s.remove_tags, {.count = kMaxAssetTags});
+    see(field<7>, "clear_tags", s.clear_tags);
+  }
   friend bool operator==(const AnnotateVersion&, const AnnotateVersion&) = default;
 };
 

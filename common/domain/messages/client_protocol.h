@@ -184,6 +184,7 @@ struct GetUsage {
 // Answered by DatastoresReply: the datastores that the asker may use, or the one called `name`.
 struct ListDatastores {
   std::string name;
+  static void table(auto& s, auto&& see) { see(field<1>, "name", s.name); }
   friend bool operator==(const ListDatastores&, const ListDatastores&) = default;
 };
 
@@ -327,11 +328,15 @@ struct WaitsForDisk {
 // long after it the sender waits for the next reply: kWaitsForDiskLasts.
 struct WaitsForData {
   std::string what;  // "fetching azureml://datastores/lake/paths/faces: 1.2/8.0 GiB"
+  static void table(auto& s, auto&& see) { see(field<1>, "what", s.what); }
   friend bool operator==(const WaitsForData&, const WaitsForData&) = default;
 };
 
 struct DatastoresReply {
   std::vector<DatastoreView> datastores;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "datastores", s.datastores, {.count = kMaxDatastores});
+  }
   friend bool operator==(const DatastoresReply&, const DatastoresReply&) = default;
 };
 

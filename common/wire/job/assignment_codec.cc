@@ -7,12 +7,18 @@
 #include "common/wire/job/found_codec.h"
 #include "common/wire/job/job_codec.h"
 #include "common/wire/people/secrets_codec.h"
+#include "common/wire/table_codec.h"
 #include "common/wire/targets/fabric_codec.h"
 #include "common/wire/targets/node_codec.h"
 #include "common/wire/why_codec.h"
+#include "proto/assignment.access.h"
 
 namespace lockstep::pb {
 
+LOCKSTEP_TABLE_CODEC(lockstep::NodeTree, NodeTree);
+LOCKSTEP_TABLE_CODEC(lockstep::CheckpointSource, CheckpointSource);
+LOCKSTEP_TABLE_CODEC(lockstep::CollectedOutput, CollectedOutput);
+LOCKSTEP_TABLE_CODEC(lockstep::NotKept, NotKept);
 namespace {
 
 static_assert(is_wire_of(lockstep::WantedPhase::prepare, WANTED_PHASE_PREPARE));
@@ -21,13 +27,6 @@ static_assert(is_wire_of(lockstep::WantedPhase::stop, WANTED_PHASE_STOP));
 static_assert(is_wire_of(lockstep::StopReason::canceled, STOP_REASON_CANCELED));
 static_assert(is_wire_of(lockstep::StopReason::gang_failed, STOP_REASON_GANG_FAILED));
 static_assert(is_wire_of(lockstep::StopReason::superseded, STOP_REASON_SUPERSEDED));
-static_assert(is_wire_of(lockstep::OutputKind::outputs, OUTPUT_KIND_OUTPUTS));
-static_assert(is_wire_of(lockstep::OutputKind::logs, OUTPUT_KIND_LOGS));
-static_assert(is_wire_of(lockstep::OutputKind::named, OUTPUT_KIND_NAMED));
-static_assert(is_wire_of(lockstep::OutputKind::checkpoint, OUTPUT_KIND_CHECKPOINT));
-static_assert(is_wire_of(lockstep::OutputKind::kept, OUTPUT_KIND_KEPT));
-
-constexpr std::size_t kMaxProblems = 1'000;
 
 }  // namespace
 
@@ -136,32 +135,6 @@ Status from_wire(const GangShare& from, lockstep::GangShare* to) {
   return {};
 }
 
-void to_wire(const lockstep::NodeTree& from, NodeTree* to) {
-  to->set_node_rank(from.node_rank);
-  to->set_root(std::string(from.root.view()));
-}
-
-Status from_wire(const NodeTree& from, lockstep::NodeTree* to) {
-  TRY(read_number(from.node_rank(), 0, kMaxNodesPerJob - 1, "tree.node_rank", &to->node_rank));
-  return read_digest(from.root(), "tree.root", &to->root);
-}
-
-void to_wire(const lockstep::CheckpointSource& from, CheckpointSource* to) {
-  to->set_attempt(from.attempt);
-  to->set_saved_ns(from.saved.ns);
-  if (from.base) to->set_base(std::string(from.base->view()));
-  write_list(from.trees, to->mutable_trees());
-  to->set_job(from.job.value);
-}
-
-Status from_wire(const CheckpointSource& from, lockstep::CheckpointSource* to) {
-  to->attempt = from.attempt();
-  TRY(read_instant(from.saved_ns(), "checkpoint.saved", &to->saved));
-  if (from.has_base()) TRY(read_digest(from.base(), "checkpoint.base", &to->base.emplace()));
-  TRY(read_text(from.job(), "checkpoint.job", &to->job.value, kMaxJobNameBytes));
-  return read_list(from.trees(), kMaxNodesPerJob, "checkpoint.trees", &to->trees);
-}
-
 void to_wire(const lockstep::Assignment& from, Assignment* to) {
   to_wire(from.attempt, to->mutable_attempt());
   to->set_experiment(from.experiment);
@@ -227,54 +200,6 @@ Status from_wire(const DesiredState& from, lockstep::DesiredState* to) {
                    &to->environments_unused_since));
   return read_list(from.assignments(), kMaxAssignmentsPerNode, "desired.assignments",
                    &to->assignments);
-}
-
-void to_wire(const lockstep::CollectedOutput& from, CollectedOutput* to) {
-  to->set_kind(wire_enum<OutputKind>(from.kind));
-  to->set_name(from.name);
-  if (from.tree) to->set_tree(std::string(from.tree->view()));
-  to->set_files(from.files);
-  to->set_size_bytes(from.size.count);
-  write_texts(from.problems, to->mutable_problems());
-  to->set_order(from.order);
-  if (from.pieces) to->set_pieces(std::string(from.pieces->view()));
-  to->set_partial(from.partial);
-}
-
-Status from_wire(const CollectedOutput& from, lockstep::CollectedOutput* to) {
-  TRY(read_enum(from.kind(), lockstep::OutputKind::kept, "output.kind", &to->kind));
-  to->name = from.name();
-  if (!to->name.empty() && !valid_output_name(to->name))
-    return bad_field("output.name", "is not an output's name");
-  if (from.has_tree()) TRY(read_digest(from.tree(), "output.tree", &to->tree.emplace()));
-  to->files = from.files();
-  to->size = Bytes{from.size_bytes()};
-  to->order = from.order();
-  if (from.has_pieces()) TRY(read_digest(from.pieces(), "output.pieces", &to->pieces.emplace()));
-  to->partial = from.partial();
-  return read_texts(from.problems(), kMaxProblems, "output.problems", &to->problems);
-}
-
-void to_wire(const lockstep::NotKept& from, NotKept* to) {
-  write_texts(from.names, to->mutable_names());
-  to->set_more(from.more);
-  to->set_files(from.files);
-  to->set_size_bytes(from.size.count);
-  to->set_at_least(from.at_least);
-  to->mutable_unmatched()->Add(from.unmatched.begin(), from.unmatched.end());
-}
-
-Status from_wire(const NotKept& from, lockstep::NotKept* to) {
-  TRY(read_texts(from.names(), kMaxNotKeptNames, "not_kept.names", &to->names));
-  for (const std::string& name : to->names)
-    if (name.size() > kMaxNotKeptNameBytes) return bad_field("not_kept.names", "is too long");
-  to->more = from.more();
-  to->files = from.files();
-  to->size = Bytes{from.size_bytes()};
-  to->at_least = from.at_least();
-  TRY(check_count(from.unmatched_size(), kMaxKeepPatterns, "not_kept.unmatched"));
-  to->unmatched.assign(from.unmatched().begin(), from.unmatched().end());
-  return {};
 }
 
 void to_wire(const lockstep::PartReport& from, PartReport* to) {

@@ -8,10 +8,15 @@
 #include "common/grammar/job_name.h"
 #include "common/wire/job/environment_codec.h"
 #include "common/wire/job/found_codec.h"
+#include "common/wire/table_codec.h"
 #include "common/wire/why_codec.h"
+#include "proto/job.access.h"
 
 namespace lockstep::pb {
 
+LOCKSTEP_TABLE_CODEC(lockstep::DatastorePath, DatastorePath);
+LOCKSTEP_TABLE_CODEC(lockstep::DataInput, DataInput);
+LOCKSTEP_TABLE_CODEC(lockstep::OutputSpec, OutputSpec);
 namespace {
 
 constexpr std::size_t kMaxEntries = 100'000;
@@ -22,20 +27,6 @@ static_assert(static_cast<int>(lockstep::Distribution::Kind::pytorch) + 1 ==
               DISTRIBUTION_KIND_PYTORCH);
 static_assert(is_wire_of(lockstep::Distribution::Kind::tensorflow, DISTRIBUTION_KIND_TENSORFLOW));
 static_assert(is_wire_of(lockstep::Distribution::Kind::ray, DISTRIBUTION_KIND_RAY));
-
-static_assert(static_cast<int>(lockstep::OutputType::uri_folder) + 1 == OUTPUT_TYPE_URI_FOLDER);
-static_assert(static_cast<int>(lockstep::OutputType::uri_file) + 1 == OUTPUT_TYPE_URI_FILE);
-static_assert(static_cast<int>(lockstep::OutputMode::rw_mount) + 1 == OUTPUT_MODE_RW_MOUNT);
-static_assert(is_wire_of(lockstep::InputType::uri_folder, INPUT_TYPE_URI_FOLDER));
-static_assert(is_wire_of(lockstep::InputType::uri_file, INPUT_TYPE_URI_FILE));
-static_assert(is_wire_of(lockstep::InputType::mltable, INPUT_TYPE_MLTABLE));
-static_assert(is_wire_of(lockstep::InputType::mlflow_model, INPUT_TYPE_MLFLOW_MODEL));
-static_assert(is_wire_of(lockstep::InputType::custom_model, INPUT_TYPE_CUSTOM_MODEL));
-static_assert(is_wire_of(lockstep::InputType::triton_model, INPUT_TYPE_TRITON_MODEL));
-static_assert(is_wire_of(lockstep::InputMode::ro_mount, INPUT_MODE_RO_MOUNT));
-static_assert(is_wire_of(lockstep::InputMode::download, INPUT_MODE_DOWNLOAD));
-static_assert(is_wire_of(lockstep::InputMode::direct, INPUT_MODE_DIRECT));
-static_assert(static_cast<int>(lockstep::OutputMode::upload) + 1 == OUTPUT_MODE_UPLOAD);
 
 static_assert(is_wire_of(lockstep::Cause::completed, CAUSE_COMPLETED));
 static_assert(is_wire_of(lockstep::Cause::exit_code, CAUSE_EXIT_CODE));
@@ -269,77 +260,6 @@ Status read_command(const JobSpec& from, lockstep::Command* to) {
 }
 
 }  // namespace
-
-void to_wire(const lockstep::DatastorePath& from, DatastorePath* to) {
-  to->set_datastore(from.datastore);
-  to->set_directory(from.directory);
-  to->set_path(from.path);
-}
-
-Status from_wire(const DatastorePath& from, lockstep::DatastorePath* to) {
-  TRY(read_text(from.datastore(), "place.datastore", &to->datastore));
-  TRY(read_text(from.directory(), "place.directory", &to->directory));
-  return read_text(from.path(), "place.path", &to->path);
-}
-
-void to_wire(const lockstep::OutputSpec& from, OutputSpec* to) {
-  to->set_name(from.name);
-  to->set_type(wire_enum<OutputType>(from.type));
-  to->set_mode(wire_enum<OutputMode>(from.mode));
-  to->set_path(from.path);
-  if (from.place) to_wire(*from.place, to->mutable_place());
-  to->set_remote(from.remote);
-  if (from.declared) to->set_declared(wire_enum<InputType>(*from.declared));
-  if (!from.asset) return;
-  to->mutable_asset()->set_name(from.asset->name);
-  to->mutable_asset()->set_version(from.asset->version);
-  to->mutable_asset()->set_type(wire_enum<InputType>(from.asset->type));
-}
-
-Status read_asset(const OutputAsset& from, lockstep::OutputAsset* to) {
-  TRY(read_text(from.name(), "output.asset.name", &to->name));
-  TRY(read_text(from.version(), "output.asset.version", &to->version));
-  return read_enum(from.type(), lockstep::InputType::triton_model, "output.asset.type", &to->type);
-}
-
-// The name becomes part of paths; validate() looks at it once all are here.
-Status from_wire(const OutputSpec& from, lockstep::OutputSpec* to) {
-  TRY(read_text(from.name(), "output.name", &to->name));
-  TRY(read_enum(from.type(), lockstep::OutputType::uri_file, "output.type", &to->type));
-  TRY(read_text(from.path(), "output.path", &to->path));
-  if (from.has_place()) TRY(from_wire(from.place(), &to->place.emplace()));
-  TRY(read_text(from.remote(), "output.remote", &to->remote));
-  if (from.has_asset()) TRY(read_asset(from.asset(), &to->asset.emplace()));
-  if (from.declared() != INPUT_TYPE_UNSPECIFIED)
-    TRY(read_enum(from.declared(), lockstep::InputType::triton_model, "output.declared",
-                  &to->declared.emplace()));
-  return read_enum(from.mode(), lockstep::OutputMode::upload, "output.mode", &to->mode);
-}
-
-void to_wire(const lockstep::DataInput& from, DataInput* to) {
-  to->set_name(from.name);
-  to->set_type(wire_enum<InputType>(from.type));
-  to->set_mode(wire_enum<InputMode>(from.mode));
-  to->set_source(from.source);
-  if (from.tree) to->set_tree(std::string(from.tree->view()));
-  to->set_file(from.file);
-  to->set_address(from.address);
-  to->set_is_type_open(from.is_type_open);
-  if (from.place) to_wire(*from.place, to->mutable_place());
-}
-
-// What of it must fit together, validate() says once all are here.
-Status from_wire(const DataInput& from, lockstep::DataInput* to) {
-  TRY(read_text(from.name(), "input.name", &to->name));
-  TRY(read_enum(from.type(), lockstep::InputType::triton_model, "input.type", &to->type));
-  TRY(read_enum(from.mode(), lockstep::InputMode::rw_mount, "input.mode", &to->mode));
-  TRY(read_text(from.source(), "input.source", &to->source));
-  if (from.has_tree()) TRY(read_digest(from.tree(), "input.tree", &to->tree.emplace()));
-  TRY(read_text(from.file(), "input.file", &to->file));
-  to->is_type_open = from.is_type_open();
-  if (from.has_place()) TRY(from_wire(from.place(), &to->place.emplace()));
-  return read_text(from.address(), "input.address", &to->address);
-}
 
 namespace {
 

@@ -2,9 +2,12 @@
 
 #include "common/domain/job/pipeline.h"
 #include "common/wire/job/job_codec.h"
+#include "common/wire/table_codec.h"
+#include "proto/job.access.h"
 
 namespace lockstep::pb {
 
+LOCKSTEP_TABLE_CODEC(lockstep::MergedOutput, MergedOutput);
 void to_wire(const lockstep::StepBinding& from, StepBinding* to) {
   to->set_input(from.input);
   to->set_step(from.step);
@@ -74,23 +77,6 @@ Status from_wire(const PipelineSpec& from, lockstep::SharedPipeline* to) {
   TRY(read_number(from.at_most(), 0, kMaxArrayIndex, "pipeline.at_most", &pipeline.at_most));
   *to = std::move(pipeline);
   return {};
-}
-
-void to_wire(const lockstep::MergedOutput& from, MergedOutput* to) {
-  to->set_name(from.name);
-  if (from.tree) to->set_tree(std::string(from.tree->view()));
-  to->set_file(from.file);
-  for (const std::string& problem : from.problems) to->add_problems(fitting_text(problem));
-  to->set_registered(from.registered);
-}
-Status from_wire(const MergedOutput& from, lockstep::MergedOutput* to) {
-  TRY(read_text(from.name(), "merged.name", &to->name));
-  if (from.has_tree()) TRY(read_digest(from.tree(), "merged.tree", &to->tree.emplace()));
-  TRY(read_text(from.file(), "merged.file", &to->file));
-  TRY(check_count(from.problems_size(), kMaxOutputProblems + 1, "merged.problems"));
-  for (const std::string& problem : from.problems())
-    TRY(read_text(problem, "merged.problems", &to->problems.emplace_back()));
-  return read_text(from.registered(), "merged.registered", &to->registered);
 }
 
 }  // namespace lockstep::pb

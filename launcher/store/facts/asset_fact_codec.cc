@@ -29,7 +29,7 @@ void to_wire(const launcher::AssetArchived& from, AssetArchived* to) {
   to->set_archived(from.archived);
 }
 Status from_wire(const AssetArchived& from, launcher::AssetArchived* to) {
-  TRY(read_asset_kind(from.kind(), "archived.kind", &to->kind));
+  TRY(read_word(from.kind(), "archived.kind", &to->kind));
   TRY(read_text(from.name(), "archived.name", &to->name));
   to->archived = from.archived();
   return read_text(from.version(), "archived.version", &to->version);
@@ -43,7 +43,7 @@ void to_wire(const launcher::NameShared& from, NameShared* to) {
   to->set_by(from.by);
 }
 Status from_wire(const NameShared& from, launcher::NameShared* to) {
-  TRY(read_name_kind(from.kind(), "shared.kind", &to->kind));
+  TRY(read_word(from.kind(), "shared.kind", &to->kind));
   TRY(read_text(from.name(), "shared.name", &to->name));
   TRY(read_text(from.user(), "shared.user", &to->user));
   to->shared = from.shared();
@@ -57,7 +57,7 @@ void to_wire(const launcher::VersionsDeleted& from, VersionsDeleted* to) {
   to->set_by(from.by);
 }
 Status from_wire(const VersionsDeleted& from, launcher::VersionsDeleted* to) {
-  TRY(read_name_kind(from.kind(), "deleted.kind", &to->kind));
+  TRY(read_word(from.kind(), "deleted.kind", &to->kind));
   TRY(read_text(from.name(), "deleted.name", &to->name));
   TRY(read_text(from.version(), "deleted.version", &to->version));
   return read_text(from.by(), "deleted.by", &to->by);
@@ -72,7 +72,7 @@ void to_wire(const launcher::NameSettled& from, NameSettled* to) {
   to->set_last_number(from.last_number);
 }
 Status from_wire(const NameSettled& from, launcher::NameSettled* to) {
-  TRY(read_name_kind(from.kind(), "settled.kind", &to->kind));
+  TRY(read_word(from.kind(), "settled.kind", &to->kind));
   TRY(read_text(from.name(), "settled.name", &to->name));
   TRY(read_text(from.owner(), "settled.owner", &to->owner));
   TRY(read_text(from.project(), "settled.project", &to->project));
@@ -101,7 +101,7 @@ void to_wire(const launcher::VersionAnnotated& from, VersionAnnotated* to) {
 }
 Status from_wire(const VersionAnnotated& from, launcher::VersionAnnotated* to) {
   constexpr std::size_t kMostTags = 1'000;  // an environment may have so many
-  TRY(read_name_kind(from.kind(), "annotated.kind", &to->kind));
+  TRY(read_word(from.kind(), "annotated.kind", &to->kind));
   TRY(read_text(from.name(), "annotated.name", &to->name));
   TRY(read_text(from.version(), "annotated.version", &to->version));
   TRY(read_text(from.description(), "annotated.description", &to->description));
