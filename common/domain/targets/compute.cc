@@ -28,7 +28,7 @@ bool is_of(std::string_view text, std::string_view others) {
 }
 
 // One rule of check(SshHost): a field that is given must keep to it.
-struct Rule {
+struct HostRule {
   std::string_view field;
   const std::string& value;
   bool is_good;
@@ -306,7 +306,7 @@ Status check(const ComputeSpec& spec) {
 Status check(const SshHost& host) {
   if (host.address.empty())
     return make_error(ErrorCode::invalid_argument, "a host needs an `address`");
-  const Rule rules[] = {
+  const HostRule rules[] = {
       {"address", host.address,
        is_word_of(host.address, "._-:", kMaxAddressBytes) && host.address[0] != '.',
        "a host name or an IP address: letters, digits and . _ - :"},
@@ -321,7 +321,7 @@ Status check(const SshHost& host) {
       {"directory", host.directory, is_plain_path(host.directory),
        "an absolute path of letters, digits and / . _ - +"},
   };
-  for (const Rule& rule : rules)
+  for (const HostRule& rule : rules)
     if (!rule.is_good)
       return make_error(ErrorCode::invalid_argument,
                         fmt::format("host {}: {} '{}' is not {}", host.address.substr(0, 100),

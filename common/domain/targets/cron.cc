@@ -13,7 +13,7 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-struct Field {
+struct CronField {
   std::string_view name;
   int least, most;
   const Names* names = nullptr;  // of least, least + 1, …
@@ -24,12 +24,12 @@ const Names kMonths{"jan", "feb", "mar", "apr", "may", "jun",
 const Names kDays{"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
 constexpr int kDaysToSearch = 36'600;
 
-const std::array<Field, 5>& fields() {
-  static const std::array<Field, 5> kFields{{{"minute", 0, 59},
-                                             {"hour", 0, 23},
-                                             {"day of month", 1, 31},
-                                             {"month", 1, 12, &kMonths},
-                                             {"day of week", 0, 7, &kDays}}};
+const std::array<CronField, 5>& fields() {
+  static const std::array<CronField, 5> kFields{{{"minute", 0, 59},
+                                                 {"hour", 0, 23},
+                                                 {"day of month", 1, 31},
+                                                 {"month", 1, 12, &kMonths},
+                                                 {"day of week", 0, 7, &kDays}}};
   return kFields;
 }
 
@@ -56,11 +56,11 @@ std::optional<int> number_of(std::string_view text) {
   return is_number && number >= 0 ? std::optional(number) : std::nullopt;
 }
 
-Error bad(const Field& field, std::string message) {
+Error bad(const CronField& field, std::string message) {
   return make_error(ErrorCode::invalid_argument, fmt::format("{}: {}", field.name, message));
 }
 
-Result<int> read_value(const Field& field, std::string_view text) {
+Result<int> read_value(const CronField& field, std::string_view text) {
   if (const auto number = number_of(text);
       number && *number >= field.least && *number <= field.most)
     return *number;
@@ -75,7 +75,7 @@ Result<int> read_value(const Field& field, std::string_view text) {
 }
 
 // One of a list: "*", "5", "1-5", "mon-fri", each range with "/2".
-Result<std::uint64_t> read_item(const Field& field, std::string_view item) {
+Result<std::uint64_t> read_item(const CronField& field, std::string_view item) {
   if (item.empty()) return bad(field, "there is nothing before or after a comma");
   const auto slash = item.find('/');
   const std::string_view range = item.substr(0, slash);
@@ -108,7 +108,7 @@ Result<std::uint64_t> read_item(const Field& field, std::string_view item) {
   return bits;
 }
 
-Result<std::uint64_t> read_field(const Field& field, std::string_view text) {
+Result<std::uint64_t> read_field(const CronField& field, std::string_view text) {
   std::uint64_t bits = 0;
   for (const std::string_view item : split(text, ",")) {
     TRY_ASSIGN(const std::uint64_t more, read_item(field, item));
