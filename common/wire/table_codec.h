@@ -294,7 +294,8 @@ void write_field(const T& from, const Rule& rule, M& to) {
     if (from) write_field<A>(*from, rule, to);
   } else if constexpr (kIsNumber<Wire<A, M>>) {
     auto is = number(from);
-    if constexpr (HasPresence<A, M> && std::is_integral_v<decltype(is)>)
+    if constexpr (HasPresence<A, M> && std::is_integral_v<decltype(is)> &&
+                  !std::is_same_v<decltype(is), bool>)
       if (rule.none != kLowest && std::cmp_equal(is, rule.none)) return;
     if (rule.cut != Cut::no) is = cut_number(is, rule);
     A::set(to, static_cast<Wire<A, M>>(is));
