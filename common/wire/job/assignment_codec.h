@@ -20,8 +20,5 @@ LOCKSTEP_CODEC(lockstep::DesiredState, DesiredState);
 LOCKSTEP_CODEC(lockstep::PartReport, PartReport);
 LOCKSTEP_CODEC(lockstep::CollectedOutput, CollectedOutput);
 LOCKSTEP_CODEC(lockstep::NotKept, NotKept);
-PartState wire_part_state(lockstep::PartState state);
-Status read_part_state(int value, const char* field, lockstep::PartState* out);
-Status read_stop_reason(int value, const char* field, lockstep::StopReason* out);
 
 }  // namespace lockstep::pb

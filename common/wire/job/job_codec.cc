@@ -370,10 +370,13 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   TRY(read_text(from.description(), "description", &to->description, 1u << 20));
   TRY(read_map(from.tags(), kMaxEntries, "tags", &to->tags));
   TRY(read_text(from.compute(), "compute", &to->compute));
-  if (from.has_pipeline())
-    TRY(from_wire(from.pipeline(), &to->pipeline));
-  else
+  if (from.has_pipeline()) {
+    lockstep::PipelineSpec pipeline;
+    TRY(from_wire(from.pipeline(), &pipeline));
+    to->pipeline = std::move(pipeline);
+  } else {
     TRY(read_command(from, &to->command));
+  }
   TRY(read_map(from.environment_variables(), kMaxEntries, "environment_variables",
                &to->environment_variables));
   TRY(read_map(from.inputs(), kMaxEntries, "inputs", &to->inputs));

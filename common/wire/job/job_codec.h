@@ -25,8 +25,7 @@ LOCKSTEP_CODEC(lockstep::NodeExitReport, NodeExitReport);
 LOCKSTEP_CODEC(lockstep::ClockOffset, ClockOffset);
 LOCKSTEP_CODEC(lockstep::ExitReport, ExitReport);
 // In pipeline_codec.cc: a pipeline, the task of an array, and what became of a step's outputs.
-void to_wire(const lockstep::PipelineSpec& from, PipelineSpec* to);
-Status from_wire(const PipelineSpec& from, lockstep::SharedPipeline* to);
+LOCKSTEP_CODEC(lockstep::PipelineSpec, PipelineSpec);
 LOCKSTEP_CODEC(lockstep::ArrayTask, ArrayTask);
 LOCKSTEP_CODEC(lockstep::MergedOutput, MergedOutput);
 Status read_job_status(int value, const char* field, lockstep::JobStatus* out);

@@ -59,7 +59,7 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   to->set_node_rank(from.node_rank);
   to->set_first_rank(from.first_rank);
   to->set_ranks(from.ranks);
-  to->set_state(wire_part_state(from.state));
+  to->set_state(static_cast<PartState>(describe(from.state).number));
   to->set_progress(fitting_text(from.progress));
   to_wire(from.allotment, to->mutable_allotment());
   write_list(from.outputs, to->mutable_outputs());
@@ -84,7 +84,7 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   TRY(read_rank(from.node_rank(), "part.node_rank", &to->node_rank));
   TRY(read_rank(from.first_rank(), "part.first_rank", &to->first_rank));
   TRY(read_rank(from.ranks(), "part.ranks", &to->ranks));
-  TRY(read_part_state(from.state(), "part.state", &to->state));
+  TRY(read_word(from.state(), "part.state", &to->state));
   TRY(read_text(from.progress(), "part.progress", &to->progress));
   TRY(read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits));
   TRY(read_texts(from.notes(), kMaxNoteLines, "part.notes", &to->notes));

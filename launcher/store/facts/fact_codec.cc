@@ -557,7 +557,7 @@ Status from_wire(const AttemptDoomed& from, launcher::AttemptDoomed* to) {
   TRY(read_report(from.report(), &to->report));
   if (from.has_grace_ns())
     TRY(read_duration(from.grace_ns(), "doomed.grace", &to->grace.emplace()));
-  return read_stop_reason(from.reason(), "doomed.reason", &to->reason);
+  return read_word(from.reason(), "doomed.reason", &to->reason);
 }
 Status from_wire(const AttemptEnded& from, launcher::AttemptEnded* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
