@@ -13,8 +13,6 @@
 
 namespace lockstep {
 
-inline constexpr std::size_t kMaxStepNameBytes = 512;  // with those of the pipelines around it
-
 // A data input of a step that is an output of another step.
 struct StepBinding {
   std::string input;   // name of the entry in the step's `spec.data`, which has no tree

@@ -29,9 +29,7 @@ namespace lockstep {
 inline constexpr std::size_t kMaxAssignmentsPerNode = 4'096;
 inline constexpr std::size_t kMaxHeldParts = 8'192;
 inline constexpr std::size_t kMaxCredentialBytes = 64;
-inline constexpr std::size_t kMaxLimitLines = 16;  // of PartReport::limits
-inline constexpr std::size_t kMaxNoteLines = 16;   // of PartReport::notes
-inline constexpr int kMostIdOfCpu = 1 << 20;       // and of a GPU
+inline constexpr int kMostIdOfCpu = 1 << 20;  // and of a GPU
 
 // The resources that an attempt holds on one node.
 struct Allotment {

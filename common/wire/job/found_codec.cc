@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "common/domain/job/spec.h"
 #include "common/wire/table_codec.h"
 #include "proto/fabric.access.h"
 
@@ -49,20 +48,6 @@ Status read_found(const FoundsOnWire& from, FoundList* to) {
                           one.verdict() > static_cast<int>(FoundVerdict::hangs) + 1;
     if (!is_newer) TRY(from_wire(one, &to->emplace_back()));
   }
-  return {};
-}
-
-void write_hang(const lockstep::HangPolicy& from, JobSpec* to) {
-  to->set_hang_after_ns(from.after.count());
-  to->set_on_hang(static_cast<int>(from.on));
-}
-
-// Absent in jobs from before there was such a policy.
-Status read_hang(const JobSpec& from, lockstep::HangPolicy* to) {
-  if (from.has_hang_after_ns()) TRY(read_duration(from.hang_after_ns(), "hang_after", &to->after));
-  int on = 0;
-  TRY(read_number(from.on_hang(), 0, static_cast<int>(OnHang::retry), "on_hang", &on));
-  to->on = static_cast<OnHang>(on);
   return {};
 }
 

@@ -6,7 +6,6 @@
 #include "common/domain/ranks/found.h"
 #include "common/wire/fields.h"
 #include "proto/fabric.pb.h"
-#include "proto/job.pb.h"
 
 namespace lockstep::pb {
 
@@ -20,8 +19,5 @@ Status read_found(const FoundsOnWire& from, FoundList* to);
 
 LOCKSTEP_CODEC(lockstep::RankStanding, RankStanding);
 LOCKSTEP_CODEC(lockstep::RankPace, RankPace);
-
-void write_hang(const lockstep::HangPolicy& from, JobSpec* to);
-Status read_hang(const JobSpec& from, lockstep::HangPolicy* to);
 
 }  // namespace lockstep::pb

@@ -10,9 +10,6 @@
 
 namespace lockstep::pb {
 
-// The limit of a list with items from the ranks or nodes of one attempt.
-inline constexpr std::size_t kMaxRanksInReport = 10'000;
-
 LOCKSTEP_CODEC(lockstep::After, After);
 LOCKSTEP_CODEC(lockstep::DatastorePath, DatastorePath);
 LOCKSTEP_CODEC(lockstep::DataInput, DataInput);
@@ -28,8 +25,5 @@ LOCKSTEP_CODEC(lockstep::ExitReport, ExitReport);
 LOCKSTEP_CODEC(lockstep::PipelineSpec, PipelineSpec);
 LOCKSTEP_CODEC(lockstep::ArrayTask, ArrayTask);
 LOCKSTEP_CODEC(lockstep::MergedOutput, MergedOutput);
-Status read_job_status(int value, const char* field, lockstep::JobStatus* out);
-Status read_priority(int value, const char* field, lockstep::Priority* out);
-Status read_cause(int value, const char* field, lockstep::Cause* out);
 
 }  // namespace lockstep::pb

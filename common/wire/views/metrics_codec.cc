@@ -218,7 +218,7 @@ void to_wire(const lockstep::JobUsage& from, JobUsage* to) {
 Status from_wire(const JobUsage& from, lockstep::JobUsage* to) {
   TRY(read_job(from.job(), "job_usage.job", &to->job));
   TRY(read_text(from.submitter(), "job_usage.submitter", &to->submitter));
-  TRY(read_job_status(from.status(), "job_usage.status", &to->status));
+  TRY(read_word(from.status(), "job_usage.status", &to->status));
   to->attempt = from.attempt();
   TRY(read_list(from.parts(), kMaxListed, "job_usage.parts", &to->parts));
   return read_duration(from.silent_ns(), "job_usage.silent", &to->silent);

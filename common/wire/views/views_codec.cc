@@ -184,7 +184,7 @@ Status from_wire(const StepView& from, lockstep::StepView* to) {
   TRY(read_enum(from.phase(), lockstep::StepPhase::skipped, "step.phase", &to->phase));
   TRY(read_text(from.job(), "step.job", &to->job.value));
   if (from.status() != JOB_STATUS_UNSPECIFIED)
-    TRY(read_job_status(from.status(), "step.status", &to->status.emplace()));
+    TRY(read_word(from.status(), "step.status", &to->status.emplace()));
   TRY(read_text(from.reason(), "step.reason", &to->reason));
   TRY(read_text(from.compute(), "step.compute", &to->compute));
   TRY(read_instant(from.started_ns(), "step.started", &to->started));
@@ -241,7 +241,7 @@ void to_wire(const lockstep::JobView& from, JobView* to) {
 
 Status from_wire(const JobView& from, lockstep::JobView* to) {
   TRY(from_wire(from.spec(), &to->spec));
-  TRY(read_job_status(from.status(), "job.status", &to->status));
+  TRY(read_word(from.status(), "job.status", &to->status));
   TRY(read_text(from.reason(), "job.reason", &to->reason));
   TRY(read_number(from.queue_position(), 0, INT32_MAX, "job.queue_position", &to->queue_position));
   TRY(read_instant(from.submitted_ns(), "job.submitted", &to->submitted));

@@ -1,5 +1,5 @@
-// The tables of environments, gangs, assignments and reports of nodes, attachments, findings, and
-// pipelines.
+// The tables of jobs and how their ranks end, environments, gangs, assignments and reports of
+// nodes, attachments, findings, and pipelines.
 
 #include "common/wire/job/assignment_codec.h"
 #include "common/wire/job/attach_codec.h"
@@ -87,6 +87,41 @@ TEST(JobTables, Pipelines) {
   check_table<pb::PipelineOutput, PipelineOutput>();
   check_table<pb::PipelineSpec, PipelineSpec>();
   check_table<pb::ArrayTask, ArrayTask>();
+}
+
+TEST(JobTables, Jobs) {
+  check_table<pb::RaySettings, RaySettings>();
+  check_table<pb::ResourceRequest, ResourceRequest>();
+  check_table<pb::LimitRequest, LimitRequest>();
+  check_table<pb::EarlySignal, EarlySignal>();
+  check_table<pb::After, After>();
+  check_table<pb::JobSpec, JobSpec>();
+}
+
+// Some of their members are fields of JobSpec.
+template <class Wire, class T>
+void check_lines() {
+  T value;
+  TableCheck<Wire> check;
+  T::table(value, check);
+  check.finish();
+}
+TEST(JobTables, PartsOfAJobThatEarlierVersionsHadElsewhere) {
+  check_lines<pb::Distribution, Distribution>();
+  check_lines<pb::RetryPolicy, RetryPolicy>();
+}
+
+TEST(JobTables, Ends) {
+  check_table<pb::RankEnd, RankEnd>();
+  check_table<pb::LostPeer, LostPeer>();
+  check_table<pb::RankExit, RankExit>();
+  check_table<pb::LogSize, LogSize>();
+  check_table<pb::PeerAbort, PeerAbort>();
+  check_table<pb::ClockOffset, ClockOffset>();
+  check_table<pb::NodeExitReport, NodeExitReport>();
+  check_table<pb::PossibleFirst, PossibleFirst>();
+  check_table<pb::NodeClock, NodeClock>();
+  check_table<pb::ExitReport, ExitReport>();
 }
 
 TEST(JobTables, AStepIsNoPipeline) {

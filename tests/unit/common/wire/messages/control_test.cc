@@ -378,7 +378,7 @@ INSTANTIATE_TEST_SUITE_P(
              [](pb::Envelope& w) {
                first_assignment(w).mutable_spec()->mutable_resources()->set_instance_count(0);
              },
-             "resources.instance_count"},
+             "resource_request.instance_count"},
         Case{"too_many_ranks",
              [](pb::Envelope& w) {
                first_assignment(w).mutable_spec()->mutable_distribution()->set_processes_per_node(
