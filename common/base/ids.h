@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "common/base/table.h"
+
 namespace lockstep {
 
 template <typename Tag, typename Rep>
@@ -37,6 +39,11 @@ struct AttemptId {
     see("job", self.job);
     see("number", self.number);
     see("incarnation", self.incarnation);
+  }
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "job", s.job);
+    see(field<2>, "number", s.number, {.low = 1});
+    see(field<3>, "era", s.incarnation);
   }
   friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
 };

@@ -70,21 +70,36 @@ Status validate_texts(const std::string& description,
   return {};
 }
 
-std::string_view to_string(AssetKind kind) {
+Word describe(AssetKind kind) {
   switch (kind) {
-    case AssetKind::data: return "data";
-    case AssetKind::model: return "model";
-    case AssetKind::component: return "component";
+    case AssetKind::data: return {1, "data"};
+    case AssetKind::model: return {2, "model"};
+    case AssetKind::component: return {3, "component"};
   }
-  return "data";
+  return {};
 }
+std::string_view to_string(AssetKind kind) { return describe(kind).word; }
 
 std::string_view noun_of(AssetKind kind) {
   return kind == AssetKind::data ? "data asset" : to_string(kind);
 }
 
-std::string_view to_string(ComponentType type) {
-  return type == ComponentType::pipeline ? "pipeline" : "command";
+Word describe(ComponentType type) {
+  switch (type) {
+    case ComponentType::command: return {1, "command"};
+    case ComponentType::pipeline: return {2, "pipeline"};
+  }
+  return {};
+}
+std::string_view to_string(ComponentType type) { return describe(type).word; }
+
+Word describe(ArchivedToo archived) {
+  switch (archived) {
+    case ArchivedToo::no: return {1, "no"};
+    case ArchivedToo::yes: return {2, "yes"};
+    case ArchivedToo::only: return {3, "only"};
+  }
+  return {};
 }
 
 AssetKind kind_of(InputType type) {

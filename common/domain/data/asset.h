@@ -5,6 +5,7 @@
 // changes but for its archived flag, its description and its tags. The files themselves are in the
 // launcher's blob store.
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "common/base/digest.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/table.h"
 #include "common/base/time.h"
 #include "common/domain/data/inputs.h"
 #include "common/domain/data/name_grants.h"
@@ -25,6 +27,7 @@ namespace lockstep {
 // Each kind has names of its own.
 enum class AssetKind { data, model, component };
 inline constexpr AssetKind kInputKinds[] = {AssetKind::data, AssetKind::model};
+Word describe(AssetKind kind);
 std::string_view to_string(AssetKind kind);  // as the verbs: "data", "model", "component"
 std::string_view noun_of(AssetKind kind);    // in sentences: "data asset", "model", "component"
 AssetKind kind_of(InputType type);
@@ -32,7 +35,14 @@ AssetKind kind_of(InputType type);
 std::string types_of(AssetKind kind);
 
 enum class ComponentType { command, pipeline };
+Word describe(ComponentType type);
 std::string_view to_string(ComponentType type);
+
+inline constexpr std::size_t kMaxAssetDescriptionBytes = 16 << 10;
+inline constexpr std::size_t kMaxAssetTags = 100;
+inline constexpr std::size_t kMaxAssetTagBytes = 1'024;
+inline constexpr std::size_t kMaxAssetsInReply = 10'000;
+inline constexpr std::size_t kMaxJobsInLineage = 20;
 
 struct RegisteredAsset {
   std::string name, version;
@@ -47,6 +57,17 @@ struct RegisteredAsset {
   std::string description;
   std::map<std::string, std::string> tags;
   std::optional<ComponentType> component = {};  // present: it is a component, and has no `type`
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "version", s.version);
+    see(field<3>, "type", s.type);
+    see(field<4>, "path", s.path);
+    see(field<5>, "tree", s.tree);
+    see(field<6>, "file", s.file);
+    see(field<7>, "description", s.description);
+    see(field<8>, "tags", s.tags, {.count = kMaxAssetTags});
+    see(field<9>, "component", s.component);
+  }
   friend bool operator==(const RegisteredAsset&, const RegisteredAsset&) = default;
 
   bool has_content_of(const RegisteredAsset& other) const {
@@ -54,12 +75,6 @@ struct RegisteredAsset {
            file == other.file;
   }
 };
-
-inline constexpr std::size_t kMaxAssetDescriptionBytes = 16 << 10;
-inline constexpr std::size_t kMaxAssetTags = 100;
-inline constexpr std::size_t kMaxAssetTagBytes = 1'024;
-inline constexpr std::size_t kMaxAssetsInReply = 10'000;
-inline constexpr std::size_t kMaxJobsInLineage = 20;
 
 AssetKind kind_of(const RegisteredAsset& asset);
 std::string_view type_word(const RegisteredAsset& asset);  // "uri_file", "command"
@@ -85,21 +100,36 @@ JobId maker_of(const RegisteredAsset& asset);
 struct CreateAsset {
   RegisteredAsset asset;
   std::string project = {};  // of a new name; "": as in CreateEnvironment
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "asset", s.asset);
+    see(field<2>, "project", s.project, kUserNameRule);
+  }
   friend bool operator==(const CreateAsset&, const CreateAsset&) = default;
 };
 enum class ArchivedToo { no, yes, only };
+Word describe(ArchivedToo archived);
 // Answered by AssetsReply: all versions of `name`, newest first; without a name the newest version
 // of each name.
 struct ListAssets {
   AssetKind kind = AssetKind::data;
   std::string name;
   ArchivedToo archived = ArchivedToo::no;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "name", s.name);
+    see(field<3>, "archived", s.archived);
+  }
   friend bool operator==(const ListAssets&, const ListAssets&) = default;
 };
 struct ShowAsset {  // answered by AssetReply
   AssetKind kind = AssetKind::data;
   std::string name;
   std::string version;  // "": the newest that is not archived
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "name", s.name);
+    see(field<3>, "version", s.version);
+  }
   friend bool operator==(const ShowAsset&, const ShowAsset&) = default;
 };
 struct ArchiveAsset {  // answered by Done
@@ -107,10 +137,18 @@ struct ArchiveAsset {  // answered by Done
   std::string name;
   std::string version;   // "": all that it has
   bool archived = true;  // false: restores
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "name", s.name);
+    see(field<3>, "version", s.version);
+    see(field<4>, "archived", s.archived);
+  }
   friend bool operator==(const ArchiveAsset&, const ArchiveAsset&) = default;
 };
 
 // ---- views -------------------------------------------------------------------------------------
+
+inline constexpr std::size_t kMaxMakerBytes = 64 << 10;
 
 struct AssetView {
   RegisteredAsset asset;
@@ -126,15 +164,35 @@ struct AssetView {
   NameGrants grants = {};  // who else may add versions to it
   // What its files count for quotas; absent: it was registered before they counted.
   std::optional<Bytes> files = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "asset", s.asset);
+    see(field<2>, "created", s.created);
+    see(field<3>, "created_by", s.created_by);
+    see(field<4>, "project", s.project);
+    see(field<5>, "archived", s.archived);
+    see(field<6>, "made_by", s.made_by, {.bytes = kMaxMakerBytes});
+    see(field<7>, "used_by", s.used_by, {.bytes = kMaxMakerBytes, .count = kMaxJobsInLineage});
+    see(field<57>, "owner", s.owner, kUserNameRule);
+    see(field<58>, "grants", s.grants);
+    see(field<77>, "files", s.files);
+  }
   friend bool operator==(const AssetView&, const AssetView&) = default;
 };
 struct AssetReply {
   AssetView asset;
+  static void table(auto& s, auto&& see) { see(field<1>, "asset", s.asset); }
   friend bool operator==(const AssetReply&, const AssetReply&) = default;
 };
 struct AssetsReply {
   std::vector<AssetView> assets;
   std::int64_t more = 0;  // so many more are not in this reply
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "assets", s.assets, {.count = kMaxAssetsInReply});
+    see(field<2>, "more", s.more);
+  }
+  static void mend(AssetsReply& s) {
+    if (s.more < 0) s.more = 0;
+  }
   friend bool operator==(const AssetsReply&, const AssetsReply&) = default;
 };
 

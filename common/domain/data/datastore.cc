@@ -5,13 +5,14 @@
 
 namespace lockstep {
 
-std::string_view to_string(DatastoreKind kind) {
+Word describe(DatastoreKind kind) {
   switch (kind) {
-    case DatastoreKind::directory: return "directory";
-    case DatastoreKind::rclone: return "rclone";
+    case DatastoreKind::directory: return {1, "directory"};
+    case DatastoreKind::rclone: return {2, "rclone"};
   }
-  return "directory";
+  return {};
 }
+std::string_view to_string(DatastoreKind kind) { return describe(kind).word; }
 
 bool valid_datastore_name(std::string_view name) {
   const auto is_letter = [](unsigned char c) { return std::isalnum(c) != 0; };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/table.h"
 
 namespace lockstep {
 
@@ -16,7 +17,13 @@ enum class DatastoreKind {
   directory,  // the same path on every node, used in place
   rclone,     // fetched by the launcher
 };
+Word describe(DatastoreKind kind);
 std::string_view to_string(DatastoreKind kind);
+
+inline constexpr std::size_t kMaxDatastores = 1'000;
+inline constexpr std::size_t kMaxDatastoreUsers = 1'000;  // of one; the same for projects
+inline constexpr std::size_t kMaxDatastoreNameBytes = 100;
+inline constexpr std::size_t kMaxDatastorePathBytes = 4096;
 
 // A datastore as a user sees it. Whoever may use it learns nothing of where a remote is; `remote`,
 // `users` and `projects` are empty for all but admins.
@@ -27,6 +34,15 @@ struct DatastoreView {
   std::string remote;     // of rclone: "REMOTE:PATH"
   bool read_only = false;
   std::vector<std::string> users, projects;  // that may use it; both empty: everybody
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "kind", s.kind);
+    see(field<3>, "directory", s.directory);
+    see(field<4>, "remote", s.remote);
+    see(field<5>, "read_only", s.read_only);
+    see(field<6>, "users", s.users, {.count = kMaxDatastoreUsers});
+    see(field<7>, "projects", s.projects, {.count = kMaxDatastoreUsers});
+  }
   friend bool operator==(const DatastoreView&, const DatastoreView&) = default;
 };
 
@@ -36,16 +52,16 @@ struct DatastorePath {
   std::string datastore;  // its name, for people
   std::string directory;  // absolute
   std::string path;       // relative, without ".."; "": the directory itself
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "datastore", s.datastore);
+    see(field<2>, "directory", s.directory);
+    see(field<3>, "path", s.path);
+  }
   friend bool operator==(const DatastorePath&, const DatastorePath&) = default;
 
   std::string whole() const { return path.empty() ? directory : directory + "/" + path; }
 };
 Status validate(const DatastorePath& place);
-
-inline constexpr std::size_t kMaxDatastores = 1'000;
-inline constexpr std::size_t kMaxDatastoreUsers = 1'000;  // of one; the same for projects
-inline constexpr std::size_t kMaxDatastoreNameBytes = 100;
-inline constexpr std::size_t kMaxDatastorePathBytes = 4096;
 
 // Letters, digits, '_' and '-', beginning with a letter or a digit.
 bool valid_datastore_name(std::string_view name);

@@ -55,17 +55,18 @@ bool is_file_name(const std::string& name) {
   return name != "." && name != ".." && name.size() <= 255 && name.find('/') == std::string::npos;
 }
 
-std::string_view to_string(InputType type) {
+Word describe(InputType type) {
   switch (type) {
-    case InputType::uri_folder: return "uri_folder";
-    case InputType::uri_file: return "uri_file";
-    case InputType::mltable: return "mltable";
-    case InputType::mlflow_model: return "mlflow_model";
-    case InputType::custom_model: return "custom_model";
-    case InputType::triton_model: return "triton_model";
+    case InputType::uri_folder: return {1, "uri_folder"};
+    case InputType::uri_file: return {2, "uri_file"};
+    case InputType::mltable: return {3, "mltable"};
+    case InputType::mlflow_model: return {4, "mlflow_model"};
+    case InputType::custom_model: return {5, "custom_model"};
+    case InputType::triton_model: return {6, "triton_model"};
   }
-  return "uri_folder";
+  return {};
 }
+std::string_view to_string(InputType type) { return describe(type).word; }
 
 std::optional<InputType> input_type_from(std::string_view word) {
   for (const InputType type : kTypes)
@@ -86,15 +87,16 @@ bool takes(InputType wanted, InputType given) {
   return false;
 }
 
-std::string_view to_string(InputMode mode) {
+Word describe(InputMode mode) {
   switch (mode) {
-    case InputMode::ro_mount: return "ro_mount";
-    case InputMode::download: return "download";
-    case InputMode::direct: return "direct";
-    case InputMode::rw_mount: return "rw_mount";
+    case InputMode::ro_mount: return {1, "ro_mount"};
+    case InputMode::download: return {2, "download"};
+    case InputMode::direct: return {3, "direct"};
+    case InputMode::rw_mount: return {4, "rw_mount"};
   }
-  return "ro_mount";
+  return {};
 }
+std::string_view to_string(InputMode mode) { return describe(mode).word; }
 
 std::optional<InputMode> input_mode_from(std::string_view word) {
   for (const InputMode mode : kModes)

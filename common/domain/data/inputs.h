@@ -11,12 +11,14 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
+#include "common/base/table.h"
 #include "common/domain/data/datastore.h"
 
 namespace lockstep {
 
 // Azure's names. All but uri_file and custom_model are folders.
 enum class InputType { uri_folder, uri_file, mltable, mlflow_model, custom_model, triton_model };
+Word describe(InputType type);
 std::string_view to_string(InputType type);
 std::optional<InputType> input_type_from(std::string_view word);
 // Whether an input of one type takes files of another, as on Azure: a table is a folder and may be
@@ -29,6 +31,7 @@ enum class InputMode {
   direct,    // the ranks get `address`; nothing is copied
   rw_mount,  // files of a datastore's directory, which the ranks may change
 };
+Word describe(InputMode mode);
 std::string_view to_string(InputMode mode);
 std::optional<InputMode> input_mode_from(std::string_view word);
 
@@ -46,6 +49,17 @@ struct DataInput {
   // The path in a datastore's directory that the ranks use in place. An input with a place has no
   // `tree`.
   std::optional<DatastorePath> place = std::nullopt;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "type", s.type);
+    see(field<3>, "mode", s.mode);
+    see(field<4>, "source", s.source);
+    see(field<5>, "tree", s.tree);
+    see(field<6>, "file", s.file);
+    see(field<7>, "address", s.address);
+    see(field<8>, "is_type_open", s.is_type_open);
+    see(field<9>, "place", s.place);
+  }
   friend bool operator==(const DataInput&, const DataInput&) = default;
 
   // The input names a path of the nodes.

@@ -8,26 +8,28 @@
 
 namespace lockstep {
 
-std::string_view to_string(OutputType type) {
+Word describe(OutputType type) {
   switch (type) {
-    case OutputType::uri_folder: return "uri_folder";
-    case OutputType::uri_file: return "uri_file";
+    case OutputType::uri_folder: return {1, "uri_folder"};
+    case OutputType::uri_file: return {2, "uri_file"};
   }
-  return "uri_folder";
+  return {};
 }
+std::string_view to_string(OutputType type) { return describe(type).word; }
 
 std::string_view type_word(const OutputSpec& output) {
   if (output.declared) return to_string(*output.declared);
   return output.asset ? to_string(output.asset->type) : to_string(output.type);
 }
 
-std::string_view to_string(OutputMode mode) {
+Word describe(OutputMode mode) {
   switch (mode) {
-    case OutputMode::rw_mount: return "rw_mount";
-    case OutputMode::upload: return "upload";
+    case OutputMode::rw_mount: return {1, "rw_mount"};
+    case OutputMode::upload: return {2, "upload"};
   }
-  return "rw_mount";
+  return {};
 }
+std::string_view to_string(OutputMode mode) { return describe(mode).word; }
 
 Status validate(const std::vector<OutputSpec>& outputs) {
   const auto invalid = [](std::string message) {
@@ -56,6 +58,12 @@ Status validate(const std::vector<OutputSpec>& outputs) {
         return invalid("outputs." + output.name + ": " + good.error().message);
   }
   return {};
+}
+
+Status CollectedOutput::check(const CollectedOutput& output) {
+  if (output.name.empty() || valid_output_name(output.name)) return {};
+  return make_error(ErrorCode::corrupt,
+                    "message field collected_output.name: is not an output's name");
 }
 
 bool registers_outputs(const std::vector<OutputSpec>& outputs) {
@@ -119,16 +127,17 @@ std::string put_in_outputs(std::string text, const std::map<std::string, std::st
   return put_in_expressions(std::move(text), "outputs", paths);
 }
 
-std::string_view to_string(OutputKind kind) {
+Word describe(OutputKind kind) {
   switch (kind) {
-    case OutputKind::outputs: return "outputs";
-    case OutputKind::logs: return "logs";
-    case OutputKind::named: return "named";
-    case OutputKind::checkpoint: return "checkpoint";
-    case OutputKind::kept: return "kept";
+    case OutputKind::outputs: return {1, "outputs"};
+    case OutputKind::logs: return {2, "logs"};
+    case OutputKind::named: return {3, "named"};
+    case OutputKind::checkpoint: return {4, "checkpoint"};
+    case OutputKind::kept: return {5, "kept"};
   }
-  return "outputs";
+  return {};
 }
+std::string_view to_string(OutputKind kind) { return describe(kind).word; }
 
 std::string describe(OutputKind kind, const std::string& name) {
   switch (kind) {

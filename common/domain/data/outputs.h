@@ -15,19 +15,24 @@
 #include "common/base/digest.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/table.h"
 #include "common/base/time.h"
 #include "common/domain/data/datastore.h"
 #include "common/domain/data/inputs.h"
 #include "common/domain/data/output_asset.h"
 #include "common/domain/data/output_name.h"
+#include "common/domain/ranks/bounds.h"
 #include "common/domain/why/why.h"
+#include "common/grammar/job_name.h"
 
 namespace lockstep {
 
 enum class OutputType { uri_folder, uri_file };
+Word describe(OutputType type);
 std::string_view to_string(OutputType type);
 
 enum class OutputMode { rw_mount, upload };  // Azure's words; both are collected at the end
+Word describe(OutputMode mode);
 std::string_view to_string(OutputMode mode);
 
 struct OutputSpec {
@@ -43,6 +48,16 @@ struct OutputSpec {
   std::optional<OutputAsset> asset = std::nullopt;
   // The type that the job file gives, for people: tables and models are collected as folders.
   std::optional<InputType> declared = std::nullopt;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "type", s.type);
+    see(field<3>, "mode", s.mode);
+    see(field<4>, "path", s.path);
+    see(field<5>, "place", s.place);
+    see(field<7>, "remote", s.remote);
+    see(field<6>, "asset", s.asset);
+    see(field<8>, "declared", s.declared);
+  }
   friend bool operator==(const OutputSpec&, const OutputSpec&) = default;
 };
 // "custom_model": as the job file has it, else what it is collected as.
@@ -85,8 +100,13 @@ enum class OutputKind {
   checkpoint,
   kept,  // files elsewhere in the working directory that the job's `keep` names
 };
+Word describe(OutputKind kind);
 std::string_view to_string(OutputKind kind);  // "outputs", …
 constexpr OutputKind last_enumerator(OutputKind) { return OutputKind::kept; }
+
+inline constexpr std::size_t kMaxCollectedOutputs = kMaxOutputs + 4;
+inline constexpr std::size_t kMaxOutputProblems = 20;        // then "and 7 more"
+inline constexpr std::size_t kMaxCollectedProblems = 1'000;  // that are read of one output
 
 struct CollectedOutput {
   OutputKind kind = OutputKind::outputs;
@@ -100,6 +120,18 @@ struct CollectedOutput {
   // (common/snapshot/live/pieces.h). They are not in `tree`, except for an older complete version.
   std::optional<Digest> pieces = std::nullopt;
   std::uint64_t partial = 0;  // how many files in `pieces` were being written when they were sent
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "name", s.name);
+    see(field<3>, "tree", s.tree);
+    see(field<4>, "files", s.files);
+    see(field<5>, "size", s.size);
+    see(field<6>, "problems", s.problems, {.count = kMaxCollectedProblems});
+    see(field<7>, "order", s.order);
+    see(field<77>, "pieces", s.pieces);
+    see(field<78>, "partial", s.partial);
+  }
+  static Status check(const CollectedOutput& output);
   friend bool operator==(const CollectedOutput&, const CollectedOutput&) = default;
 };
 // Whether any file of it is in the launcher's blob store.
@@ -110,8 +142,6 @@ void each_tree(const CollectedOutput& output, const Take& take) {
   if (output.tree) take(*output.tree);
   if (output.pieces) take(*output.pieces);
 }
-inline constexpr std::size_t kMaxCollectedOutputs = kMaxOutputs + 4;
-inline constexpr std::size_t kMaxOutputProblems = 20;  // then "and 7 more"
 
 // "./outputs", "./logs", "output 'model'", "checkpoint", "kept files".
 std::string describe(OutputKind kind, const std::string& name);
@@ -125,6 +155,13 @@ struct MergedOutput {
   std::vector<std::string> problems;  // at most kMaxOutputProblems
   // "net:3": the data or model that it was registered as, by this job or before; "": it was not.
   std::string registered = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "tree", s.tree);
+    see(field<3>, "file", s.file);
+    see(field<4>, "problems", s.problems, {.count = kMaxOutputProblems + 1, .cut = Cut::middle});
+    see(field<5>, "registered", s.registered);
+  }
   friend bool operator==(const MergedOutput&, const MergedOutput&) = default;
 };
 
@@ -145,6 +182,9 @@ std::string_view to_string(OutputWrite::State state);
 inline constexpr std::size_t kMaxWriteFailureBytes = 1000;
 
 // ---- what did not come back --------------------------------------------------------------------
+inline constexpr std::size_t kMaxNotKeptNames = 10;
+inline constexpr std::size_t kMaxNotKeptNameBytes = 100;
+
 // New and changed files in one node's working directory that belong to no output, so they are
 // deleted with the attempt. Symlinks, empty folders and caches of tools (__pycache__) do not count.
 struct NotKept {
@@ -156,15 +196,25 @@ struct NotKept {
   bool at_least = false;  // the node did not look at everything: there may be more
   // Indexes of the patterns in the job's `keep` that match no new or changed file on this node.
   std::vector<std::uint32_t> unmatched;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "names", s.names, {.bytes = kMaxNotKeptNameBytes, .count = kMaxNotKeptNames});
+    see(field<2>, "more", s.more);
+    see(field<3>, "files", s.files);
+    see(field<4>, "size", s.size);
+    see(field<5>, "at_least", s.at_least);
+    see(field<6>, "unmatched", s.unmatched, {.count = kMaxKeepPatterns});
+  }
   friend bool operator==(const NotKept&, const NotKept&) = default;
 };
-inline constexpr std::size_t kMaxNotKeptNames = 10;
-inline constexpr std::size_t kMaxNotKeptNameBytes = 100;
 
 // ---- what an attempt begins with ---------------------------------------------------------------
 struct NodeTree {
   int node_rank = 0;
   Digest root;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "node_rank", s.node_rank, kNodeRankRule);
+    see(field<2>, "root", s.root);
+  }
   friend bool operator==(const NodeTree&, const NodeTree&) = default;
 };
 
@@ -177,6 +227,13 @@ struct CheckpointSource {
   std::optional<Digest> base;
   std::vector<NodeTree> trees;
   JobId job = {};  // the job of that attempt; "": the same job
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "attempt", s.attempt);
+    see(field<2>, "saved", s.saved);
+    see(field<3>, "base", s.base);
+    see(field<4>, "trees", s.trees, {.count = kMaxNodesPerJob});
+    see(field<5>, "job", s.job, {.bytes = kMaxJobNameBytes});
+  }
   friend bool operator==(const CheckpointSource&, const CheckpointSource&) = default;
 };
 

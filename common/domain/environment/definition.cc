@@ -218,6 +218,17 @@ bool any_of(const Names& all, const Holds& holds) {
 
 }  // namespace
 
+Word describe(EnvironmentReport::Step step) {
+  using Step = EnvironmentReport::Step;
+  switch (step) {
+    case Step::wants_lock: return {1, "wants_lock"};
+    case Step::solved: return {2, "solved"};
+    case Step::ready: return {3, "ready"};
+    case Step::not_solved: return {4, "not_solved"};
+  }
+  return {};
+}
+
 std::string_view provider_of(const EnvironmentDefinition& definition) {
   return std::visit(Match{[](const HostEnvironment&) { return std::string_view("host"); },
                           [](const VenvEnvironment&) { return std::string_view("venv"); },

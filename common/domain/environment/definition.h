@@ -15,13 +15,26 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
+#include "common/base/table.h"
 #include "common/domain/why/why.h"
 
 namespace lockstep {
 
+// Limits.
+inline constexpr std::size_t kMaxEnvironmentNameBytes = 240;
+inline constexpr std::size_t kMaxEnvironmentLines = 10'000;
+inline constexpr std::size_t kMaxEnvironmentLineBytes = 64 << 10;
+inline constexpr std::size_t kMaxEnvironmentDefinitionBytes = 1 << 20;
+inline constexpr std::size_t kMaxEnvironmentTags = 1'000;
+inline constexpr std::size_t kMaxEnvironmentPlatforms = 64;  // locks of one definition
+inline constexpr std::size_t kMaxVirtualPackages = 16;
+inline constexpr std::size_t kMaxActivationEntries = 10'000;
+inline constexpr std::size_t kMaxNotSolvedBytes = 1'000;  // of a text in EnvironmentReport::why
+
 // User-managed: nothing is installed; every node only checks that it can be used.
 struct HostEnvironment {
   std::string interpreter;  // absolute, or a name on PATH; empty: PATH as it is
+  static void table(auto& s, auto&& see) { see(field<1>, "interpreter", s.interpreter); }
   friend bool operator==(const HostEnvironment&, const HostEnvironment&) = default;
 };
 
@@ -32,6 +45,12 @@ struct VenvEnvironment {
   std::vector<std::string> options;       // of a requirements file: "--index-url …", one an item
   std::vector<std::string> requirements;  // PEP 508, with --hash options where the file has them
   std::vector<std::string> constraints;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "python", s.python);
+    see(field<2>, "options", s.options, {.count = kMaxEnvironmentLines});
+    see(field<3>, "requirements", s.requirements, {.count = kMaxEnvironmentLines});
+    see(field<4>, "constraints", s.constraints, {.count = kMaxEnvironmentLines});
+  }
   friend bool operator==(const VenvEnvironment&, const VenvEnvironment&) = default;
 };
 
@@ -49,6 +68,20 @@ struct CondaEnvironment {
   std::vector<std::string> requirements;
   std::vector<std::string> constraints;
   std::map<std::string, std::string> variables;  // set when the environment is active
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "channels", s.channels, {.count = kMaxEnvironmentLines});
+    see(field<2>, "strict_priority", s.strict_priority);
+    see(field<3>, "dependencies", s.dependencies, {.count = kMaxEnvironmentLines});
+    see(field<4>, "locked", s.locked,
+        {.bytes = kMaxEnvironmentLineBytes,
+         .count = kMaxEnvironmentPlatforms,
+         .each = kMaxEnvironmentLines,
+         .doubles = true});
+    see(field<5>, "options", s.options, {.count = kMaxEnvironmentLines});
+    see(field<6>, "requirements", s.requirements, {.count = kMaxEnvironmentLines});
+    see(field<7>, "constraints", s.constraints, {.count = kMaxEnvironmentLines});
+    see(field<8>, "variables", s.variables, {.count = kMaxActivationEntries});
+  }
   friend bool operator==(const CondaEnvironment&, const CondaEnvironment&) = default;
 };
 
@@ -56,6 +89,10 @@ struct CondaEnvironment {
 struct ImageBuild {
   Digest context;  // all zero until it is captured; launchers refuse it before that
   std::string dockerfile = "Dockerfile";
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "context", s.context);
+    see(field<2>, "dockerfile", s.dockerfile);
+  }
   friend bool operator==(const ImageBuild&, const ImageBuild&) = default;
 };
 
@@ -64,6 +101,11 @@ struct DockerEnvironment {
   std::string image;  // "debian:12", "registry:5000/team/train@sha256:…"; "" = it is built
   std::optional<ImageBuild> build;
   std::optional<CondaEnvironment> conda;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "image", s.image);
+    see(field<2>, "build", s.build);
+    see(field<3>, "conda", s.conda);
+  }
   friend bool operator==(const DockerEnvironment&, const DockerEnvironment&) = default;
 };
 
@@ -74,6 +116,11 @@ struct EnvironmentSpec {
   std::string name;     // as registered, or as the file says; for people
   std::string version;  // the same
   EnvironmentDefinition definition;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "version", s.version);
+    see(one_of<3, 4, 5, 6>, "definition", s.definition);
+  }
   friend bool operator==(const EnvironmentSpec&, const EnvironmentSpec&) = default;
 };
 
@@ -83,6 +130,10 @@ struct EnvironmentSpec {
 struct EnvironmentLock {
   std::string platform;
   Digest tree;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "platform", s.platform);
+    see(field<2>, "tree", s.tree);
+  }
   friend bool operator==(const EnvironmentLock&, const EnvironmentLock&) = default;
 };
 inline constexpr std::string_view kLockFile = "lock.json";
@@ -102,6 +153,14 @@ struct EnvironmentPlan {
   // node of the attempt can try. This node then reports `not_solved` and waits. False: the attempt
   // fails.
   bool others_may_solve = false;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "generation", s.generation);
+    see(field<2>, "locks", s.locks, {.count = kMaxEnvironmentPlatforms});
+    see(field<3>, "solve", s.solve);
+    see(field<4>, "virtual_packages", s.virtual_packages, {.count = kMaxVirtualPackages});
+    see(field<5>, "share", s.share);
+    see(field<6>, "others_may_solve", s.others_may_solve);
+  }
   friend bool operator==(const EnvironmentPlan&, const EnvironmentPlan&) = default;
 };
 
@@ -121,8 +180,22 @@ struct EnvironmentReport {
   // For people; when ready: "built in 12.3 s", "was ready since 2026-11-22 …".
   std::string how;
   Why why = {};  // of not_solved
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "step", s.step);
+    see(field<2>, "platform", s.platform);
+    see(field<3>, "lock", s.lock);
+    see(field<4>, "key", s.key);
+    see(field<5>, "how", s.how, kCutText);
+    see(field<6>, "generation", s.generation);
+    see(field<810>, "why_data", s.why);
+  }
+  // Earlier nodes say it in `how`.
+  static void mend(EnvironmentReport& s) {
+    if (!s.why && s.step == Step::not_solved) s.why = told(s.how);
+  }
   friend bool operator==(const EnvironmentReport&, const EnvironmentReport&) = default;
 };
+Word describe(EnvironmentReport::Step step);
 
 // How to start ranks in a container on this node. Determined once, when the image was made ready.
 struct Container {
@@ -137,6 +210,18 @@ struct Container {
   std::map<std::string, std::string> variables;  // the engine program's whole environment
   bool memlock_is_unlimited =
       false;  // in its containers, whether the engine lifts the limit or not
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "engine", s.engine);
+    see(field<2>, "is_podman", s.is_podman);
+    see(field<3>, "is_rootless", s.is_rootless);
+    see(field<4>, "image", s.image);
+    see(field<5>, "shell", s.shell);
+    see(field<6>, "limits_memory", s.limits_memory);
+    see(field<7>, "unlimited_memlock", s.unlimited_memlock);
+    see(field<8>, "gpus", s.gpus);
+    see(field<9>, "variables", s.variables, {.count = kMaxActivationEntries});
+    see(field<700>, "memlock_is_unlimited", s.memlock_is_unlimited);
+  }
   friend bool operator==(const Container&, const Container&) = default;
 };
 
@@ -148,6 +233,13 @@ struct Activation {
   std::vector<std::string> path;                 // put before the rest of PATH
   std::map<std::string, std::string> variables;  // the job's own override these; or the image's
   std::optional<Container> container = {};       // set when ranks run in one
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "interpreter", s.interpreter);
+    see(field<2>, "version", s.version);
+    see(field<3>, "path", s.path, {.count = kMaxActivationEntries});
+    see(field<4>, "variables", s.variables, {.count = kMaxActivationEntries});
+    see(field<5>, "container", s.container);
+  }
   friend bool operator==(const Activation&, const Activation&) = default;
 };
 
@@ -156,6 +248,11 @@ struct RegisteredEnvironment {
   EnvironmentSpec spec;
   std::string description;
   std::map<std::string, std::string> tags;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "spec", s.spec);
+    see(field<2>, "description", s.description);
+    see(field<3>, "tags", s.tags, {.count = kMaxEnvironmentTags});
+  }
   friend bool operator==(const RegisteredEnvironment&, const RegisteredEnvironment&) = default;
 };
 
@@ -177,16 +274,6 @@ bool is_tool_variable(std::string_view name);
 // The subset of these that a container engine's programs read: for its daemon's address, its files
 // and logins.
 bool is_engine_variable(std::string_view name);
-
-// Limits.
-inline constexpr std::size_t kMaxEnvironmentNameBytes = 240;
-inline constexpr std::size_t kMaxEnvironmentLines = 10'000;
-inline constexpr std::size_t kMaxEnvironmentLineBytes = 64 << 10;
-inline constexpr std::size_t kMaxEnvironmentDefinitionBytes = 1 << 20;
-inline constexpr std::size_t kMaxEnvironmentPlatforms = 64;  // locks of one definition
-inline constexpr std::size_t kMaxVirtualPackages = 16;
-inline constexpr std::size_t kMaxActivationEntries = 10'000;
-inline constexpr std::size_t kMaxNotSolvedBytes = 1'000;  // of a text in EnvironmentReport::why
 
 // A name is 1-240 characters of [A-Za-z0-9_.-], starting with a letter or a digit; a version too.
 Status validate_environment_name(const std::string& what, const std::string& name);

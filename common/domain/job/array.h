@@ -7,14 +7,26 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/table.h"
 
 namespace lockstep {
+
+inline constexpr std::size_t kMaxPipelineSteps = 10'000;  // and tasks of an array
+inline constexpr int kMaxArrayIndex = 999'999'999;
+inline constexpr std::size_t kMaxArrayTextBytes = 4'096;
+inline constexpr Rule kArrayIndexRule{.low = 0, .high = kMaxArrayIndex};
 
 // Which of an array's tasks a job is; its ranks see it as LOCKSTEP_ARRAY_*.
 struct ArrayTask {
   int index = 0;
   int count = 0;            // tasks of the whole array
   int first = 0, last = 0;  // the least and the greatest index
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "index", s.index, kArrayIndexRule);
+    see(field<2>, "count", s.count, kArrayIndexRule);
+    see(field<3>, "first", s.first, kArrayIndexRule);
+    see(field<4>, "last", s.last, kArrayIndexRule);
+  }
   friend bool operator==(const ArrayTask&, const ArrayTask&) = default;
 };
 
@@ -23,10 +35,6 @@ struct ArraySpec {
   int at_most = 0;           // so many run at the same time; 0: no limit
   std::string text = {};     // as it was written
 };
-
-inline constexpr std::size_t kMaxPipelineSteps = 10'000;  // and tasks of an array
-inline constexpr int kMaxArrayIndex = 999'999'999;
-inline constexpr std::size_t kMaxArrayTextBytes = 4'096;
 
 // As Slurm's --array: "0-19", "1,3,7", "0-100:5", with "%4" at the end for at_most.
 Result<ArraySpec> array_from(const std::string& text);

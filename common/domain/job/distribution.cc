@@ -110,16 +110,17 @@ Status validate(const Distribution& distribution, int nodes) {
   return {};
 }
 
-std::string_view to_string(Kind kind) {
+Word describe(Kind kind) {
   switch (kind) {
-    case Kind::none: return "none";
-    case Kind::mpi: return "mpi";
-    case Kind::pytorch: return "pytorch";
-    case Kind::tensorflow: return "tensorflow";
-    case Kind::ray: return "ray";
+    case Kind::none: return {1, "none"};
+    case Kind::mpi: return {2, "mpi"};
+    case Kind::pytorch: return {3, "pytorch"};
+    case Kind::tensorflow: return {4, "tensorflow"};
+    case Kind::ray: return {5, "ray"};
   }
-  return "none";
+  return {};
 }
+std::string_view to_string(Kind kind) { return describe(kind).word; }
 
 bool has_master_port(Kind kind) {
   switch (kind) {
@@ -138,15 +139,16 @@ std::optional<Kind> distribution_kind_from(std::string_view word) {
   return std::nullopt;
 }
 
-std::string_view to_string(Binding binding) {
+Word describe(Binding binding) {
   switch (binding) {
-    case Binding::automatic: return "auto";
-    case Binding::none: return "none";
-    case Binding::numa: return "numa";
-    case Binding::core: return "core";
+    case Binding::automatic: return {0, "auto"};
+    case Binding::none: return {1, "none"};
+    case Binding::numa: return {2, "numa"};
+    case Binding::core: return {3, "core"};
   }
-  return "auto";
+  return {};
 }
+std::string_view to_string(Binding binding) { return describe(binding).word; }
 
 std::optional<Binding> binding_from(std::string_view word) {
   for (const Binding binding : {Binding::automatic, Binding::none, Binding::numa, Binding::core})

@@ -7,9 +7,14 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/table.h"
 #include "common/domain/ranks/bounds.h"
 
 namespace lockstep {
+
+inline constexpr std::size_t kMaxRayArguments = 100;
+inline constexpr std::size_t kMaxRayArgumentsBytes = 1 << 14;
+inline constexpr std::size_t kMaxRayAddressBytes = 253;  // as of a host's name
 
 // The cluster that `type: ray` makes for one job.
 struct RaySettings {
@@ -19,6 +24,14 @@ struct RaySettings {
   std::optional<int> dashboard_port;          // absent: Ray's own choice
   std::vector<std::string> head_arguments;    // further words for `ray start --head`
   std::vector<std::string> worker_arguments;  // and for `ray start --address`
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "address", s.address, {.bytes = kMaxRayAddressBytes});
+    see(field<2>, "port", s.port, {.low = 1, .high = 65'535});
+    see(field<3>, "include_dashboard", s.include_dashboard);
+    see(field<4>, "dashboard_port", s.dashboard_port, {.low = 1, .high = 65'535});
+    see(field<5>, "head_arguments", s.head_arguments, {.count = kMaxRayArguments});
+    see(field<6>, "worker_arguments", s.worker_arguments, {.count = kMaxRayArguments});
+  }
   friend bool operator==(const RaySettings&, const RaySettings&) = default;
 };
 
@@ -29,9 +42,15 @@ struct Distribution {
   int workers = 0;             // of tensorflow; 0: another kind
   int parameter_servers = 0;   // of tensorflow
   RaySettings ray = {};        // of ray
+  // The other members have fields of JobSpec.
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "processes_per_node", s.processes_per_node, {.low = 1, .high = kMaxRanksPerNode});
+  }
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };
 
+Word describe(Distribution::Kind kind);
 std::string_view to_string(Distribution::Kind kind);
 // Whether its ranks are told a MASTER_PORT; another kind takes none from its node.
 bool has_master_port(Distribution::Kind kind);
@@ -47,13 +66,10 @@ enum class Binding {
   numa,       // those of one NUMA node
   core,       // those of one core; as `automatic` if there are more ranks than cores
 };
+Word describe(Binding binding);
 std::string_view to_string(Binding binding);
 constexpr Binding last_enumerator(Binding) { return Binding::core; }
 std::optional<Binding> binding_from(std::string_view word);
-
-inline constexpr std::size_t kMaxRayArguments = 100;
-inline constexpr std::size_t kMaxRayArgumentsBytes = 1 << 14;
-inline constexpr std::size_t kMaxRayAddressBytes = 253;  // as of a host's name
 
 // Whether it fits this many nodes. Errors name the key of a job file.
 Status validate(const Distribution& distribution, int nodes);

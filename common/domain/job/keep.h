@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/domain/data/output_name.h"
 
 namespace lockstep {
 
-inline constexpr std::size_t kMaxKeepPatterns = 100;
 inline constexpr std::size_t kMaxKeepPatternBytes = 255;
 inline constexpr std::size_t kMaxKeepStars = 8;  // in one pattern, "**" counted once
 

@@ -150,4 +150,18 @@ Status validate(const PipelineSpec& pipeline) {
   return {};
 }
 
+Word describe(StepRole role) {
+  switch (role) {
+    case StepRole::main: return {1, "main"};
+    case StepRole::on_init: return {2, "on_init"};
+    case StepRole::on_finalize: return {3, "on_finalize"};
+  }
+  return {};
+}
+
+Status PipelineStep::check(const PipelineStep& step) {
+  if (!step.spec.is_pipeline()) return {};
+  return make_error(ErrorCode::corrupt, "message field pipeline_step.spec: is a pipeline");
+}
+
 }  // namespace lockstep

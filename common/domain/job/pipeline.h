@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/table.h"
 #include "common/domain/job/array.h"
 #include "common/domain/job/spec.h"
 
@@ -17,6 +18,11 @@ struct StepBinding {
   std::string input;   // name of the entry in the step's `spec.data`, which has no tree
   std::string step;    // name of the other step
   std::string output;  // name of its output
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "input", s.input);
+    see(field<2>, "step", s.step, {.bytes = kMaxStepNameBytes});
+    see(field<3>, "output", s.output);
+  }
   friend bool operator==(const StepBinding&, const StepBinding&) = default;
 };
 
@@ -25,6 +31,7 @@ enum class StepRole {
   on_init,      // all other steps wait until it has completed
   on_finalize,  // runs when all other steps have ended, also after a failure
 };
+Word describe(StepRole role);
 
 struct PipelineStep {
   std::string name;  // unique in the pipeline; "prepare", in a nested pipeline "outer.prepare"
@@ -33,6 +40,14 @@ struct PipelineStep {
   std::vector<StepBinding> bindings;
   StepRole role = StepRole::main;
   bool reuse = true;  // false: it runs, even if a job with the same content has completed
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, {.bytes = kMaxStepNameBytes});
+    see(field<2>, "spec", s.spec);
+    see(field<3>, "bindings", s.bindings, {.count = kMaxDataInputs});
+    see(field<4>, "role", s.role);
+    see(field<5>, "reuse", s.reuse);
+  }
+  static Status check(const PipelineStep& step);
   friend bool operator==(const PipelineStep&, const PipelineStep&) = default;
 };
 
@@ -40,6 +55,11 @@ struct PipelineStep {
 struct PipelineOutput {
   std::string name;
   std::string step, output;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "step", s.step, {.bytes = kMaxStepNameBytes});
+    see(field<3>, "output", s.output);
+  }
   friend bool operator==(const PipelineOutput&, const PipelineOutput&) = default;
 };
 
@@ -51,10 +71,15 @@ struct PipelineSpec {
   // If it is a job array: as it was written, "0-19%4". Its steps are named after their indices.
   std::string array = {};
   int at_most = 0;  // so many steps run at the same time; 0: as many as the launcher allows
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "steps", s.steps, {.count = kMaxPipelineSteps});
+    see(field<2>, "outputs", s.outputs, {.count = kMaxOutputs});
+    see(field<3>, "continue_on_step_failure", s.continue_on_step_failure);
+    see(field<4>, "array", s.array, {.bytes = kMaxArrayTextBytes});
+    see(field<5>, "at_most", s.at_most, kArrayIndexRule);
+  }
   friend bool operator==(const PipelineSpec&, const PipelineSpec&) = default;
 };
-
-inline constexpr std::size_t kMaxStepNameBytes = 512;  // with those of the pipelines around it
 
 // The pipeline whose steps are the tasks of `array`.
 JobSpec as_array(const JobSpec& task, const ArraySpec& array);

@@ -10,14 +10,15 @@
 
 namespace lockstep {
 
-std::string_view to_string(Priority priority) {
+Word describe(Priority priority) {
   switch (priority) {
-    case Priority::low: return "low";
-    case Priority::medium: return "medium";
-    case Priority::high: return "high";
+    case Priority::low: return {1, "low"};
+    case Priority::medium: return {2, "medium"};
+    case Priority::high: return {3, "high"};
   }
-  return "medium";
+  return {};
 }
+std::string_view to_string(Priority priority) { return describe(priority).word; }
 
 std::optional<Priority> priority_from(std::string_view word) {
   for (const Priority priority : kPriorities)
@@ -25,24 +26,28 @@ std::optional<Priority> priority_from(std::string_view word) {
   return std::nullopt;
 }
 
-std::string_view to_string(JobTier tier) {
+Word describe(JobTier tier) {
   switch (tier) {
-    case JobTier::unset: return "";
-    case JobTier::spot: return "spot";
-    case JobTier::basic: return "basic";
-    case JobTier::standard: return "standard";
-    case JobTier::premium: return "premium";
+    case JobTier::unset: return {1, "unset"};
+    case JobTier::spot: return {2, "spot"};
+    case JobTier::basic: return {3, "basic"};
+    case JobTier::standard: return {4, "standard"};
+    case JobTier::premium: return {5, "premium"};
   }
-  return "";
+  return {};
+}
+std::string_view to_string(JobTier tier) {
+  return tier == JobTier::unset ? "" : describe(tier).word;
 }
 
-std::string_view to_string(AfterWhen when) {
+Word describe(AfterWhen when) {
   switch (when) {
-    case AfterWhen::completed: return "completed";
-    case AfterWhen::ended: return "ended";
+    case AfterWhen::completed: return {1, "completed"};
+    case AfterWhen::ended: return {2, "ended"};
   }
-  return "completed";
+  return {};
 }
+std::string_view to_string(AfterWhen when) { return describe(when).word; }
 
 std::optional<AfterWhen> after_when_from(std::string_view word) {
   for (const AfterWhen when : {AfterWhen::completed, AfterWhen::ended})

@@ -9,12 +9,15 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/table.h"
 #include "common/base/time.h"
+#include "common/grammar/job_name.h"
 
 namespace lockstep {
 
 // Jobs of a higher priority are placed before all jobs of a lower one.
 enum class Priority { low, medium, high };
+Word describe(Priority priority);
 std::string_view to_string(Priority priority);  // "low", …
 constexpr Priority last_enumerator(Priority) { return Priority::high; }
 std::optional<Priority> priority_from(std::string_view word);
@@ -25,6 +28,7 @@ inline constexpr Priority kPriorities[] = {Priority::high, Priority::medium, Pri
 enum class JobTier { unset, spot, basic, standard, premium };
 inline constexpr JobTier kJobTiers[] = {JobTier::spot, JobTier::basic, JobTier::standard,
                                         JobTier::premium};
+Word describe(JobTier tier);
 std::string_view to_string(JobTier tier);  // "spot", …; "" for unset
 
 // How another job must have ended before this one may start.
@@ -32,6 +36,7 @@ enum class AfterWhen {
   completed,  // Completed, as Slurm's afterok; if it ends otherwise, this job is canceled
   ended,      // in any way, as Slurm's afterany
 };
+Word describe(AfterWhen when);
 std::string_view to_string(AfterWhen when);  // "completed", "ended"
 constexpr AfterWhen last_enumerator(AfterWhen) { return AfterWhen::ended; }
 std::optional<AfterWhen> after_when_from(std::string_view word);
@@ -39,6 +44,10 @@ std::optional<AfterWhen> after_when_from(std::string_view word);
 struct After {
   JobId job;
   AfterWhen when = AfterWhen::completed;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "job", s.job, {.bytes = kMaxJobNameBytes});
+    see(field<2>, "when", s.when);
+  }
   friend bool operator==(const After&, const After&) = default;
 };
 

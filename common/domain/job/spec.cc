@@ -11,18 +11,25 @@ std::size_t annotation_bytes(const JobSpec& spec) {
   return bytes;
 }
 
-std::string_view to_string(RetryOn on) {
-  switch (on) {
-    case RetryOn::infrastructure: return "infrastructure";
-    case RetryOn::node_lost: return "node_lost";
-    case RetryOn::runner_lost: return "runner_lost";
-    case RetryOn::out_of_memory: return "out_of_memory";
-    case RetryOn::signal: return "signal";
-    case RetryOn::timeout: return "timeout";
-    case RetryOn::exit_code: return "exit_code";
-  }
-  return "infrastructure";
+Status JobSpec::check(const JobSpec& spec) {
+  TRY(validate(spec.outputs));
+  TRY(validate_keep(spec.keep));
+  return validate(spec.data);
 }
+
+Word describe(RetryOn on) {
+  switch (on) {
+    case RetryOn::infrastructure: return {1, "infrastructure"};
+    case RetryOn::node_lost: return {2, "node_lost"};
+    case RetryOn::runner_lost: return {3, "runner_lost"};
+    case RetryOn::out_of_memory: return {4, "out_of_memory"};
+    case RetryOn::signal: return {5, "signal"};
+    case RetryOn::timeout: return {6, "timeout"};
+    case RetryOn::exit_code: return {7, "exit_code"};
+  }
+  return {};
+}
+std::string_view to_string(RetryOn on) { return describe(on).word; }
 
 std::optional<RetryOn> retry_on_from(std::string_view word) {
   for (int i = 0; i <= static_cast<int>(RetryOn::exit_code); ++i) {
@@ -32,14 +39,15 @@ std::optional<RetryOn> retry_on_from(std::string_view word) {
   return std::nullopt;
 }
 
-std::string_view to_string(Rdma rdma) {
+Word describe(Rdma rdma) {
   switch (rdma) {
-    case Rdma::off: return "off";
-    case Rdma::preferred: return "preferred";
-    case Rdma::required: return "required";
+    case Rdma::off: return {0, "off"};
+    case Rdma::preferred: return {1, "preferred"};
+    case Rdma::required: return {2, "required"};
   }
-  return "off";
+  return {};
 }
+std::string_view to_string(Rdma rdma) { return describe(rdma).word; }
 
 std::optional<Rdma> rdma_from(std::string_view word) {
   for (const Rdma rdma : {Rdma::off, Rdma::preferred, Rdma::required})
@@ -47,23 +55,25 @@ std::optional<Rdma> rdma_from(std::string_view word) {
   return std::nullopt;
 }
 
-std::string_view to_string(TerminalKind terminal) {
+Word describe(TerminalKind terminal) {
   switch (terminal) {
-    case TerminalKind::none: return "none";
-    case TerminalKind::pty: return "pty";
-    case TerminalKind::input: return "stdin";
+    case TerminalKind::none: return {0, "none"};
+    case TerminalKind::pty: return {1, "pty"};
+    case TerminalKind::input: return {2, "stdin"};
   }
-  return "none";
+  return {};
 }
+std::string_view to_string(TerminalKind terminal) { return describe(terminal).word; }
 
-std::string_view to_string(CoreFile core) {
+Word describe(CoreFile core) {
   switch (core) {
-    case CoreFile::off: return "off";
-    case CoreFile::backtrace: return "backtrace";
-    case CoreFile::keep: return "keep";
+    case CoreFile::off: return {0, "off"};
+    case CoreFile::backtrace: return {1, "backtrace"};
+    case CoreFile::keep: return {2, "keep"};
   }
-  return "off";
+  return {};
 }
+std::string_view to_string(CoreFile core) { return describe(core).word; }
 
 std::optional<CoreFile> core_file_from(std::string_view word) {
   for (const CoreFile core : {CoreFile::off, CoreFile::backtrace, CoreFile::keep})
@@ -71,13 +81,14 @@ std::optional<CoreFile> core_file_from(std::string_view word) {
   return std::nullopt;
 }
 
-std::string_view to_string(OnLost on_lost) {
+Word describe(OnLost on_lost) {
   switch (on_lost) {
-    case OnLost::immediately: return "immediately";
-    case OnLost::after_fence: return "after_fence";
+    case OnLost::immediately: return {1, "immediately"};
+    case OnLost::after_fence: return {2, "after_fence"};
   }
-  return "immediately";
+  return {};
 }
+std::string_view to_string(OnLost on_lost) { return describe(on_lost).word; }
 
 namespace {
 

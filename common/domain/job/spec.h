@@ -13,10 +13,12 @@
 #include "common/base/bytes.h"
 #include "common/base/digest.h"
 #include "common/base/result.h"
+#include "common/base/table.h"
 #include "common/base/time.h"
 #include "common/domain/data/inputs.h"
 #include "common/domain/data/outputs.h"
 #include "common/domain/environment/definition.h"
+#include "common/domain/environment/docker_args.h"
 #include "common/domain/job/array.h"
 #include "common/domain/job/distribution.h"
 #include "common/domain/job/keep.h"
@@ -25,9 +27,28 @@
 #include "common/domain/ranks/bounds.h"
 #include "common/domain/ranks/found.h"
 #include "common/domain/ranks/limits.h"
+#include "common/domain/targets/node_labels.h"
 #include "common/domain/why/why.h"
+#include "common/grammar/job_name.h"
 
 namespace lockstep {
+
+// Limits of a submission.
+inline constexpr std::size_t kMaxCommandBytes = 1 << 17;
+// Also after a change; a job that an older launcher took may have more.
+inline constexpr std::size_t kMaxAnnotationBytes = 1u << 20;  // texts and tags together
+inline constexpr std::size_t kMaxSpecEntries = 100'000;       // that are read of each of its maps
+inline constexpr std::size_t kMaxJobTags = 1'000;
+inline constexpr std::size_t kMaxJobInputs = 10'000;    // literals
+inline constexpr Bytes kDefaultShmSize = gibibytes(2);  // as on Azure
+inline constexpr int kMaxRetries = 1'000;
+inline constexpr std::size_t kMaxRetryExitCodes = 255;
+inline constexpr std::size_t kMaxInstanceTypeBytes = 64;
+inline constexpr std::size_t kMaxNamedNodes = 1'000;   // of one job
+inline constexpr std::size_t kMaxStepNameBytes = 512;  // with those of the pipelines around it
+inline constexpr std::size_t kMaxChildren = 10'000;    // of one job
+inline constexpr int kMaxGenerations = 8;              // a child, its child, …
+inline constexpr Duration kMaxBackoff = std::chrono::hours(24);
 
 struct ShellCommand {
   std::string text;  // run under bash, else /bin/sh
@@ -48,6 +69,7 @@ enum class Rdma {
   preferred,  // nodes with it are tried first
   required,   // all nodes have an active port, and all are in one fabric
 };
+Word describe(Rdma rdma);
 std::string_view to_string(Rdma rdma);
 constexpr Rdma last_enumerator(Rdma) { return Rdma::required; }
 std::optional<Rdma> rdma_from(std::string_view word);
@@ -59,6 +81,7 @@ enum class TerminalKind {
   pty,    // a terminal
   input,  // a pipe as its standard input
 };
+Word describe(TerminalKind terminal);
 std::string_view to_string(TerminalKind terminal);  // "none", "pty", "stdin"
 
 // What becomes of the core file of a rank that a signal ended (lockstep.core).
@@ -68,6 +91,7 @@ enum class CoreFile {
   keep,       // the same, and the file stays in ./logs
 };
 inline constexpr Bytes kMostCoreFile = gibibytes(16);  // the kernel cuts what is larger
+Word describe(CoreFile core);
 std::string_view to_string(CoreFile core);
 std::optional<CoreFile> core_file_from(std::string_view word);
 
@@ -88,6 +112,20 @@ struct ResourceRequest {
   Rdma rdma = Rdma::off;
   std::map<std::string, std::string> labels;  // that each node must have
   std::vector<std::string> nodes;             // names of nodes; empty: any node of the target
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "instance_count", s.instance_count, {.low = 1, .high = kMaxNodesPerJob});
+    see(field<2>, "cpus", s.cpus, {.low = 1, .high = 1 << 20});
+    see(field<3>, "memory", s.memory);
+    see(field<4>, "gpus", s.gpus, {.low = 0, .high = 1 << 16});
+    see(field<5>, "isolate_gpus", s.isolate_gpus);
+    see(field<6>, "shm", s.shm_size);
+    see(field<7>, "docker_args", s.docker_args, {.count = kMaxDockerArgs});
+    see(field<60>, "instance_type", s.instance_type);
+    see(field<61>, "isolated", s.isolated);
+    see(field<62>, "rdma", s.rdma);
+    see(field<63>, "labels", s.labels, {.count = 10 * kMaxNodeLabels});
+    see(field<64>, "nodes", s.nodes, {.count = 10 * kMaxNamedNodes});
+  }
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
 
@@ -101,6 +139,7 @@ enum class RetryOn {
   timeout,
   exit_code,  // a rank exited with any non-zero code, or called MPI_Abort
 };
+Word describe(RetryOn on);
 std::string_view to_string(RetryOn on);
 std::optional<RetryOn> retry_on_from(std::string_view word);
 
@@ -109,6 +148,7 @@ enum class OnLost {
   immediately,
   after_fence,  // when none of its ranks can run any more, because their lease has ended
 };
+Word describe(OnLost on_lost);
 std::string_view to_string(OnLost on_lost);
 
 struct RetryPolicy {
@@ -117,6 +157,13 @@ struct RetryPolicy {
   std::vector<int> exit_codes;    // also retried: exactly these exit codes
   Duration backoff = seconds(1);  // before the first charged retry; doubles with each further one
   OnLost on_lost = OnLost::immediately;
+  // `max` is an older field, of JobSpec.
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "on", s.on, {.count = kMaxRetryExitCodes});
+    see(field<2>, "exit_codes", s.exit_codes, {.low = 1, .high = 255, .count = kMaxRetryExitCodes});
+    see(field<3>, "backoff", s.backoff);
+    see(field<4>, "on_lost", s.on_lost);
+  }
   friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;
 };
 
@@ -191,6 +238,56 @@ struct JobSpec {
   TerminalKind terminal = TerminalKind::none;
   HangPolicy hang = {};
   CoreFile core = CoreFile::off;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "display_name", s.display_name);
+    see(field<3>, "experiment_name", s.experiment_name);
+    see(field<4>, "description", s.description, {.bytes = kMaxAnnotationBytes});
+    see(field<5>, "tags", s.tags, {.count = kMaxSpecEntries});
+    see(field<6>, "compute", s.compute);
+    see(by_hand<7, 8>, "command", s.command);
+    see(field<9>, "environment_variables", s.environment_variables, {.count = kMaxSpecEntries});
+    see(field<10>, "inputs", s.inputs, {.count = kMaxSpecEntries});
+    see(field<18>, "outputs", s.outputs, {.count = kMaxOutputs});
+    see(field<11>, "distribution", s.distribution);
+    see(field<61>, "worker_count", s.distribution.workers, kRankRule);
+    see(field<62>, "parameter_server_count", s.distribution.parameter_servers, kRankRule);
+    see(field<63>, "ray", s.distribution.ray, {.unless_empty = true});
+    see(field<64>, "binding", s.binding);
+    see(field<12>, "resources", s.resources);
+    see(field<13>, "timeout", s.timeout);
+    see(field<14>, "retry_max", s.retry.max, {.low = 0, .high = 1'000'000});
+    see(by_hand<19>, "retry", s.retry);
+    see(field<15>, "snapshot", s.snapshot);
+    see(field<16>, "submitter", s.submitter);
+    see(field<31>, "project", s.project);
+    see(field<17>, "run_as", s.run_as);
+    see(field<20>, "checkpoint_every", s.checkpoint.every);
+    see(field<30>, "environment", s.environment);
+    see(field<35>, "limits", s.limits, {.unless_empty = true});
+    see(field<45>, "keep", s.keep, {.count = kMaxKeepPatterns});
+    see(field<46>, "from_checkpoint_of", s.from_checkpoint_of, {.bytes = kMaxJobNameBytes});
+    see(reason_fields<60, 810>, "compute_why", s.compute_why);
+    see(field<70>, "priority", s.queue.priority, {.since = "old"});
+    see(field<71>, "job_tier", s.queue.tier, {.since = "old"});
+    see(field<72>, "after", s.queue.after, {.count = kMaxAfter});
+    see(field<73>, "not_before", s.queue.not_before);
+    see(field<74>, "delay", s.queue.delay);
+    see(field<75>, "data", s.data, {.count = kMaxDataInputs});
+    see(by_hand<76>, "pipeline", s.pipeline);
+    see(field<77>, "parent", s.parent, {.bytes = kMaxJobNameBytes});
+    see(field<78>, "step", s.step, {.bytes = kMaxStepNameBytes});
+    see(field<66>, "parent_attempt", s.parent_attempt);
+    see(field<79>, "array", s.array);
+    see(field<80>, "replaced_environment", s.replaced_environment);
+    see(field<373>, "grace", s.stop.grace);
+    see(field<374>, "early_signal", s.stop.signal);
+    see(field<650>, "terminal", s.terminal);
+    see(field<700>, "hang_after", s.hang.after);
+    see(field<701>, "on_hang", s.hang.on);
+    see(field<702>, "core", s.core);
+  }
+  static Status check(const JobSpec& spec);
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool is_pipeline() const { return static_cast<bool>(pipeline); }
@@ -206,21 +303,6 @@ struct JobSpec {
   }
   int node_of_rank(int rank) const;
 };
-
-// Limits of a submission.
-inline constexpr std::size_t kMaxCommandBytes = 1 << 17;
-// Also after a change; a job that an older launcher took may have more.
-inline constexpr std::size_t kMaxAnnotationBytes = 1u << 20;  // texts and tags together
-inline constexpr std::size_t kMaxJobTags = 1'000;
-inline constexpr std::size_t kMaxJobInputs = 10'000;    // literals
-inline constexpr Bytes kDefaultShmSize = gibibytes(2);  // as on Azure
-inline constexpr int kMaxRetries = 1'000;
-inline constexpr std::size_t kMaxRetryExitCodes = 255;
-inline constexpr std::size_t kMaxInstanceTypeBytes = 64;
-inline constexpr std::size_t kMaxNamedNodes = 1'000;  // of one job
-inline constexpr std::size_t kMaxChildren = 10'000;   // of one job
-inline constexpr int kMaxGenerations = 8;             // a child, its child, …
-inline constexpr Duration kMaxBackoff = std::chrono::hours(24);
 
 // The bytes of its texts and tags.
 std::size_t annotation_bytes(const JobSpec& spec);

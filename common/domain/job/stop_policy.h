@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
+#include "common/base/table.h"
 #include "common/base/time.h"
 
 namespace lockstep {
@@ -15,6 +16,10 @@ namespace lockstep {
 struct EarlySignal {
   int number = 0;
   Duration before{0};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "number", s.number, {.low = 1, .high = 64});
+    see(field<2>, "before", s.before);
+  }
   friend bool operator==(const EarlySignal&, const EarlySignal&) = default;
 };
 

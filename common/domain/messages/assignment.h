@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/table.h"
 #include "common/domain/job/spec.h"
 #include "common/domain/messages/gang.h"
 #include "common/domain/people/secrets.h"
+#include "common/domain/ranks/bounds.h"
 #include "common/domain/ranks/exit_report.h"
 #include "common/domain/ranks/found.h"
 #include "common/domain/targets/fabric.h"
@@ -23,11 +25,22 @@
 
 namespace lockstep {
 
+// Limits.
+inline constexpr std::size_t kMaxAssignmentsPerNode = 4'096;
+inline constexpr std::size_t kMaxHeldParts = 8'192;
+inline constexpr std::size_t kMaxCredentialBytes = 64;
+inline constexpr int kMostIdOfCpu = 1 << 20;  // and of a GPU
+
 // The resources that an attempt holds on one node.
 struct Allotment {
   std::vector<int> cpus;  // logical cpu ids
   Bytes memory;
   std::vector<int> gpus;  // indexes of Inventory::gpus, PCI order
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "cpus", s.cpus, {.low = 0, .high = kMostIdOfCpu, .count = kMostIdOfCpu});
+    see(field<2>, "memory", s.memory);
+    see(field<3>, "gpus", s.gpus, {.low = 0, .high = kMostIdOfCpu, .count = kMostIdOfCpu});
+  }
   friend bool operator==(const Allotment&, const Allotment&) = default;
 };
 
@@ -36,9 +49,11 @@ enum class WantedPhase {
   run,      // the gang table is known: start the ranks
   stop,     // SIGTERM, then SIGKILL after `grace`; report Finished
 };
+Word describe(WantedPhase phase);
 std::string_view to_string(WantedPhase phase);
 
 enum class StopReason { canceled, gang_failed, superseded };
+Word describe(StopReason reason);
 std::string_view to_string(StopReason reason);
 constexpr StopReason last_enumerator(StopReason) { return StopReason::superseded; }
 
@@ -68,6 +83,25 @@ struct Assignment {
   // In phase run, if the gang's table goes down its tree. The agents and runners of all its nodes
   // know it then.
   std::optional<GangShare> share = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "attempt", s.attempt);
+    see(field<2>, "experiment", s.experiment);
+    see(field<3>, "node_rank", s.node_rank);
+    see(field<4>, "spec", s.spec);
+    see(field<5>, "allotment", s.allotment);
+    see(field<6>, "phase", s.phase);
+    see(by_hand<7>, "gang", s.gang);
+    see(field<8>, "stop_reason", s.stop_reason);
+    see(field<9>, "grace", s.grace);
+    see(field<10>, "solo", s.solo);
+    see(field<11>, "lease", s.lease);
+    see(field<12>, "checkpoint", s.checkpoint);
+    see(field<30>, "environment", s.environment);
+    see(by_hand<40>, "secrets", s.secrets);
+    see(field<41>, "credential", s.credential, {.bytes = kMaxCredentialBytes});
+    see(field<700>, "operator_settings", s.operator_settings, {.unless_empty = true});
+    see(field<750>, "share", s.share);
+  }
   friend bool operator==(const Assignment&, const Assignment&) = default;
 
   int nodes() const { return spec.resources.instance_count; }
@@ -80,12 +114,18 @@ struct DesiredState {
   std::vector<Assignment> assignments;
   // The node deletes environments that it built and that were not used since; ns = 0: none.
   Instant environments_unused_since = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "revision", s.revision);
+    see(field<2>, "assignments", s.assignments, {.count = kMaxAssignmentsPerNode});
+    see(field<30>, "environments_unused_since", s.environments_unused_since);
+  }
   friend bool operator==(const DesiredState&, const DesiredState&) = default;
 };
 
 // States of a part. It only moves forward, and any state may jump to finished. `collecting`: the
 // ranks have ended, and their outputs are being sent to the launcher.
 enum class PartState { staging, prepared, running, stopping, collecting, finished };
+Word describe(PartState state);
 std::string_view to_string(PartState state);
 constexpr PartState last_enumerator(PartState) { return PartState::finished; }
 
@@ -122,14 +162,30 @@ struct PartReport {
   // Of a gang's part, from prepared on: which GangRows its runner understands, and its agent too,
   // since an older one does not pass this on. 0: none.
   std::uint32_t gang_rows = 0;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "attempt", s.attempt);
+    see(field<2>, "state", s.state);
+    see(field<3>, "progress", s.progress, kCutText);
+    see(field<4>, "runner_port", s.runner_port);
+    see(field<5>, "runner_key", s.runner_key);
+    see(field<6>, "master_port", s.master_port);
+    see(field<7>, "started", s.started);
+    see(field<8>, "exit", s.exit);
+    see(field<9>, "outputs", s.outputs, {.count = kMaxCollectedOutputs});
+    see(field<10>, "restored", s.restored);
+    see(field<30>, "environment", s.environment);
+    see(reason_fields<20, 810>, "limits", s.limits, {.count = kMaxLimitLines});
+    see(reason_fields<105, 811>, "notes", s.notes, {.count = kMaxNoteLines});
+    see(field<107>, "ended", s.ended, {.count = kMaxRanksPerNode});
+    see(field<106>, "clock", s.clock);
+    see(field<45>, "not_kept", s.not_kept);
+    see(by_hand<700>, "found", s.found);
+    see(field<701>, "probe", s.probe);
+    see(field<702>, "settings", s.settings, {.count = kMaxNetworkSettings});
+    see(field<720>, "other_settings", s.other_settings, {.count = kMaxSettingOverrides});
+    see(field<750>, "gang_rows", s.gang_rows);
+  }
   friend bool operator==(const PartReport&, const PartReport&) = default;
 };
-
-// Limits.
-inline constexpr std::size_t kMaxAssignmentsPerNode = 4'096;
-inline constexpr std::size_t kMaxHeldParts = 8'192;
-inline constexpr std::size_t kMaxCredentialBytes = 64;
-inline constexpr std::size_t kMaxLimitLines = 16;  // of PartReport::limits
-inline constexpr std::size_t kMaxNoteLines = 16;   // of PartReport::notes
 
 }  // namespace lockstep

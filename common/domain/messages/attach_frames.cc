@@ -50,4 +50,28 @@ Status validate(const AttachOrder& order) {
   return {};
 }
 
+Word describe(AttachStream stream) {
+  switch (stream) {
+    case AttachStream::input: return {1, "input"};
+    case AttachStream::output: return {2, "output"};
+    case AttachStream::error: return {3, "error"};
+  }
+  return {};
+}
+
+Status AttachOpen::check(const AttachOpen& open) {
+  const Status valid = validate(open.order);
+  if (valid) return {};
+  return make_error(ErrorCode::corrupt,
+                    "message field attach_open.order: " + valid.error().message);
+}
+
+Status AttachFrame::check(const AttachFrame& frame) {
+  const std::size_t size = frame.attachment.value.size();
+  if (size == kAttachIdBytes) return {};
+  return make_error(ErrorCode::corrupt, "message field attach_frame.attachment: has " +
+                                            std::to_string(size) + " bytes; an id has " +
+                                            std::to_string(kAttachIdBytes));
+}
+
 }  // namespace lockstep

@@ -13,7 +13,9 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/table.h"
 #include "common/base/time.h"
+#include "common/domain/ranks/bounds.h"
 
 namespace lockstep {
 
@@ -32,8 +34,15 @@ inline constexpr Duration kAttachAliveEvery = seconds(5);
 inline constexpr Duration kAttachAskAfter = seconds(8);  // without a frame: open again
 inline constexpr Duration kAttachSilence = seconds(60);  // then the runner ends the attachment
 
+// Sums of offsets with sizes do not overflow.
+inline constexpr Rule kAttachOffsetRule{.high = std::int64_t{1} << 62};
+
 struct TerminalSize {
   std::uint16_t rows = 24, columns = 80;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "rows", s.rows);
+    see(field<2>, "columns", s.columns);
+  }
   friend bool operator==(const TerminalSize&, const TerminalSize&) = default;
 };
 
@@ -46,22 +55,35 @@ struct AttachProgram {
   TerminalSize size = {};    // of the pty
   std::string term = {};     // TERM; "": not set
   bool takes_input = false;  // else its standard input is /dev/null
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "argv", s.argv, {.count = kMaxAttachWords});
+    see(field<2>, "terminal", s.terminal);
+    see(field<3>, "size", s.size);
+    see(field<4>, "term", s.term, {.bytes = kMaxTermBytes});
+    see(field<5>, "takes_input", s.takes_input);
+  }
   friend bool operator==(const AttachProgram&, const AttachProgram&) = default;
 };
 // The standard streams of rank 0, of a job with lockstep.terminal.
 struct AttachMain {
   TerminalSize size = {};
+  static void table(auto& s, auto&& see) { see(field<1>, "size", s.size); }
   friend bool operator==(const AttachMain&, const AttachMain&) = default;
 };
 // To the process groups of the ranks. Its outcome has code 0 if it was sent to each that runs.
 struct AttachSignal {
   std::int32_t number = 0;  // 1 … 64
+  static void table(auto& s, auto&& see) { see(field<1>, "number", s.number); }
   friend bool operator==(const AttachSignal&, const AttachSignal&) = default;
 };
 // Its output is one line of JSON for each process: stacks.h of the runner.
 struct AttachStacks {
   bool native = false;     // frames of C and C++ below Python's too
   bool standings = false;  // before them a line for each rank that is watched: standing_line.h
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "native", s.native);
+    see(field<700>, "standings", s.standings);
+  }
   friend bool operator==(const AttachStacks&, const AttachStacks&) = default;
 };
 using AttachOrder = std::variant<AttachProgram, AttachMain, AttachSignal, AttachStacks>;
@@ -72,6 +94,7 @@ Status validate(const AttachOrder& order);
 
 // ---- frames ------------------------------------------------------------------------------------
 enum class AttachStream : std::uint8_t { input = 1, output = 2, error = 3 };
+Word describe(AttachStream stream);
 
 // client -> runner. First, and again to repair and while all is quiet, since the last frame may be
 // lost and no later one tells: the same id starts nothing anew. The client names
@@ -90,6 +113,17 @@ struct AttachOpen {
   // The attachment was open before. Whoever does not know its id refuses it, so that no program is
   // started twice.
   bool again = false;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "job", s.job);
+    see(field<2>, "rank", s.rank, kRankRule);
+    see(field<3>, "node_rank", s.node_rank, {.low = 0, .high = kMaxNodesPerJob - 1, .none = -1});
+    see(field<4>, "attempt", s.attempt, {.unless_empty = true});
+    see(one_of<10, 11, 12, 13>, "order", s.order);
+    see(field<5>, "have_output", s.have_output, kAttachOffsetRule);
+    see(field<6>, "have_error", s.have_error, kAttachOffsetRule);
+    see(field<7>, "again", s.again);
+  }
+  static Status check(const AttachOpen& open);
   friend bool operator==(const AttachOpen&, const AttachOpen&) = default;
 };
 // runner -> client: the answer to each opening.
@@ -99,6 +133,13 @@ struct AttachOpened {
   std::int32_t node_rank = 0;
   std::string node;              // its name; the launcher writes it
   std::uint64_t have_input = 0;  // the runner's; as AttachTaken, which may have been lost
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "attempt", s.attempt);
+    see(field<2>, "rank", s.rank, kRankRule);
+    see(field<3>, "node_rank", s.node_rank, kNodeRankRule);
+    see(field<4>, "node", s.node);
+    see(field<5>, "have_input", s.have_input, kAttachOffsetRule);
+  }
   friend bool operator==(const AttachOpened&, const AttachOpened&) = default;
 };
 // Both ways. A part that was had already is skipped; one that lies ahead is dropped.
@@ -107,25 +148,40 @@ struct AttachData {
   std::uint64_t offset = 0;
   std::string bytes;
   bool end = false;  // nothing follows these bytes
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "stream", s.stream);
+    see(field<2>, "offset", s.offset, kAttachOffsetRule);
+    see(field<3>, "bytes", s.bytes, {.bytes = kMaxAttachData});
+    see(field<4>, "end", s.end);
+  }
   friend bool operator==(const AttachData&, const AttachData&) = default;
 };
 // Both ways: so many bytes have been taken (written to the program; shown).
 struct AttachTaken {
   AttachStream stream = AttachStream::output;
   std::uint64_t offset = 0;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "stream", s.stream);
+    see(field<2>, "offset", s.offset, kAttachOffsetRule);
+  }
   friend bool operator==(const AttachTaken&, const AttachTaken&) = default;
 };
 struct AttachResize {  // client -> runner; the last one counts
   TerminalSize size;
+  static void table(auto& s, auto&& see) { see(field<1>, "size", s.size); }
   friend bool operator==(const AttachResize&, const AttachResize&) = default;
 };
 struct AttachNotify {  // client -> runner: a signal for the program's process group
   std::int32_t number = 0;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "number", s.number, {.low = 1, .high = kLastSignal});
+  }
   friend bool operator==(const AttachNotify&, const AttachNotify&) = default;
 };
 // client -> runner while bytes are on their way, and the runner's answer. One of these or an
 // opening comes every kAttachAliveEvery.
 struct AttachAlive {
+  static void table(auto&, auto&&) {}
   friend bool operator==(const AttachAlive&, const AttachAlive&) = default;
 };
 // runner -> client, after the last byte of both outputs; again with each opening until the client
@@ -134,9 +190,16 @@ struct AttachEnd {
   std::int32_t code = 0;  // 0 … 255 as a shell has it: 128 + n for a signal; 125: ours
   std::string message;    // "": the program ended by itself
   std::uint64_t output = 0, error = 0;  // how long the streams are
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "code", s.code, {.low = 0, .high = 255});
+    see(field<2>, "message", s.message, kCutText);
+    see(field<3>, "output", s.output, kAttachOffsetRule);
+    see(field<4>, "error", s.error, kAttachOffsetRule);
+  }
   friend bool operator==(const AttachEnd&, const AttachEnd&) = default;
 };
 struct AttachClose {  // client -> runner: end what still runs, and forget the attachment
+  static void table(auto&, auto&&) {}
   friend bool operator==(const AttachClose&, const AttachClose&) = default;
 };
 // launcher, agent or runner -> client: the attachment does not exist; `message` says why. With
@@ -144,6 +207,10 @@ struct AttachClose {  // client -> runner: end what still runs, and forget the a
 struct AttachRefused {
   std::string message;
   bool for_now = false;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "message", s.message, kCutText);
+    see(field<2>, "for_now", s.for_now);
+  }
   friend bool operator==(const AttachRefused&, const AttachRefused&) = default;
 };
 
@@ -154,6 +221,11 @@ using AttachBody = std::variant<AttachOpen, AttachOpened, AttachData, AttachTake
 struct AttachFrame {
   AttachId attachment;
   AttachBody body;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "attachment", s.attachment);
+    see(one_of<10, 11, 12, 13, 14, 15, 16, 17, 18, 19>, "body", s.body);
+  }
+  static Status check(const AttachFrame& frame);
   friend bool operator==(const AttachFrame&, const AttachFrame&) = default;
 };
 

@@ -104,6 +104,10 @@ struct CreateEnvironment {
   // The project of a new name; "": the only project that the asker may submit to, else the default
   // one.
   std::string project = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "environment", s.environment);
+    see(field<2>, "project", s.project, kUserNameRule);
+  }
   friend bool operator==(const CreateEnvironment&, const CreateEnvironment&) = default;
 };
 // Answered by EnvironmentReply. `reference` is as in a job file, without "azureml:": NAME,
@@ -111,11 +115,16 @@ struct CreateEnvironment {
 // map.
 struct ShowEnvironment {
   std::string reference;
+  static void table(auto& s, auto&& see) { see(field<1>, "reference", s.reference); }
   friend bool operator==(const ShowEnvironment&, const ShowEnvironment&) = default;
 };
 struct ListEnvironments {
   std::string name;  // lists all versions of this name; "": the newest version of each name
   ArchivedToo archived = ArchivedToo::no;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "archived", s.archived, {.since = "old"});
+  }
   friend bool operator==(const ListEnvironments&, const ListEnvironments&) = default;
 };
 // Leaves versions out of lists and of @latest, or takes them back in. Jobs that name one still get
@@ -124,10 +133,16 @@ struct ArchiveEnvironment {
   std::string name;
   std::string version;   // "": all that it has
   bool archived = true;  // false: restores
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "version", s.version);
+    see(field<3>, "archived", s.archived);
+  }
   friend bool operator==(const ArchiveEnvironment&, const ArchiveEnvironment&) = default;
 };
 struct PruneEnvironments {  // nodes delete environments they built that were unused for so long
   Duration unused_for{0};
+  static void table(auto& s, auto&& see) { see(field<1>, "unused_for", s.unused_for); }
   friend bool operator==(const PruneEnvironments&, const PruneEnvironments&) = default;
 };
 struct GetStatus {
@@ -188,6 +203,7 @@ struct GetUsage {
 // Answered by DatastoresReply: the datastores that the asker may use, or the one called `name`.
 struct ListDatastores {
   std::string name;
+  static void table(auto& s, auto&& see) { see(field<1>, "name", s.name); }
   friend bool operator==(const ListDatastores&, const ListDatastores&) = default;
 };
 
@@ -266,10 +282,15 @@ struct NodesReply {
 };
 struct EnvironmentReply {
   EnvironmentView environment;
+  static void table(auto& s, auto&& see) { see(field<1>, "environment", s.environment); }
   friend bool operator==(const EnvironmentReply&, const EnvironmentReply&) = default;
 };
+inline constexpr std::size_t kMaxEnvironmentsInReply = 100'000;
 struct EnvironmentsReply {
   std::vector<EnvironmentView> environments;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "environments", s.environments, {.count = kMaxEnvironmentsInReply});
+  }
   friend bool operator==(const EnvironmentsReply&, const EnvironmentsReply&) = default;
 };
 struct TokenReply {  // the text of a token file
@@ -336,11 +357,15 @@ struct WaitsForDisk {
 // long after it the sender waits for the next reply: kWaitsForDiskLasts.
 struct WaitsForData {
   std::string what;  // "fetching azureml://datastores/lake/paths/faces: 1.2/8.0 GiB"
+  static void table(auto& s, auto&& see) { see(field<1>, "what", s.what); }
   friend bool operator==(const WaitsForData&, const WaitsForData&) = default;
 };
 
 struct DatastoresReply {
   std::vector<DatastoreView> datastores;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "datastores", s.datastores, {.count = kMaxDatastores});
+  }
   friend bool operator==(const DatastoresReply&, const DatastoresReply&) = default;
 };
 

@@ -14,6 +14,8 @@
 
 #include "common/base/digest.h"
 #include "common/base/ids.h"
+#include "common/base/table.h"
+#include "common/domain/ranks/bounds.h"
 #include "common/domain/targets/fabric.h"
 
 namespace lockstep {
@@ -27,6 +29,15 @@ struct GangMember {
   std::uint16_t runner_port = 0;  // ZeroMQ CURVE ROUTER of that node's runner
   PublicKey runner_key;
   int gpus = 0;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "node", s.node);
+    see(field<2>, "hostname", s.hostname);
+    see(field<3>, "address", s.address);
+    see(field<4>, "host_id", s.host_id);
+    see(field<5>, "runner_port", s.runner_port);
+    see(field<6>, "runner_key", s.runner_key);
+    see(field<7>, "gpus", s.gpus, {.low = 0, .high = 1 << 16});
+  }
   friend bool operator==(const GangMember&, const GangMember&) = default;
 };
 
@@ -34,6 +45,11 @@ struct GangTable {
   std::vector<GangMember> members;
   std::uint16_t master_port = 0;          // leased and held by node rank 0's runner
   std::optional<GangFabric> fabric = {};  // absent: the launcher did not look
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "members", s.members, {.count = kMaxNodesPerJob});
+    see(field<2>, "master_port", s.master_port);
+    see(field<700>, "fabric", s.fabric);
+  }
   friend bool operator==(const GangTable&, const GangTable&) = default;
 };
 
@@ -79,6 +95,13 @@ struct GangShare {
   std::optional<GangMember> parent;  // its row; none at the root
   // Of its children, by node rank: only these keys may connect to it.
   std::vector<PublicKey> children;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "nodes", s.nodes, {.low = 1, .high = kMaxNodesPerJob});
+    see(field<2>, "radix", s.radix, {.low = 1, .high = kMaxGangTreeRadix});
+    see(field<3>, "digest", s.digest);
+    see(field<4>, "parent", s.parent);
+    see(field<5>, "children", s.children, {.count = kMaxGangTreeRadix});
+  }
   friend bool operator==(const GangShare&, const GangShare&) = default;
 };
 

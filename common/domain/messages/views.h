@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/table.h"
 #include "common/domain/data/name_grants.h"
 #include "common/domain/job/job_status.h"
 #include "common/domain/job/spec.h"
@@ -280,6 +281,12 @@ struct EnvironmentView {
     Instant solved;
     std::string node_name;  // the node that solved it
     JobId job;              // the job that it was solved for
+    static void table(auto& s, auto&& see) {
+      see(field<1>, "lock", s.lock);
+      see(field<2>, "solved", s.solved);
+      see(field<3>, "node_name", s.node_name);
+      see(field<4>, "job", s.job, kNameRule);
+    }
     friend bool operator==(const Lock&, const Lock&) = default;
   };
   RegisteredEnvironment environment;
@@ -292,6 +299,18 @@ struct EnvironmentView {
   std::string owner = {};    // of the name; "": the operator's map has it
   NameGrants grants = {};    // who else may add versions to it
   bool archived = false;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "environment", s.environment);
+    see(field<2>, "created", s.created);
+    see(field<3>, "created_by", s.created_by);
+    see(field<4>, "definition", s.definition);
+    see(field<5>, "locks", s.locks, {.count = kMaxEnvironmentPlatforms});
+    see(field<6>, "last_job", s.last_job, kNameRule);
+    see(field<7>, "project", s.project, kUserNameRule);
+    see(field<57>, "owner", s.owner, kUserNameRule);
+    see(field<58>, "grants", s.grants);
+    see(field<59>, "archived", s.archived);
+  }
   friend bool operator==(const EnvironmentView&, const EnvironmentView&) = default;
 };
 

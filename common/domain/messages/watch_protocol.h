@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/base/table.h"
 #include "common/base/time.h"
 #include "common/domain/ranks/standing.h"
 
 namespace lockstep {
 
 // How fast a rank was over the last kPaceOver, in numbers that are compared with other ranks'.
+inline constexpr Rule kSamplesRule{.low = 0, .high = 1'000'000};
 struct RankPace {
   int rank = 0;
   int node_rank = 0;
@@ -24,6 +26,18 @@ struct RankPace {
   std::int64_t log_lines = 0;  // in this time, as the next two
   std::int64_t retransmits = 0;
   Hindrances hindrances;  // means; major_faults in this time; cpu_mhz as they were last
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "rank", s.rank, kRankRule);
+    see(field<2>, "node_rank", s.node_rank, kNodeRankRule);
+    see(field<3>, "over", s.over);
+    see(field<4>, "samples", s.samples, kSamplesRule);
+    see(field<5>, "waiting", s.waiting, kSamplesRule);
+    see(field<10>, "moving", s.moving, kSamplesRule);
+    see(field<6>, "cpu_milli", s.cpu_milli, kMeasureRule);
+    see(field<7>, "log_lines", s.log_lines, kMeasureRule);
+    see(field<8>, "retransmits", s.retransmits, kMeasureRule);
+    see(field<9>, "hindrances", s.hindrances);
+  }
   friend bool operator==(const RankPace&, const RankPace&) = default;
 };
 

@@ -10,11 +10,22 @@
 
 #include "common/base/bytes.h"
 #include "common/base/ids.h"
+#include "common/base/table.h"
 #include "common/base/time.h"
+#include "common/domain/ranks/bounds.h"
 #include "common/domain/ranks/found.h"
 #include "common/domain/why/why.h"
 
 namespace lockstep {
+
+inline constexpr std::size_t kMaxPeerAddressBytes = 256;
+inline constexpr std::size_t kMaxPossibleFirst = 8;
+inline constexpr std::size_t kMaxNodeClocks = 8;
+inline constexpr std::size_t kMaxLimitLines = 16;  // of NodeExitReport::limits
+inline constexpr std::size_t kMaxNoteLines = 16;   // of NodeExitReport::notes
+inline constexpr std::size_t kMaxRanksInReport = 10'000;
+inline constexpr Rule kSignalRule{.low = 0, .high = 128};
+inline constexpr std::int64_t kMostClockOffsetNs = std::int64_t{100} * 366 * 86'400 * 1'000'000'000;
 
 // Why an attempt ended. `completed` means that every rank exited with 0.
 enum class Cause {
@@ -43,6 +54,7 @@ enum class Cause {
   hang,                // its ranks hang, and lockstep.on_hang ends it for that
   no_rdma,             // lockstep.rdma is required, and its ranks do not use RDMA
 };
+Word describe(Cause cause);
 std::string_view to_string(Cause cause);
 constexpr Cause last_enumerator(Cause) { return Cause::no_rdma; }
 
@@ -59,6 +71,15 @@ struct RankEnd {
   bool terminated_by_us = false;  // see RankExit
   bool failed = false;            // its cause is not Cause::completed
   Instant time;                   // 0: unknown
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "rank", s.rank, kRankRule);
+    see(field<2>, "exit_code", s.exit_code);
+    see(field<3>, "signal", s.signal, kSignalRule);
+    see(field<4>, "started", s.started);
+    see(field<5>, "terminated_by_us", s.terminated_by_us);
+    see(field<6>, "failed", s.failed);
+    see(field<7>, "time", s.time);
+  }
   friend bool operator==(const RankEnd&, const RankEnd&) = default;
 };
 
@@ -69,9 +90,14 @@ struct LostPeer {
   int node_rank = -1;   // the node with this address; -1: none of the gang, or several
   std::optional<RankEnd> end = {};  // of the peer, or of the first rank there that ended, if known
   bool left = false;                // all ranks of that node exited with 0
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "address", s.address, {.bytes = kMaxPeerAddressBytes});
+    see(field<2>, "node_rank", shifted<1>(s.node_rank), {.low = 0, .high = kMaxNodesPerJob});
+    see(field<3>, "end", s.end);
+    see(field<4>, "left", s.left);
+  }
   friend bool operator==(const LostPeer&, const LostPeer&) = default;
 };
-inline constexpr std::size_t kMaxPeerAddressBytes = 256;
 
 struct RankExit {
   int rank = 0;  // global
@@ -93,6 +119,24 @@ struct RankExit {
   // Of a signal, with lockstep.core: the stack of the thread that failed, "#0 crash at boom.c:3", a
   // frame in a line; at most kBacktraceBytes.
   std::string backtrace = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "rank", s.rank, kRankRule);
+    see(field<2>, "local_rank", s.local_rank, kRankRule);
+    see(field<3>, "exit_code", s.exit_code);
+    see(field<4>, "signal", s.signal, kSignalRule);
+    see(field<5>, "cause", s.cause);
+    see(field<6>, "terminated_by_us", s.terminated_by_us);
+    see(field<7>, "started", s.started);
+    see(field<8>, "time", s.time);
+    see(field<9>, "stderr_tail", s.stderr_tail, kCutText);
+    see(reason_fields<10, 810>, "detail", s.why);
+    see(field<20>, "cpu_time", s.cpu_time);
+    see(field<21>, "peak_memory", s.peak_memory);
+    see(field<22>, "read", s.read);
+    see(field<23>, "written", s.written);
+    see(field<700>, "lost_peer", s.lost_peer);
+    see(field<710>, "backtrace", s.backtrace, kCutText);
+  }
   friend bool operator==(const RankExit&, const RankExit&) = default;
 };
 inline constexpr std::size_t kStderrTailBytes = 4096;
@@ -104,6 +148,12 @@ struct LogSize {
   std::uint64_t stdout_bytes = 0;
   std::uint64_t stderr_bytes = 0;
   std::uint64_t environment_bytes = 0;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "rank", s.rank, kRankRule);
+    see(field<2>, "stdout", s.stdout_bytes);
+    see(field<3>, "stderr", s.stderr_bytes);
+    see(field<4>, "environment", s.environment_bytes);
+  }
   friend bool operator==(const LogSize&, const LogSize&) = default;
 };
 
@@ -112,6 +162,11 @@ struct PeerAbort {
   int node_rank = 0;
   RankExit first;  // its cause may be that of a node as a whole, a time-out, or a stop by order
   Why why;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "node_rank", s.node_rank, kRankRule);
+    see(field<2>, "first", s.first);
+    see(reason_fields<3, 810>, "message", s.why);
+  }
   friend bool operator==(const PeerAbort&, const PeerAbort&) = default;
 };
 
@@ -119,6 +174,10 @@ struct PeerAbort {
 struct ClockOffset {
   Duration ahead{0};        // the node's minus the launcher's
   Duration uncertainty{0};  // the true value is within so much of `ahead`
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "ahead", s.ahead, {.low = -kMostClockOffsetNs - 1, .high = kMostClockOffsetNs});
+    see(field<2>, "uncertainty", s.uncertainty);
+  }
   friend auto operator<=>(const ClockOffset&, const ClockOffset&) = default;
 };
 // Larger offsets are shown to people.
@@ -144,6 +203,22 @@ struct NodeExitReport {
   bool absent = false;   // see `hopeless`
   // Of node rank 0, with Cause::hang: what it was ended for.
   std::optional<Found> hang = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "cause", s.cause);
+    see(field<2>, "first_failed_rank", s.first_failed_rank, kRankRule);
+    see(reason_fields<3, 810>, "message", s.why);
+    see(field<4>, "ranks", s.ranks, {.count = kMaxRanksInReport});
+    see(field<5>, "logs", s.logs, {.count = kMaxRanksInReport});
+    see(field<6>, "started", s.started);
+    see(field<7>, "ended", s.ended);
+    see(reason_fields<20, 811>, "limits", s.limits, {.count = kMaxLimitLines});
+    see(reason_fields<80, 812>, "notes", s.notes, {.count = kMaxNoteLines});
+    see(field<81>, "aborted_by", s.aborted_by);
+    see(field<82>, "hopeless", s.hopeless);
+    see(field<83>, "log_times", s.log_times);
+    see(field<84>, "absent", s.absent);
+    see(field<700>, "hang", s.hang);
+  }
   friend bool operator==(const NodeExitReport&, const NodeExitReport&) = default;
 };
 
@@ -156,17 +231,32 @@ struct PossibleFirst {
   Instant time;
   Why why;                   // as in ExitReport
   std::string message = {};  // as in ExitReport
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "cause", s.cause);
+    see(field<2>, "rank", s.rank, kRankRule);
+    see(field<3>, "node", s.node);
+    see(field<4>, "node_name", s.node_name);
+    see(field<5>, "time", s.time);
+    see(field<6>, "message", s.message, kCutText);
+    see(field<800>, "why_data", s.why);
+  }
+  // Earlier launchers say it in `message`.
+  static void mend(PossibleFirst& s) {
+    if (!s.why) s.why = told(s.message);
+  }
   friend bool operator==(const PossibleFirst&, const PossibleFirst&) = default;
 };
-inline constexpr std::size_t kMaxPossibleFirst = 8;
 
 // A node of the attempt whose clock is off by more than kNotableOffset.
 struct NodeClock {
   std::string node_name;
   ClockOffset offset;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "node_name", s.node_name);
+    see(field<2>, "offset", s.offset);
+  }
   friend bool operator==(const NodeClock&, const NodeClock&) = default;
 };
-inline constexpr std::size_t kMaxNodeClocks = 8;
 
 // The launcher's verdict on one attempt.
 struct ExitReport {
@@ -189,6 +279,25 @@ struct ExitReport {
   std::optional<Found> hang = {};          // with Cause::hang
   std::optional<LostPeer> lost_peer = {};  // of `rank`
   std::string backtrace = {};              // of `rank`; see RankExit
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "cause", s.cause);
+    see(field<2>, "exit_code", s.exit_code);
+    see(field<3>, "rank", s.rank, kRankRule);
+    see(field<4>, "node", s.node);
+    see(field<5>, "node_name", s.node_name);
+    see(field<6>, "time", s.time);
+    see(field<7>, "message", s.message, kCutText);
+    see(by_hand<800>, "why", s.why);
+    see(field<8>, "stderr_tail", s.stderr_tail, kCutText);
+    see(field<9>, "terminated_ranks", s.terminated_ranks,
+        {.low = 0, .high = kMaxRankNumber, .count = kMaxRankNumber});
+    see(field<69>, "also", s.also, {.count = kMaxPossibleFirst});
+    see(field<70>, "clocks", s.clocks, {.count = kMaxNodeClocks});
+    see(field<71>, "lifetime", s.lifetime);
+    see(field<700>, "hang", s.hang);
+    see(field<701>, "lost_peer", s.lost_peer);
+    see(field<710>, "backtrace", s.backtrace, kCutText);
+  }
   friend bool operator==(const ExitReport&, const ExitReport&) = default;
 };
 

@@ -2,51 +2,55 @@
 
 namespace lockstep {
 
-std::string_view to_string(FoundKind kind) {
+Word describe(FoundKind kind) {
   switch (kind) {
-    case FoundKind::not_started: return "not_started";
-    case FoundKind::waits: return "waits";
-    case FoundKind::cycle: return "cycle";
-    case FoundKind::stopped: return "stopped";
-    case FoundKind::device_wait: return "device_wait";
-    case FoundKind::peer_gone: return "peer_gone";
-    case FoundKind::unequal_counts: return "unequal_counts";
-    case FoundKind::missed_fence: return "missed_fence";
-    case FoundKind::two_claims: return "two_claims";
-    case FoundKind::left_early: return "left_early";
-    case FoundKind::slow: return "slow";
-    case FoundKind::different_versions: return "different_versions";
+    case FoundKind::not_started: return {1, "not_started"};
+    case FoundKind::waits: return {2, "waits"};
+    case FoundKind::cycle: return {3, "cycle"};
+    case FoundKind::stopped: return {4, "stopped"};
+    case FoundKind::device_wait: return {5, "device_wait"};
+    case FoundKind::peer_gone: return {6, "peer_gone"};
+    case FoundKind::unequal_counts: return {7, "unequal_counts"};
+    case FoundKind::missed_fence: return {8, "missed_fence"};
+    case FoundKind::two_claims: return {9, "two_claims"};
+    case FoundKind::left_early: return {10, "left_early"};
+    case FoundKind::slow: return {11, "slow"};
+    case FoundKind::different_versions: return {12, "different_versions"};
   }
-  return "waits";
+  return {};
 }
+std::string_view to_string(FoundKind kind) { return describe(kind).word; }
 
-std::string_view to_string(FoundVerdict verdict) {
+Word describe(FoundVerdict verdict) {
   switch (verdict) {
-    case FoundVerdict::notice: return "notice";
-    case FoundVerdict::waits: return "waits";
-    case FoundVerdict::hangs: return "hangs";
+    case FoundVerdict::notice: return {1, "notice"};
+    case FoundVerdict::waits: return {2, "waits"};
+    case FoundVerdict::hangs: return {3, "hangs"};
   }
-  return "notice";
+  return {};
 }
+std::string_view to_string(FoundVerdict verdict) { return describe(verdict).word; }
 
-std::string_view to_string(FoundAbout about) {
+Word describe(FoundAbout about) {
   switch (about) {
-    case FoundAbout::named: return "named";
-    case FoundAbout::rendezvous: return "rendezvous";
-    case FoundAbout::lock: return "lock";
+    case FoundAbout::named: return {1, "named"};
+    case FoundAbout::rendezvous: return {2, "rendezvous"};
+    case FoundAbout::lock: return {3, "lock"};
   }
-  return "named";
+  return {};
 }
+std::string_view to_string(FoundAbout about) { return describe(about).word; }
 
-std::string_view to_string(OnHang what) {
+Word describe(OnHang what) {
   switch (what) {
-    case OnHang::report: return "report";
-    case OnHang::stacks: return "stacks";
-    case OnHang::fail: return "fail";
-    case OnHang::retry: return "retry";
+    case OnHang::report: return {0, "report"};
+    case OnHang::stacks: return {1, "stacks"};
+    case OnHang::fail: return {2, "fail"};
+    case OnHang::retry: return {3, "retry"};
   }
-  return "report";
+  return {};
 }
+std::string_view to_string(OnHang what) { return describe(what).word; }
 
 std::string stacks_file(std::uint32_t attempt, int node_rank) {
   return "stacks_of_hang_" + std::to_string(attempt) + "_node_" + std::to_string(node_rank) +

@@ -12,7 +12,9 @@
 
 #include "common/base/fields.h"
 #include "common/base/result.h"
+#include "common/base/table.h"
 #include "common/base/time.h"
+#include "common/domain/ranks/bounds.h"
 
 namespace lockstep {
 
@@ -30,12 +32,14 @@ enum class FoundKind {
   slow,                // a rank is slower than the median
   different_versions,  // of MPI, NCCL or torch among the ranks
 };
+Word describe(FoundKind kind);
 std::string_view to_string(FoundKind kind);
 constexpr FoundKind last_enumerator(FoundKind) { return FoundKind::different_versions; }
 
 // `waits` is neutral: nothing is ever done for it. Only `hangs` is an alarm, and lets
 // lockstep.on_hang act.
 enum class FoundVerdict { notice, waits, hangs };
+Word describe(FoundVerdict verdict);
 std::string_view to_string(FoundVerdict verdict);
 constexpr FoundVerdict last_enumerator(FoundVerdict) { return FoundVerdict::hangs; }
 
@@ -45,8 +49,17 @@ enum class FoundAbout {
   rendezvous,  // not_started: the ranks of a PyTorch gang meet there first
   lock,        // cycle: threads of one rank wait for a lock
 };
+Word describe(FoundAbout about);
 std::string_view to_string(FoundAbout about);
 constexpr FoundAbout last_enumerator(FoundAbout) { return FoundAbout::lock; }
+
+inline constexpr std::size_t kMaxFound = 32;
+inline constexpr std::size_t kMaxFoundRanks = 16;
+inline constexpr std::size_t kMaxFoundWaiting = 4'096;
+inline constexpr std::size_t kMaxFoundTextBytes = 256;  // of each of its texts
+
+// A sender may have more than these limits: a text from a rank never makes a message unreadable.
+inline constexpr Rule kFoundTextRule{.bytes = kMaxFoundTextBytes, .cut = Cut::head};
 
 // What a rank does at the moment of the finding.
 struct FoundRank {
@@ -57,6 +70,15 @@ struct FoundRank {
   std::string on;     // what that call's descriptor is: "10.0.0.4:29500", "/data/a.bin"
   std::string at;     // the top of its stack that is the user's: "eval.py:88"; "": not known
   std::int64_t cpu_milli = 0;  // thousandths of a core, over the window of the finding
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "rank", s.rank, kRankRule);
+    see(field<2>, "node_rank", s.node_rank, kNodeRankRule);
+    see(field<3>, "doing", s.doing, kFoundTextRule);
+    see(field<4>, "call", s.call, kFoundTextRule);
+    see(field<5>, "on", s.on, kFoundTextRule);
+    see(field<6>, "at", s.at, kFoundTextRule);
+    see(field<7>, "cpu_milli", s.cpu_milli, kMeasureRule);
+  }
   LOCKSTEP_FIELDS(FoundRank, rank, node_rank, doing, call, on, at, cpu_milli);
 };
 
@@ -70,17 +92,26 @@ struct Found {
   std::string fact;  // a name that goes with the kind: a collective, a version, a reason
   std::int64_t here = 0, elsewhere = 0;  // the numbers that differ: counts, milli of the median
   FoundAbout about = FoundAbout::named;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "verdict", s.verdict);
+    see(field<3>, "ranks", s.ranks, {.count = kMaxFoundRanks, .cut = Cut::end});
+    see(field<4>, "waiting", s.waiting,
+        {.low = 0, .high = kMaxRankNumber, .count = kMaxFoundWaiting, .cut = Cut::end});
+    see(field<5>, "lasting", s.lasting);
+    see(field<6>, "since", s.since);
+    see(field<7>, "fact", s.fact, kFoundTextRule);
+    see(field<8>, "here", s.here);
+    see(field<9>, "elsewhere", s.elsewhere);
+    see(by_hand<10>, "about", s.about);
+  }
   friend bool operator==(const Found&, const Found&) = default;
 };
 // All that holds now; the next list replaces it, and an empty one says that nothing holds any more.
 using FoundList = std::vector<Found>;
 
-inline constexpr std::size_t kMaxFound = 32;
-inline constexpr std::size_t kMaxFoundRanks = 16;
-inline constexpr std::size_t kMaxFoundWaiting = 4'096;
-inline constexpr std::size_t kMaxFoundTextBytes = 256;  // of each of its texts
-
 enum class OnHang { report, stacks, fail, retry };
+Word describe(OnHang what);
 std::string_view to_string(OnHang what);
 std::optional<OnHang> on_hang_from(std::string_view word);
 

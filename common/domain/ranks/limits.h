@@ -13,6 +13,9 @@
 
 namespace lockstep {
 
+inline constexpr int kLeastPidsLimit = 16;
+inline constexpr int kMostPidsLimit = 4'194'304;  // the highest pid_max of Linux
+
 // Under lockstep.limits of a job file. Absent: the defaults below.
 struct LimitRequest {
   std::optional<int> pids;    // processes and threads of each rank
@@ -20,6 +23,12 @@ struct LimitRequest {
   std::optional<Bytes> disk;  // used by its attempt's folders on one node
   // The job must not run where its limits of memory and processes cannot be enforced.
   bool required = false;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "pids", s.pids, {.low = kLeastPidsLimit, .high = kMostPidsLimit});
+    see(field<2>, "log", s.log);
+    see(field<3>, "disk", s.disk);
+    see(field<63>, "required", s.required);
+  }
   friend auto operator<=>(const LimitRequest&, const LimitRequest&) = default;
 };
 
@@ -46,7 +55,6 @@ struct Limits {
 };
 
 inline constexpr int kDefaultPidsLimit = 4'096;  // so that a fork bomb leaves the node alive
-inline constexpr int kLeastPidsLimit = 16;
 inline constexpr Bytes kDefaultLogLimit = gibibytes(16);
 inline constexpr Bytes kLeastLogLimit = mebibytes(1);
 inline constexpr Bytes kLeastDiskLimit = mebibytes(16);

@@ -18,9 +18,16 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/table.h"
 #include "common/base/time.h"
+#include "common/domain/ranks/bounds.h"
 
 namespace lockstep {
+
+inline constexpr std::size_t kMaxStandingTextBytes = 256;  // of each of its texts
+inline constexpr std::size_t kMaxCollectiveCounts = 32;    // of one rank
+inline constexpr Rule kStandingTextRule{.bytes = kMaxStandingTextBytes, .cut = Cut::head};
+inline constexpr Rule kManyRule{.low = 0, .high = 1 << 30};  // of threads and processes
 
 enum class Doing {
   starts,      // has not been looked at twice, or has not reached MPI_Init or the rendezvous yet
@@ -36,6 +43,7 @@ enum class Doing {
 };
 // One word: "starts", "computes", "waits", "reads", "locks", "sleeps", "serves", "stopped",
 // "device", "exited".
+Word describe(Doing doing);
 std::string_view to_string(Doing doing);
 
 // How often a rank has launched a collective in one communicator, by NCCL's RAS.
@@ -43,6 +51,11 @@ struct CollectiveCount {
   std::string communicator;  // its hash
   std::string name;          // "AllReduce"
   std::int64_t count = 0;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "communicator", s.communicator, kStandingTextRule);
+    see(field<2>, "name", s.name, kStandingTextRule);
+    see(field<3>, "count", s.count, {.low = -kMostOfRank, .high = kMostOfRank, .cut = Cut::end});
+  }
   friend bool operator==(const CollectiveCount&, const CollectiveCount&) = default;
 };
 
@@ -55,6 +68,15 @@ struct Hindrances {
   std::int64_t cpu_mhz = 0;          // now, of the cpu on which it ran last; 0: unknown
   std::int64_t cpu_mhz_at_most = 0;  // 0: unknown
   std::string gpu_held;              // "thermal", "power": what holds down the clocks of its GPUs
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "throttled_milli", s.throttled_milli, kMeasureRule);
+    see(field<2>, "queued_milli", s.queued_milli, kMeasureRule);
+    see(field<3>, "disk_wait_milli", s.disk_wait_milli, kMeasureRule);
+    see(field<4>, "major_faults", s.major_faults, kMeasureRule);
+    see(field<5>, "cpu_mhz", s.cpu_mhz, kMeasureRule);
+    see(field<6>, "cpu_mhz_at_most", s.cpu_mhz_at_most, kMeasureRule);
+    see(field<7>, "gpu_held", s.gpu_held, kStandingTextRule);
+  }
   friend bool operator==(const Hindrances&, const Hindrances&) = default;
 };
 
@@ -119,12 +141,60 @@ struct RankStanding {
   Instant counts_since;  // they have been the same in all answers since
   Versions versions;
 
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "rank", s.rank, kRankRule);
+    see(field<2>, "node_rank", s.node_rank, kNodeRankRule);
+    see(field<3>, "pid", s.pid);
+    see(field<4>, "doing", s.doing);
+    see(field<5>, "call", s.call, kStandingTextRule);
+    see(field<6>, "on", s.on, kStandingTextRule);
+    see(field<7>, "own_end", s.own_end, kStandingTextRule);
+    see(field<8>, "at", s.at, kStandingTextRule);
+    see(field<9>, "within", s.within, kStandingTextRule);
+    see(field<10>, "by_stack", s.by_stack);
+    see(field<11>, "stack_at", s.stack_at);
+    see(field<12>, "has_timeout", s.has_timeout);
+    see(field<13>, "traced", s.traced);
+    see(field<14>, "taken", s.taken);
+    see(field<15>, "since", s.since);
+    see(field<16>, "doing_since", s.doing_since);
+    see(field<17>, "window", s.window);
+    see(field<18>, "has_met", s.has_met);
+    see(field<19>, "connected", s.connected);
+    see(field<20>, "finalized", s.finalized);
+    see(field<21>, "fences", s.fences, kMeasureRule);
+    see(field<22>, "in_fence", s.in_fence);
+    see(field<23>, "exit_code", s.exit_code);
+    see(field<24>, "claims", s.claims, {.low = 0, .high = 1 << 20});
+    see(field<25>, "cpu_milli", s.cpu_milli, kMeasureRule);
+    see(field<26>, "threads", s.threads, kManyRule);
+    see(field<27>, "threads_running", s.threads_running, kManyRule);
+    see(field<28>, "threads_in_device", s.threads_in_device, kManyRule);
+    see(field<29>, "processes", s.processes, kManyRule);
+    see(field<47>, "shells", s.shells, kManyRule);
+    see(field<48>, "pauses", s.pauses);
+    see(field<30>, "peer_sockets", s.peer_sockets, kMeasureRule);
+    see(field<31>, "acked", s.acked);
+    see(field<32>, "received", s.received);
+    see(field<45>, "unread", s.unread);
+    see(field<33>, "unacked", s.unacked);
+    see(field<46>, "unacked_by", s.unacked_by, kStandingTextRule);
+    see(field<34>, "retransmits", s.retransmits);
+    see(field<35>, "last_received", s.last_received);
+    see(field<36>, "log_bytes", s.log_bytes);
+    see(field<37>, "log_lines", s.log_lines);
+    see(field<38>, "hindrances", s.hindrances);
+    see(field<39>, "collectives", s.collectives, {.count = kMaxCollectiveCounts, .cut = Cut::end});
+    see(field<40>, "counted", s.counted);
+    see(field<41>, "counts_since", s.counts_since);
+    see(field<42>, "mpi", s.versions.mpi, kStandingTextRule);
+    see(field<43>, "nccl", s.versions.nccl, kStandingTextRule);
+    see(field<44>, "torch", s.versions.torch, kStandingTextRule);
+  }
   friend bool operator==(const RankStanding&, const RankStanding&) = default;
 };
 using RankStandings = std::vector<RankStanding>;  // by rank
 
-inline constexpr std::size_t kMaxStandingTextBytes = 256;  // of each of its texts
-inline constexpr std::size_t kMaxCollectiveCounts = 32;    // of one rank
 inline constexpr Duration kWatchEvery = seconds(5);
 
 }  // namespace lockstep

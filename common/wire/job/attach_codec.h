@@ -7,8 +7,7 @@
 
 namespace lockstep::pb {
 
-void to_wire(const lockstep::AttachFrame& from, AttachFrame* to);
 // Keeps every limit of messages/attach_frames.h: whoever passes a frame on need not look into it.
-Status from_wire(const AttachFrame& from, lockstep::AttachFrame* to);
+LOCKSTEP_CODEC(lockstep::AttachFrame, AttachFrame);
 
 }  // namespace lockstep::pb

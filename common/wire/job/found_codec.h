@@ -6,26 +6,18 @@
 #include "common/domain/ranks/found.h"
 #include "common/wire/fields.h"
 #include "proto/fabric.pb.h"
-#include "proto/job.pb.h"
 
 namespace lockstep::pb {
 
 // A sender may have more than the limits of found.h: the rest is left out, and texts are cut.
-void to_wire(const lockstep::FoundRank& from, FoundRank* to);
-Status from_wire(const FoundRank& from, lockstep::FoundRank* to);
-void to_wire(const lockstep::Found& from, Found* to);
-Status from_wire(const Found& from, lockstep::Found* to);
+LOCKSTEP_CODEC(lockstep::FoundRank, FoundRank);
+LOCKSTEP_CODEC(lockstep::Found, Found);
 
 using FoundsOnWire = google::protobuf::RepeatedPtrField<Found>;
 void write_found(const FoundList& from, FoundsOnWire* to);
 Status read_found(const FoundsOnWire& from, FoundList* to);
 
-void to_wire(const lockstep::RankStanding& from, RankStanding* to);
-Status from_wire(const RankStanding& from, lockstep::RankStanding* to);
-void to_wire(const lockstep::RankPace& from, RankPace* to);
-Status from_wire(const RankPace& from, lockstep::RankPace* to);
-
-void write_hang(const lockstep::HangPolicy& from, JobSpec* to);
-Status read_hang(const JobSpec& from, lockstep::HangPolicy* to);
+LOCKSTEP_CODEC(lockstep::RankStanding, RankStanding);
+LOCKSTEP_CODEC(lockstep::RankPace, RankPace);
 
 }  // namespace lockstep::pb

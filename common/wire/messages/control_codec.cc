@@ -297,7 +297,7 @@ Status from_wire(const JobFilter& from, lockstep::JobFilter* to) {
   to->mine = from.mine();
   TRY(check_count(from.statuses_size(), kMaxFilterWords, "filter.statuses"));
   for (const int status : from.statuses())
-    TRY(read_job_status(status, "filter.statuses", &to->statuses.emplace_back()));
+    TRY(read_word(status, "filter.statuses", &to->statuses.emplace_back()));
   TRY(read_text(from.experiment(), "filter.experiment", &to->experiment));
   TRY(read_text(from.user(), "filter.user", &to->user, 1'024));
   TRY(check_count(from.tags_size(), kMaxFilterWords, "filter.tags"));
@@ -349,7 +349,7 @@ void to_wire(const lockstep::UpdateJob& from, UpdateJob* to) {
   to->set_priority(wire_enum<Priority>(from.priority));
 }
 Status from_wire(const UpdateJob& from, lockstep::UpdateJob* to) {
-  TRY(read_priority(from.priority(), "priority", &to->priority));
+  TRY(read_word(from.priority(), "priority", &to->priority));
   return read_job_named(from, &to->job);
 }
 

@@ -69,7 +69,7 @@ Result<RunnerControl> decode_runner_control(std::string_view bytes) {
     case pb::RunnerControl::kEndPart: {
       EndPart& end = message.emplace<EndPart>();
       const pb::EndPart& from = wire.end_part();
-      TRY(pb::read_cause(from.cause(), "end_part.cause", &end.cause));
+      TRY(pb::read_word(from.cause(), "end_part.cause", &end.cause));
       TRY(pb::read_why(from.message(), from.has_why_data(), from.why_data(), "end_part.message",
                        &end.why));
       return message;

@@ -59,7 +59,7 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   to->set_node_rank(from.node_rank);
   to->set_first_rank(from.first_rank);
   to->set_ranks(from.ranks);
-  to->set_state(wire_part_state(from.state));
+  to->set_state(static_cast<PartState>(describe(from.state).number));
   to->set_progress(fitting_text(from.progress));
   to_wire(from.allotment, to->mutable_allotment());
   write_list(from.outputs, to->mutable_outputs());
@@ -84,7 +84,7 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   TRY(read_rank(from.node_rank(), "part.node_rank", &to->node_rank));
   TRY(read_rank(from.first_rank(), "part.first_rank", &to->first_rank));
   TRY(read_rank(from.ranks(), "part.ranks", &to->ranks));
-  TRY(read_part_state(from.state(), "part.state", &to->state));
+  TRY(read_word(from.state(), "part.state", &to->state));
   TRY(read_text(from.progress(), "part.progress", &to->progress));
   TRY(read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits));
   TRY(read_texts(from.notes(), kMaxNoteLines, "part.notes", &to->notes));
@@ -184,7 +184,7 @@ Status from_wire(const StepView& from, lockstep::StepView* to) {
   TRY(read_enum(from.phase(), lockstep::StepPhase::skipped, "step.phase", &to->phase));
   TRY(read_text(from.job(), "step.job", &to->job.value));
   if (from.status() != JOB_STATUS_UNSPECIFIED)
-    TRY(read_job_status(from.status(), "step.status", &to->status.emplace()));
+    TRY(read_word(from.status(), "step.status", &to->status.emplace()));
   TRY(read_text(from.reason(), "step.reason", &to->reason));
   TRY(read_text(from.compute(), "step.compute", &to->compute));
   TRY(read_instant(from.started_ns(), "step.started", &to->started));
@@ -241,7 +241,7 @@ void to_wire(const lockstep::JobView& from, JobView* to) {
 
 Status from_wire(const JobView& from, lockstep::JobView* to) {
   TRY(from_wire(from.spec(), &to->spec));
-  TRY(read_job_status(from.status(), "job.status", &to->status));
+  TRY(read_word(from.status(), "job.status", &to->status));
   TRY(read_text(from.reason(), "job.reason", &to->reason));
   TRY(read_number(from.queue_position(), 0, INT32_MAX, "job.queue_position", &to->queue_position));
   TRY(read_instant(from.submitted_ns(), "job.submitted", &to->submitted));

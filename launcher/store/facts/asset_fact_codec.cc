@@ -29,7 +29,7 @@ void to_wire(const launcher::AssetArchived& from, AssetArchived* to) {
   to->set_archived(from.archived);
 }
 Status from_wire(const AssetArchived& from, launcher::AssetArchived* to) {
-  TRY(read_asset_kind(from.kind(), "archived.kind", &to->kind));
+  TRY(read_word(from.kind(), "archived.kind", &to->kind));
   TRY(read_text(from.name(), "archived.name", &to->name));
   to->archived = from.archived();
   return read_text(from.version(), "archived.version", &to->version);

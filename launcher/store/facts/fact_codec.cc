@@ -438,7 +438,7 @@ Status from_wire(const JobShared& from, launcher::JobShared* to) {
 }
 Status from_wire(const JobPriorityChanged& from, launcher::JobPriorityChanged* to) {
   TRY(read_job(from.job(), "job", &to->job));
-  TRY(read_priority(from.priority(), "priority", &to->priority));
+  TRY(read_word(from.priority(), "priority", &to->priority));
   return read_text(from.by(), "priority.by", &to->by);
 }
 Status from_wire(const DependencyMet& from, launcher::DependencyMet* to) {
@@ -548,7 +548,7 @@ Status from_wire(const PartGone& from, launcher::PartGone* to) {
   to->revoked = from.revoked();
   TRY(from_wire(from.attempt(), &to->attempt));
   to->node = NodeId(from.node());
-  TRY(read_cause(from.cause(), "gone.cause", &to->cause));
+  TRY(read_word(from.cause(), "gone.cause", &to->cause));
   TRY(read_instant(from.fenced_until_ns(), "gone.fenced_until", &to->fenced_until));
   return read_why(from.why(), from.has_why_data(), from.why_data(), "gone.why", &to->why);
 }
@@ -557,7 +557,7 @@ Status from_wire(const AttemptDoomed& from, launcher::AttemptDoomed* to) {
   TRY(read_report(from.report(), &to->report));
   if (from.has_grace_ns())
     TRY(read_duration(from.grace_ns(), "doomed.grace", &to->grace.emplace()));
-  return read_stop_reason(from.reason(), "doomed.reason", &to->reason);
+  return read_word(from.reason(), "doomed.reason", &to->reason);
 }
 Status from_wire(const AttemptEnded& from, launcher::AttemptEnded* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
@@ -640,7 +640,7 @@ Status from_wire(const PartReleased& from, launcher::PartReleased* to) {
 }
 Status from_wire(const JobFinished& from, launcher::JobFinished* to) {
   TRY(read_job(from.job(), "job", &to->job));
-  TRY(read_job_status(from.status(), "finished.status", &to->status));
+  TRY(read_word(from.status(), "finished.status", &to->status));
   return read_report(from.report(), &to->report);
 }
 

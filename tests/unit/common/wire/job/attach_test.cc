@@ -113,11 +113,11 @@ TEST(AttachCodec, WhatExceedsALimitIsRefusedAndNamed) {
   };
   const std::uint64_t far = UINT64_MAX;
   const std::vector<std::pair<AttachBody, const char*>> cases = {
-      {of_job("../x"), "attach.job"},
-      {of_job(""), "attach.job"},
-      {with_rank(-1, 0), "attach.rank"},
-      {with_rank(INT32_MAX, 0), "attach.rank"},
-      {with_rank(0, kMaxNodesPerJob), "attach.node_rank"},
+      {of_job("../x"), "attach_open.job"},
+      {of_job(""), "attach_open.job"},
+      {with_rank(-1, 0), "attach_open.rank"},
+      {with_rank(INT32_MAX, 0), "attach_open.rank"},
+      {with_rank(0, kMaxNodesPerJob), "attach_open.node_rank"},
       {program(std::vector<std::string>(kMaxAttachWords + 1, "x")), "argv"},
       {program({std::string(kMaxAttachCommandBytes, 'x')}), "bytes; at most 65536"},
       {program({std::string(40'000, 'x'), std::string(40'000, 'y')}), "write it to a file"},
@@ -131,22 +131,22 @@ TEST(AttachCodec, WhatExceedsALimitIsRefusedAndNamed) {
       {opening(AttachSignal{-9}), "no signal -9"},
       {opening(AttachSignal{65}), "no signal 65"},
       {AttachData{AttachStream::output, 0, std::string(kMaxAttachData + 1, 'x'), false},
-       "attach.data.bytes"},
-      {AttachData{AttachStream::output, far, "x", false}, "attach.data.offset"},
-      {AttachData{static_cast<AttachStream>(0), 0, "x", false}, "attach.stream"},
-      {AttachData{static_cast<AttachStream>(4), 0, "x", false}, "attach.stream"},
-      {AttachTaken{AttachStream::input, far}, "attach.taken.offset"},
-      {AttachTaken{static_cast<AttachStream>(9), 1}, "attach.stream"},
-      {AttachNotify{0}, "attach.notify.number"},
-      {AttachNotify{65}, "attach.notify.number"},
-      {AttachEnd{256, "", 0, 0}, "attach.end.code"},
-      {AttachEnd{-1, "", 0, 0}, "attach.end.code"},
-      {AttachEnd{0, "", far, 0}, "attach.end.output"},
-      {AttachEnd{0, "", 0, far}, "attach.end.error"},
+       "attach_data.bytes"},
+      {AttachData{AttachStream::output, far, "x", false}, "attach_data.offset"},
+      {AttachData{static_cast<AttachStream>(0), 0, "x", false}, "attach_data.stream"},
+      {AttachData{static_cast<AttachStream>(4), 0, "x", false}, "attach_data.stream"},
+      {AttachTaken{AttachStream::input, far}, "attach_taken.offset"},
+      {AttachTaken{static_cast<AttachStream>(9), 1}, "attach_taken.stream"},
+      {AttachNotify{0}, "attach_notify.number"},
+      {AttachNotify{65}, "attach_notify.number"},
+      {AttachEnd{256, "", 0, 0}, "attach_end.code"},
+      {AttachEnd{-1, "", 0, 0}, "attach_end.code"},
+      {AttachEnd{0, "", far, 0}, "attach_end.output"},
+      {AttachEnd{0, "", 0, far}, "attach_end.error"},
       {AttachOpened{AttemptId{}, 0, 0, "", 0}, "attempt"},
-      {AttachOpened{AttemptId{JobId("j"), 1}, -1, 0, "", 0}, "attach.rank"},
-      {AttachOpened{AttemptId{JobId("j"), 1}, 0, -1, "", 0}, "attach.node_rank"},
-      {AttachOpened{AttemptId{JobId("j"), 1}, 0, 0, "", far}, "attach.have_input"},
+      {AttachOpened{AttemptId{JobId("j"), 1}, -1, 0, "", 0}, "attach_opened.rank"},
+      {AttachOpened{AttemptId{JobId("j"), 1}, 0, -1, "", 0}, "attach_opened.node_rank"},
+      {AttachOpened{AttemptId{JobId("j"), 1}, 0, 0, "", far}, "attach_opened.have_input"},
   };
   for (const auto& [body, words] : cases) {
     const auto received = there(frame_of(body));
@@ -159,7 +159,7 @@ TEST(AttachCodec, AnIdHasSixteenBytes) {
   for (const std::size_t size : {0u, 15u, 17u, 4'096u}) {
     const auto received = there({AttachId(std::string(size, 'i')), AttachAlive{}});
     ASSERT_FALSE(received) << size;
-    EXPECT_THAT(received.error().message, HasSubstr("attach.attachment"));
+    EXPECT_THAT(received.error().message, HasSubstr("attach_frame.attachment"));
   }
 }
 
@@ -174,23 +174,23 @@ Result<BulkEnvelope> read_of(void (*build)(pb::AttachFrame&)) {
 TEST(AttachCodec, AFrameAndAnOpeningOfALaterVersionAreRefusedWithWords) {
   const auto no_body = read_of([](pb::AttachFrame&) {});
   ASSERT_FALSE(no_body);
-  EXPECT_THAT(no_body.error().message, HasSubstr("attach.body"));
+  EXPECT_THAT(no_body.error().message, HasSubstr("attach_frame.body"));
   const auto no_order = read_of([](pb::AttachFrame& frame) { frame.mutable_open()->set_job("j"); });
   ASSERT_FALSE(no_order);
-  EXPECT_THAT(no_order.error().message, HasSubstr("attach.order"));
+  EXPECT_THAT(no_order.error().message, HasSubstr("attach_open.order"));
 }
 
 TEST(AttachCodec, ATerminalOfMoreThan65535LinesIsRefused) {
   const auto high = read_of(
       [](pb::AttachFrame& frame) { frame.mutable_resize()->mutable_size()->set_rows(65'536); });
   ASSERT_FALSE(high);
-  EXPECT_THAT(high.error().message, HasSubstr("attach.size.rows"));
+  EXPECT_THAT(high.error().message, HasSubstr("terminal_size.rows"));
   const auto wide = read_of([](pb::AttachFrame& frame) {
     frame.mutable_open()->set_job("j");
     frame.mutable_open()->mutable_main()->mutable_size()->set_columns(1u << 31);
   });
   ASSERT_FALSE(wide);
-  EXPECT_THAT(wide.error().message, HasSubstr("attach.size.columns"));
+  EXPECT_THAT(wide.error().message, HasSubstr("terminal_size.columns"));
 }
 
 }  // namespace

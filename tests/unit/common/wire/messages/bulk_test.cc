@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
              "digests"},
         Case{"path_in_log_key",
              [](pb::BulkEnvelope& w) { set_key(w.mutable_log_append()->mutable_key(), "../x"); },
-             "attempt.job"},
+             "attempt_id.job"},
         Case{"long_log_chunk",
              [](pb::BulkEnvelope& w) {
                set_key(w.mutable_log_append()->mutable_key(), "j");

@@ -345,10 +345,10 @@ INSTANTIATE_TEST_SUITE_P(
              "assignment.phase"},
         Case{"job_name_with_slash",
              [](pb::Envelope& w) { first_assignment(w).mutable_attempt()->set_job("../etc"); },
-             "attempt.job"},
+             "attempt_id.job"},
         Case{"attempt_zero",
              [](pb::Envelope& w) { first_assignment(w).mutable_attempt()->set_number(0); },
-             "attempt.number"},
+             "attempt_id.number"},
         Case{"node_rank_outside", [](pb::Envelope& w) { first_assignment(w).set_node_rank(2); },
              "assignment.node_rank"},
         Case{"gang_too_small",
@@ -356,15 +356,15 @@ INSTANTIATE_TEST_SUITE_P(
              "assignment.gang"},
         Case{"port_too_high",
              [](pb::Envelope& w) { first_assignment(w).mutable_gang()->set_master_port(70'000); },
-             "gang.master_port"},
+             "gang_table.master_port"},
         Case{"short_key",
              [](pb::Envelope& w) {
                first_assignment(w).mutable_gang()->mutable_members(0)->set_runner_key("abc");
              },
-             "gang.runner_key"},
+             "gang_member.runner_key"},
         Case{"short_digest_of_a_table",
              [](pb::Envelope& w) { first_assignment(w).mutable_share()->set_digest("abc"); },
-             "share.digest"},
+             "gang_share.digest"},
         Case{"share_of_another_place",
              [](pb::Envelope& w) { first_assignment(w).mutable_share()->clear_parent(); },
              "assignment.share"},
@@ -378,7 +378,7 @@ INSTANTIATE_TEST_SUITE_P(
              [](pb::Envelope& w) {
                first_assignment(w).mutable_spec()->mutable_resources()->set_instance_count(0);
              },
-             "resources.instance_count"},
+             "resource_request.instance_count"},
         Case{"too_many_ranks",
              [](pb::Envelope& w) {
                first_assignment(w).mutable_spec()->mutable_distribution()->set_processes_per_node(
