@@ -21,6 +21,8 @@
 //   static Status check(const T&);  what several members must keep
 //   static auto& bare(auto& s);     instead of a table: its only member, which travels without a
 //                                   message around it
+//   static constexpr int kBody = 31;  of a message or a fact: its number among the bodies of its
+//                                     envelope (common/wire/body_codec.h)
 // An enum has no table but words: word.h.
 
 #include <chrono>
@@ -62,6 +64,11 @@ template <int Text, int Data>
 struct ReasonFields {};
 template <int Text, int Data>
 inline constexpr ReasonFields<Text, Data> reason_fields{};
+// The same, but every reason is written to Data: only earlier versions wrote a text.
+template <int Text, int Data>
+struct ReasonOrOldText : ReasonFields<Text, Data> {};
+template <int Text, int Data>
+inline constexpr ReasonOrOldText<Text, Data> reason_or_old_text{};
 
 // Numbers that no line can say; the struct's own to_wire and from_wire write and read them, after
 // write_table and read_table.
@@ -93,7 +100,7 @@ struct Rule {
   std::size_t each = 0;   // of each list within a map
   Cut cut = Cut::no;
   std::int64_t none = kLowest;  // the number that is said by the field's absence
-  bool unless_empty = false;    // a struct that is as a new one is absent
+  bool unless_empty = false;    // a struct or digest that is as a new one is absent
   bool doubles = false;         // of a map: the last of two entries with one key counts
   const char* since = nullptr;  // an enum: the version since which it is written; before: default
 };

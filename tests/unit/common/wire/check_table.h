@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "common/base/table.h"
 #include "common/base/table_kinds.h"
+#include "common/wire/body_codec.h"
 #include "common/wire/table_codec.h"
 #include "tests/unit/common/wire/fill.h"
 
@@ -22,6 +25,15 @@ inline bool is_name_of(const std::string& name, const std::string& field) {
   for (const char* unit : {"", "_ns", "_bytes", "_ms", "_s"})
     if (name + unit == field) return true;
   return false;
+}
+
+// "ERROR_CODE_NOT_FOUND", "CancelRequested": without what is between its words.
+inline std::string letters_of(const std::string& name) {
+  std::string letters;
+  for (const char c : name)
+    if (const auto letter = static_cast<unsigned char>(c); std::isalnum(letter))
+      letters += static_cast<char>(std::toupper(letter));
+  return letters;
 }
 
 template <class Wire>
@@ -84,12 +96,9 @@ class TableCheck {
       for (int i = 0; i < kMostWords; ++i) {
         const Word word = describe(static_cast<T>(i));
         if (word.word == nullptr) continue;
-        std::string end = word.word;
-        for (char& c : end)
-          c = std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::toupper(c))
-                                                          : '_';
         const std::string full = name_of(static_cast<W>(word.number));
-        EXPECT_TRUE(full.ends_with("_" + end)) << word.word << " is " << full;
+        EXPECT_TRUE(letters_of(full).ends_with(letters_of(word.word)))
+            << word.word << " is " << full;
       }
     }
   }
@@ -110,6 +119,20 @@ void check_table() {
   TableCheck<Wire> check;
   T::table(sent, check);
   check.finish();
+}
+
+// The numbers of a variant's kinds, each of which has its own.
+template <class Wire, class... T>
+std::set<int> bodies_of(const std::variant<T...>*) {
+  std::set<int> bodies{pb::kBodyOf<Wire, T>...};
+  EXPECT_EQ(bodies.size(), sizeof...(T)) << "two kinds have one number";
+  return bodies;
+}
+// Each field of the envelope is one of `head`, or the body of some kind.
+template <class Wire, class... Variants>
+void check_bodies(std::set<int> head = {}) {
+  (head.merge(bodies_of<Wire>(static_cast<const Variants*>(nullptr))), ...);
+  EXPECT_EQ(head, std::set<int>(pb::kNumbers<Wire>.begin(), pb::kNumbers<Wire>.end()));
 }
 
 }  // namespace lockstep::test
