@@ -70,14 +70,15 @@ Status validate_texts(const std::string& description,
   return {};
 }
 
-std::string_view to_string(AssetKind kind) {
+Word describe(AssetKind kind) {
   switch (kind) {
-    case AssetKind::data: return "data";
-    case AssetKind::model: return "model";
-    case AssetKind::component: return "component";
+    case AssetKind::data: return {1, "data"};
+    case AssetKind::model: return {2, "model"};
+    case AssetKind::component: return {3, "component"};
   }
-  return "data";
+  return {};
 }
+std::string_view to_string(AssetKind kind) { return describe(kind).word; }
 
 std::string_view noun_of(AssetKind kind) {
   return kind == AssetKind::data ? "data asset" : to_string(kind);

@@ -16,6 +16,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/base/word.h"
 #include "common/domain/data/inputs.h"
 #include "common/domain/data/name_grants.h"
 #include "common/domain/data/output_asset.h"
@@ -25,6 +26,7 @@ namespace lockstep {
 // Each kind has names of its own.
 enum class AssetKind { data, model, component };
 inline constexpr AssetKind kInputKinds[] = {AssetKind::data, AssetKind::model};
+Word describe(AssetKind kind);
 std::string_view to_string(AssetKind kind);  // as the verbs: "data", "model", "component"
 std::string_view noun_of(AssetKind kind);    // in sentences: "data asset", "model", "component"
 AssetKind kind_of(InputType type);

@@ -2,15 +2,16 @@
 
 namespace lockstep {
 
-std::string_view to_string(NameKind kind) {
+Word describe(NameKind kind) {
   switch (kind) {
-    case NameKind::environment: return "environment";
-    case NameKind::data: return "data";
-    case NameKind::model: return "model";
-    case NameKind::component: return "component";
+    case NameKind::environment: return {1, "environment"};
+    case NameKind::data: return {2, "data"};
+    case NameKind::model: return {3, "model"};
+    case NameKind::component: return {4, "component"};
   }
-  return "data";
+  return {};
 }
+std::string_view to_string(NameKind kind) { return describe(kind).word; }
 
 std::string_view noun_of(NameKind kind) {
   return kind == NameKind::data ? "data asset" : to_string(kind);

@@ -11,12 +11,14 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/word.h"
 #include "common/domain/data/asset.h"
 
 namespace lockstep {
 
 // Each kind has names of its own.
 enum class NameKind { environment, data, model, component };
+Word describe(NameKind kind);
 std::string_view to_string(NameKind kind);  // as the verbs: "environment", "data", …
 std::string_view noun_of(NameKind kind);    // in sentences: "environment", "data asset", …
 NameKind name_kind_of(AssetKind kind);

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "common/base/word.h"
+
 namespace lockstep {
 
 // Azure's words (reference: statuses of `az ml job show`).
@@ -18,6 +20,7 @@ enum class JobStatus {
   failed,
   canceled
 };
+Word describe(JobStatus status);
 std::string_view to_string(JobStatus status);  // "Queued", "CancelRequested", …
 constexpr JobStatus last_enumerator(JobStatus) { return JobStatus::canceled; }
 std::optional<JobStatus> job_status_from(std::string_view word);

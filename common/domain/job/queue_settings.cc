@@ -10,14 +10,15 @@
 
 namespace lockstep {
 
-std::string_view to_string(Priority priority) {
+Word describe(Priority priority) {
   switch (priority) {
-    case Priority::low: return "low";
-    case Priority::medium: return "medium";
-    case Priority::high: return "high";
+    case Priority::low: return {1, "low"};
+    case Priority::medium: return {2, "medium"};
+    case Priority::high: return {3, "high"};
   }
-  return "medium";
+  return {};
 }
+std::string_view to_string(Priority priority) { return describe(priority).word; }
 
 std::optional<Priority> priority_from(std::string_view word) {
   for (const Priority priority : kPriorities)

@@ -10,11 +10,13 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/base/word.h"
 
 namespace lockstep {
 
 // Jobs of a higher priority are placed before all jobs of a lower one.
 enum class Priority { low, medium, high };
+Word describe(Priority priority);
 std::string_view to_string(Priority priority);  // "low", …
 constexpr Priority last_enumerator(Priority) { return Priority::high; }
 std::optional<Priority> priority_from(std::string_view word);

@@ -11,14 +11,15 @@ std::string_view to_string(WantedPhase phase) {
   return "stop";
 }
 
-std::string_view to_string(StopReason reason) {
+Word describe(StopReason reason) {
   switch (reason) {
-    case StopReason::canceled: return "canceled";
-    case StopReason::gang_failed: return "gang_failed";
-    case StopReason::superseded: return "superseded";
+    case StopReason::canceled: return {1, "canceled"};
+    case StopReason::gang_failed: return {2, "gang_failed"};
+    case StopReason::superseded: return {3, "superseded"};
   }
-  return "superseded";
+  return {};
 }
+std::string_view to_string(StopReason reason) { return describe(reason).word; }
 
 std::string_view to_string(PartState state) {
   switch (state) {

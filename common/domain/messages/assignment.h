@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/word.h"
 #include "common/domain/job/spec.h"
 #include "common/domain/messages/gang.h"
 #include "common/domain/people/secrets.h"
@@ -39,6 +40,7 @@ enum class WantedPhase {
 std::string_view to_string(WantedPhase phase);
 
 enum class StopReason { canceled, gang_failed, superseded };
+Word describe(StopReason reason);
 std::string_view to_string(StopReason reason);
 constexpr StopReason last_enumerator(StopReason) { return StopReason::superseded; }
 

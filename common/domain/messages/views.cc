@@ -65,20 +65,21 @@ std::vector<RankView> ranks_of(const PartView& part) {
   return ranks;
 }
 
-std::string_view to_string(JobStatus status) {
+Word describe(JobStatus status) {
   switch (status) {
-    case JobStatus::queued: return "Queued";
-    case JobStatus::preparing: return "Preparing";
-    case JobStatus::starting: return "Starting";
-    case JobStatus::running: return "Running";
-    case JobStatus::finalizing: return "Finalizing";
-    case JobStatus::cancel_requested: return "CancelRequested";
-    case JobStatus::completed: return "Completed";
-    case JobStatus::failed: return "Failed";
-    case JobStatus::canceled: return "Canceled";
+    case JobStatus::queued: return {1, "Queued"};
+    case JobStatus::preparing: return {2, "Preparing"};
+    case JobStatus::starting: return {3, "Starting"};
+    case JobStatus::running: return {4, "Running"};
+    case JobStatus::finalizing: return {5, "Finalizing"};
+    case JobStatus::cancel_requested: return {6, "CancelRequested"};
+    case JobStatus::completed: return {7, "Completed"};
+    case JobStatus::failed: return {8, "Failed"};
+    case JobStatus::canceled: return {9, "Canceled"};
   }
-  return "Failed";
+  return {};
 }
+std::string_view to_string(JobStatus status) { return describe(status).word; }
 
 std::optional<JobStatus> job_status_from(std::string_view word) {
   for (int i = 0; i <= static_cast<int>(JobStatus::canceled); ++i) {

@@ -2,33 +2,34 @@
 
 namespace lockstep {
 
-std::string_view to_string(Cause cause) {
+Word describe(Cause cause) {
   switch (cause) {
-    case Cause::completed: return "completed";
-    case Cause::exit_code: return "exit_code";
-    case Cause::signal: return "signal";
-    case Cause::out_of_memory: return "out_of_memory";
-    case Cause::mpi_abort: return "mpi_abort";
-    case Cause::exit_without_finalize: return "exit_without_finalize";
-    case Cause::never_connected: return "never_connected";
-    case Cause::command_not_found: return "command_not_found";
-    case Cause::command_not_executable: return "command_not_executable";
-    case Cause::timeout: return "timeout";
-    case Cause::canceled: return "canceled";
-    case Cause::workspace_failed: return "workspace_failed";
-    case Cause::start_failed: return "start_failed";
-    case Cause::port_taken: return "port_taken";
-    case Cause::runner_lost: return "runner_lost";
-    case Cause::node_lost: return "node_lost";
-    case Cause::account_missing: return "account_missing";
-    case Cause::environment_failed: return "environment_failed";
-    case Cause::disk_limit: return "disk_limit";
-    case Cause::preempted: return "preempted";
-    case Cause::hang: return "hang";
-    case Cause::no_rdma: return "no_rdma";
+    case Cause::completed: return {1, "completed"};
+    case Cause::exit_code: return {2, "exit_code"};
+    case Cause::signal: return {3, "signal"};
+    case Cause::out_of_memory: return {4, "out_of_memory"};
+    case Cause::mpi_abort: return {5, "mpi_abort"};
+    case Cause::exit_without_finalize: return {6, "exit_without_finalize"};
+    case Cause::never_connected: return {7, "never_connected"};
+    case Cause::command_not_found: return {8, "command_not_found"};
+    case Cause::command_not_executable: return {9, "command_not_executable"};
+    case Cause::timeout: return {10, "timeout"};
+    case Cause::canceled: return {11, "canceled"};
+    case Cause::workspace_failed: return {12, "workspace_failed"};
+    case Cause::start_failed: return {13, "start_failed"};
+    case Cause::port_taken: return {14, "port_taken"};
+    case Cause::runner_lost: return {15, "runner_lost"};
+    case Cause::node_lost: return {16, "node_lost"};
+    case Cause::account_missing: return {17, "account_missing"};
+    case Cause::environment_failed: return {18, "environment_failed"};
+    case Cause::disk_limit: return {19, "disk_limit"};
+    case Cause::preempted: return {20, "preempted"};
+    case Cause::hang: return {21, "hang"};
+    case Cause::no_rdma: return {22, "no_rdma"};
   }
-  return "start_failed";
+  return {};
 }
+std::string_view to_string(Cause cause) { return describe(cause).word; }
 
 bool is_infrastructure(Cause cause) {
   switch (cause) {

@@ -11,6 +11,7 @@
 #include "common/base/bytes.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/base/word.h"
 #include "common/domain/ranks/found.h"
 #include "common/domain/why/why.h"
 
@@ -43,6 +44,7 @@ enum class Cause {
   hang,                // its ranks hang, and lockstep.on_hang ends it for that
   no_rdma,             // lockstep.rdma is required, and its ranks do not use RDMA
 };
+Word describe(Cause cause);
 std::string_view to_string(Cause cause);
 constexpr Cause last_enumerator(Cause) { return Cause::no_rdma; }
 

@@ -226,14 +226,15 @@ std::optional<TunnelUse> tunnel_use_from(std::string_view word) {
   return std::nullopt;
 }
 
-std::string_view to_string(InstanceCause cause) {
+Word describe(InstanceCause cause) {
   switch (cause) {
-    case InstanceCause::user: return "user";
-    case InstanceCause::schedule: return "schedule";
-    case InstanceCause::idle: return "idle";
+    case InstanceCause::user: return {0, "user"};
+    case InstanceCause::schedule: return {1, "schedule"};
+    case InstanceCause::idle: return {2, "idle"};
   }
-  return "?";
+  return {};
 }
+std::string_view to_string(InstanceCause cause) { return describe(cause).word; }
 
 std::string_view to_string(Tier tier) {
   switch (tier) {

@@ -12,6 +12,7 @@
 
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/base/word.h"
 #include "common/domain/targets/node_labels.h"
 #include "common/domain/targets/provider_settings.h"
 #include "common/domain/targets/schedule.h"
@@ -258,6 +259,7 @@ struct ScalingView {
 
 // What made a compute instance start or stop.
 enum class InstanceCause { user, schedule, idle };
+Word describe(InstanceCause cause);
 std::string_view to_string(InstanceCause cause);
 
 // Of a target of type computeinstance.
