@@ -2,6 +2,7 @@
 // The frames of attachments, to and from proto/attach.proto. See fields.h.
 
 #include "common/domain/messages/attach_frames.h"
+#include "common/wire/body_codec.h"
 #include "common/wire/fields.h"
 #include "proto/attach.pb.h"
 
@@ -10,5 +11,10 @@ namespace lockstep::pb {
 void to_wire(const lockstep::AttachFrame& from, AttachFrame* to);
 // Keeps every limit of messages/attach_frames.h: whoever passes a frame on need not look into it.
 Status from_wire(const AttachFrame& from, lockstep::AttachFrame* to);
+
+// Its other envelope is a BulkEnvelope.
+class RunnerControl;
+template <>
+inline constexpr int kBodyOf<RunnerControl, lockstep::AttachFrame> = 30;
 
 }  // namespace lockstep::pb
