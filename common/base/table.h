@@ -19,6 +19,8 @@
 // need no rule. Beside its table a struct may have
 //   static void mend(T&);           sets members that an earlier version did not write
 //   static Status check(const T&);  refuses members that do not agree
+//   static constexpr int kBody = 31;  of a message or a fact: its number among the bodies of its
+//                                     envelope (common/wire/body_codec.h)
 // Instead of a table, a struct with one member that travels without a message around it has
 //   static auto& bare(auto& s);     returns that member
 // An enum has numbers and words instead: word.h.
@@ -61,6 +63,11 @@ template <int Text, int Data>
 struct ReasonFields {};
 template <int Text, int Data>
 inline constexpr ReasonFields<Text, Data> reason_fields{};
+// The same, but every reason is written to Data: only earlier versions wrote a text.
+template <int Text, int Data>
+struct ReasonOrOldText : ReasonFields<Text, Data> {};
+template <int Text, int Data>
+inline constexpr ReasonOrOldText<Text, Data> reason_or_old_text{};
 
 // Fields that the struct's own to_wire and from_wire write and read, after write_table and
 // read_table.
@@ -92,7 +99,7 @@ struct Rule {
   std::size_t each = 0;   // of each list in a map
   Cut cut = Cut::no;
   std::int64_t none = kLowest;  // this number is not written; its field has presence
-  bool unless_empty = false;    // a struct equal to a new one is not written
+  bool unless_empty = false;    // a struct or digest equal to a new one is not written
   bool doubles = false;         // a map accepts a key twice and keeps the last
   const char* since = nullptr;  // the version that added this enum; absent: the member's default
 };

@@ -43,6 +43,16 @@ Status from_wire(const W& from, T* to) {
   return read_table(from, to);
 }
 
+// Of a struct whose only member travels alone.
+template <Bare T, class W>
+void to_wire(const T& from, W* to) {
+  to_wire(T::bare(from), to);
+}
+template <class W, Bare T>
+Status from_wire(const W& from, T* to) {
+  return from_wire(from, &T::bare(*to));
+}
+
 // What LOCKSTEP_CODEC(Domain, Wire) declares, by the struct's table.
 #define LOCKSTEP_TABLE_CODEC(Domain, Wire)                                        \
   void to_wire(const Domain& from, Wire* to) { write_table(from, to); }           \
@@ -292,6 +302,8 @@ void write_field(const T& from, const Rule& rule, M& to) {
     if (rule.cut != Cut::no) is = cut_number(is, rule);
     A::set(to, static_cast<Wire<A, M>>(is));
   } else if constexpr (std::is_same_v<Wire<A, M>, std::string>) {
+    if constexpr (std::is_same_v<T, Digest>)
+      if (rule.unless_empty && from == Digest()) return;
     if constexpr (kIsVector<T>)
       *A::change(to) = join_digests(from);
     else
@@ -334,6 +346,11 @@ struct Writer {
   void operator()(ReasonFields<Text, Data>, const char*, const std::vector<lockstep::Why>& member,
                   const Rule& = {}) const {
     write_whys(member, Access<W, Text>::change(to), Access<W, Data>::change(to));
+  }
+  template <int Text, int Data, class T>
+  void operator()(ReasonOrOldText<Text, Data>, const char*, const T& member,
+                  const Rule& rule = {}) const {
+    write_field<Access<W, Data>>(member, rule, to);
   }
 
  private:
@@ -391,7 +408,7 @@ bool read_items(const Repeated& from, const Rule& rule, Place at, Fault* fault, 
       if (!read_item(item, rule, at, fault, one)) return false;
       if (rule.doubles)
         to.insert_or_assign(std::move(one.first), std::move(one.second));
-      else if (!to.emplace(one).second)
+      else if (!to.try_emplace(one.first, std::move(one.second)).second)
         return is_twice(one.first, at, fault);
     }
   }
@@ -416,6 +433,7 @@ bool read_field(const M& from, const Rule& rule, Place at, Fault* fault, T& to) 
   } else if constexpr (std::is_same_v<Wire<A, M>, std::string>) {
     if constexpr (HasPresence<A, M>)
       if (!A::has(from)) return true;
+    if (rule.unless_empty && A::get(from).empty()) return true;
     if constexpr (kIsVector<Is>)
       return fault->set(split_digests(A::get(from), rule.count, at.field, &to));
     else

@@ -18,6 +18,7 @@
 #include "common/base/result.h"
 #include "common/base/table.h"
 #include "common/base/time.h"
+#include "common/base/word.h"
 #include "common/domain/data/inputs.h"
 #include "common/domain/data/name_grants.h"
 #include "common/domain/data/output_asset.h"
@@ -98,6 +99,7 @@ JobId maker_of(const RegisteredAsset& asset);
 // newest, else the next number. A path that begins with "azureml:" is resolved by the launcher; any
 // other needs a tree, which the asker has uploaded.
 struct CreateAsset {
+  static constexpr int kBody = 346;
   RegisteredAsset asset;
   std::string project = {};  // of a new name; "": as in CreateEnvironment
   static void table(auto& s, auto&& see) {
@@ -111,6 +113,7 @@ Word describe(ArchivedToo archived);
 // Answered by AssetsReply: all versions of `name`, newest first; without a name the newest version
 // of each name.
 struct ListAssets {
+  static constexpr int kBody = 347;
   AssetKind kind = AssetKind::data;
   std::string name;
   ArchivedToo archived = ArchivedToo::no;
@@ -122,6 +125,7 @@ struct ListAssets {
   friend bool operator==(const ListAssets&, const ListAssets&) = default;
 };
 struct ShowAsset {  // answered by AssetReply
+  static constexpr int kBody = 348;
   AssetKind kind = AssetKind::data;
   std::string name;
   std::string version;  // "": the newest that is not archived
@@ -133,6 +137,7 @@ struct ShowAsset {  // answered by AssetReply
   friend bool operator==(const ShowAsset&, const ShowAsset&) = default;
 };
 struct ArchiveAsset {  // answered by Done
+  static constexpr int kBody = 349;
   AssetKind kind = AssetKind::data;
   std::string name;
   std::string version;   // "": all that it has
@@ -179,11 +184,13 @@ struct AssetView {
   friend bool operator==(const AssetView&, const AssetView&) = default;
 };
 struct AssetReply {
+  static constexpr int kBody = 350;
   AssetView asset;
   static void table(auto& s, auto&& see) { see(field<1>, "asset", s.asset); }
   friend bool operator==(const AssetReply&, const AssetReply&) = default;
 };
 struct AssetsReply {
+  static constexpr int kBody = 351;
   std::vector<AssetView> assets;
   std::int64_t more = 0;  // so many more are not in this reply
   static void table(auto& s, auto&& see) {

@@ -12,6 +12,7 @@
 #include "common/base/table.h"
 #include "common/base/time.h"
 #include "common/grammar/job_name.h"
+#include "common/base/word.h"
 
 namespace lockstep {
 

@@ -13,6 +13,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/table.h"
+#include "common/base/word.h"
 #include "common/domain/job/spec.h"
 #include "common/domain/messages/gang.h"
 #include "common/domain/people/secrets.h"

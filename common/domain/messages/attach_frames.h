@@ -219,6 +219,7 @@ using AttachBody = std::variant<AttachOpen, AttachOpened, AttachData, AttachTake
 
 // A message of the bulk socket, and of the sockets between agent and runner.
 struct AttachFrame {
+  static constexpr int kBody = 140;
   AttachId attachment;
   AttachBody body;
   static void table(auto& s, auto&& see) {

@@ -9,9 +9,13 @@
 
 #include "common/base/table.h"
 #include "common/base/time.h"
+#include "common/domain/ranks/bounds.h"
 #include "common/domain/ranks/standing.h"
 
 namespace lockstep {
+
+inline constexpr std::size_t kMaxStandingsOfMessage = 4'096;  // more are sent in several messages
+inline constexpr std::size_t kMaxRanksOfLook = 1'024;
 
 // How fast a rank was over the last kPaceOver, in numbers that are compared with other ranks'.
 inline constexpr Rule kSamplesRule{.low = 0, .high = 1'000'000};
@@ -44,35 +48,55 @@ struct RankPace {
 // node -> its parent, merged on the way to node rank 0. Sent when a rank changed its class
 // (runner/watch/compare/telling.h), and once in kPaceOver.
 struct GangStandings {
+  static constexpr int kBody = 30;
   Instant now;  // the sender's clock
   std::vector<RankStanding> standings;
   std::vector<RankPace> paces;
   std::vector<int> lost;  // node ranks that a neighbour of theirs does not hear any more
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "now", s.now);
+    see(field<2>, "standings", s.standings, {.count = kMaxStandingsOfMessage});
+    see(field<3>, "paces", s.paces, {.count = kMaxStandingsOfMessage});
+    see(field<4>, "lost", s.lost,
+        {.low = 0, .high = kMaxNodesPerJob - 1, .count = kMaxNodesPerJob});
+  }
   friend bool operator==(const GangStandings&, const GangStandings&) = default;
 };
 
 // node rank 0 -> every node: what their ranks do now. Each node that has one of these ranks answers
 // with samples that it has taken after the question.
 struct GangLook {
+  static constexpr int kBody = 31;
   std::uint64_t id = 0;
   bool all = false;        // ranks; else `ranks`
   std::vector<int> ranks;  // at most kMaxRanksOfLook
   bool stacks = false;     // ask for stacks too: RankStanding::at
   bool keep = false;       // and put whole stacks into the job's logs (lockstep.on_hang: stacks)
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "id", s.id);
+    see(field<2>, "all", s.all);
+    see(field<3>, "ranks", s.ranks, {.low = 0, .high = kMaxRankNumber, .count = kMaxRanksOfLook});
+    see(field<4>, "stacks", s.stacks);
+    see(field<5>, "keep", s.keep);
+  }
   friend bool operator==(const GangLook&, const GangLook&) = default;
 };
 
 // node -> its parent, merged on the way: an answer to a GangLook.
 struct GangSeen {
+  static constexpr int kBody = 32;
   std::uint64_t id = 0;  // of the question
   Instant now;           // the sender's clock
   std::vector<RankStanding> standings;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "id", s.id);
+    see(field<2>, "now", s.now);
+    see(field<3>, "standings", s.standings, {.count = kMaxStandingsOfMessage});
+  }
   friend bool operator==(const GangSeen&, const GangSeen&) = default;
 };
 
 inline constexpr Duration kPaceOver = minutes(1);
-inline constexpr std::size_t kMaxStandingsOfMessage = 4'096;  // more are sent in several messages
-inline constexpr std::size_t kMaxRanksOfLook = 1'024;
 inline constexpr std::size_t kMaxWatchedRanks = 200'000;  // of a gang; larger ones are not compared
 
 }  // namespace lockstep

@@ -2,26 +2,25 @@
 
 namespace lockstep {
 
-std::string_view to_string(MachineFault fault) {
+Word describe(MachineFault fault) {
   switch (fault) {
-    case MachineFault::unreachable: return "unreachable";
-    case MachineFault::host_key: return "host_key";
-    case MachineFault::unauthenticated: return "unauthenticated";
-    case MachineFault::unsupported: return "unsupported";
-    case MachineFault::no_space: return "no_space";
-    case MachineFault::no_permission: return "no_permission";
-    case MachineFault::launcher_unreachable: return "launcher_unreachable";
-    case MachineFault::timed_out: return "timed_out";
-    case MachineFault::conflict: return "conflict";
-    case MachineFault::failed: break;
+    case MachineFault::unreachable: return {0, "unreachable"};
+    case MachineFault::host_key: return {1, "host_key"};
+    case MachineFault::unauthenticated: return {2, "unauthenticated"};
+    case MachineFault::unsupported: return {3, "unsupported"};
+    case MachineFault::no_space: return {4, "no_space"};
+    case MachineFault::no_permission: return {5, "no_permission"};
+    case MachineFault::launcher_unreachable: return {6, "launcher_unreachable"};
+    case MachineFault::timed_out: return {7, "timed_out"};
+    case MachineFault::conflict: return {8, "conflict"};
+    case MachineFault::failed: return {9, "failed"};
   }
-  return "failed";
+  return {};
 }
+std::string_view to_string(MachineFault fault) { return describe(fault).word; }
 
 std::optional<MachineFault> machine_fault_from(std::string_view word) {
-  for (int i = 0; i <= static_cast<int>(last_enumerator(MachineFault{})); ++i)
-    if (const auto fault = static_cast<MachineFault>(i); to_string(fault) == word) return fault;
-  return std::nullopt;
+  return with_word<MachineFault>(word);
 }
 
 }  // namespace lockstep

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "common/base/word.h"
+
 namespace lockstep {
 
 enum class MachineFault {
@@ -19,6 +21,7 @@ enum class MachineFault {
   conflict,  // something is there that is not ours
   failed,
 };
+Word describe(MachineFault fault);
 std::string_view to_string(MachineFault fault);  // "host_key"
 constexpr MachineFault last_enumerator(MachineFault) { return MachineFault::failed; }
 // nullopt: the contract has no such word.

@@ -106,6 +106,7 @@ struct SizeCatalogue {
 // Adds sizes, or replaces those with the same names, also the catalogue's. Answered by SizesReply
 // with them.
 struct DefineSizes {
+  static constexpr int kBody = 300;
   std::vector<Size> sizes;
   static void table(auto& s, auto&& see) {
     see(field<1>, "sizes", s.sizes, {.count = kMaxSizesAtOnce});
@@ -115,12 +116,14 @@ struct DefineSizes {
 // Removes a size that an operator defined; a size of the catalogue that it replaced is back.
 // Answered by Done.
 struct RemoveSize {
+  static constexpr int kBody = 301;
   std::string name;
   static void table(auto& s, auto&& see) { see(field<1>, "name", s.name, kNameRule); }
   friend bool operator==(const RemoveSize&, const RemoveSize&) = default;
 };
 // How many machines of this size the targets may have together. Answered by SizesReply.
 struct GrantSize {
+  static constexpr int kBody = 302;
   std::string name;
   int machines = 0;
   static void table(auto& s, auto&& see) {
@@ -130,6 +133,7 @@ struct GrantSize {
   friend bool operator==(const GrantSize&, const GrantSize&) = default;
 };
 struct ListSizes {
+  static constexpr int kBody = 303;
   std::string name;  // only this one; "": all
   static void table(auto& s, auto&& see) { see(field<1>, "name", s.name, kNameRule); }
   friend bool operator==(const ListSizes&, const ListSizes&) = default;
@@ -153,6 +157,7 @@ struct SizeView {
   friend bool operator==(const SizeView&, const SizeView&) = default;
 };
 struct SizesReply {  // by name
+  static constexpr int kBody = 304;
   std::vector<SizeView> sizes;
   std::vector<SizeSeries> series;  // of the catalogue, if all sizes were asked for
   static void table(auto& s, auto&& see) {

@@ -2,6 +2,7 @@
 // The frames of attachments, to and from proto/attach.proto. See fields.h.
 
 #include "common/domain/messages/attach_frames.h"
+#include "common/wire/body_codec.h"
 #include "common/wire/fields.h"
 #include "proto/attach.pb.h"
 
@@ -9,5 +10,10 @@ namespace lockstep::pb {
 
 // Keeps every limit of messages/attach_frames.h: whoever passes a frame on need not look into it.
 LOCKSTEP_CODEC(lockstep::AttachFrame, AttachFrame);
+
+// Its other envelope is a BulkEnvelope.
+class RunnerControl;
+template <>
+inline constexpr int kBodyOf<RunnerControl, lockstep::AttachFrame> = 30;
 
 }  // namespace lockstep::pb

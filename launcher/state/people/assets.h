@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/bytes.h"
+#include "common/base/table.h"
 #include "common/base/time.h"
 #include "common/domain/data/asset.h"
 #include "launcher/state/people/names.h"
@@ -17,6 +18,7 @@ namespace lockstep::launcher {
 
 // Registers a version. Its files never change later.
 struct AssetRegistered {
+  static constexpr int kBody = 111;
   RegisteredAsset asset;  // with its tree
   std::string by;
   std::string project;     // of the name; set by its first version
@@ -25,15 +27,33 @@ struct AssetRegistered {
   bool foreign = false;
   // The size of its files and folder objects for quotas; absent: from before quotas counted them.
   std::optional<Bytes> files = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "asset", s.asset);
+    see(field<2>, "by", s.by);
+    see(field<3>, "project", s.project);
+    see(field<53>, "owner", s.owner);
+    see(field<54>, "foreign", s.foreign);
+    see(field<77>, "files", s.files);
+  }
+  static void mend(AssetRegistered& s) {
+    if (s.files) s.files = counted_files(*s.files);
+  }
   friend bool operator==(const AssetRegistered&, const AssetRegistered&) = default;
 };
 // Sets the archived flag of a version. Compaction writes this fact in place of all such facts that
 // it dropped.
 struct AssetArchived {
+  static constexpr int kBody = 112;
   AssetKind kind = AssetKind::data;
   std::string name;
   std::string version;  // "": all current versions of the name
   bool archived = true;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "name", s.name);
+    see(field<3>, "version", s.version);
+    see(field<4>, "archived", s.archived);
+  }
   friend bool operator==(const AssetArchived&, const AssetArchived&) = default;
 };
 

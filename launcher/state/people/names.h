@@ -12,6 +12,7 @@
 #include <string>
 
 #include "common/base/bytes.h"
+#include "common/base/table.h"
 #include "common/domain/data/name_grants.h"
 #include "common/domain/data/shared_name.h"
 #include "common/domain/environment/definition.h"
@@ -29,39 +30,74 @@ AssetKind asset_kind_of(NameKind kind);    // of an environment: a meaningless v
 
 // The owner allows a user, or all submitters of the name's project, to add versions; or no longer.
 struct NameShared {
+  static constexpr int kBody = 560;
   NameKind kind = NameKind::environment;
   std::string name;
   std::string user;  // "": all submitters of the project
   bool shared = true;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "name", s.name);
+    see(field<3>, "user", s.user);
+    see(field<4>, "shared", s.shared);
+    see(field<5>, "by", s.by);
+  }
   friend bool operator==(const NameShared&, const NameShared&) = default;
 };
 struct VersionsDeleted {
+  static constexpr int kBody = 561;
   NameKind kind = NameKind::environment;
   std::string name;
   std::string version;  // "": all versions, and the name itself: whoever registers it next owns it
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "name", s.name);
+    see(field<3>, "version", s.version);
+    see(field<4>, "by", s.by);
+  }
   friend bool operator==(const VersionsDeleted&, const VersionsDeleted&) = default;
 };
 // Sets everything that is known about a name beside its versions. Compaction writes this fact in
 // place of those that it dropped.
 struct NameSettled {
+  static constexpr int kBody = 562;
   NameKind kind = NameKind::environment;
   std::string name;
   std::string owner, project;
   NameGrants grants;
   std::uint64_t last_number = 0;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "name", s.name);
+    see(field<3>, "owner", s.owner);
+    see(field<4>, "project", s.project);
+    see(field<5>, "grants", s.grants);
+    see(field<6>, "last_number", s.last_number);
+  }
   friend bool operator==(const NameSettled&, const NameSettled&) = default;
 };
+
+inline constexpr std::size_t kMostVersionTags = 1'000;  // an environment may have so many
 
 // Replaces the texts of a version. Compaction writes them into the fact that registered the
 // version.
 struct VersionAnnotated {
+  static constexpr int kBody = 563;
   NameKind kind = NameKind::environment;
   std::string name, version;
   std::string description;
   std::map<std::string, std::string> tags;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "name", s.name);
+    see(field<3>, "version", s.version);
+    see(field<4>, "description", s.description);
+    see(field<5>, "tags", s.tags, {.count = kMostVersionTags});
+    see(field<6>, "by", s.by);
+  }
   friend bool operator==(const VersionAnnotated&, const VersionAnnotated&) = default;
 };
 

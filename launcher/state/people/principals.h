@@ -18,6 +18,7 @@ namespace lockstep::launcher {
 // ---- facts -------------------------------------------------------------------------------------
 
 struct ProjectCreated {
+  static constexpr int kBody = 40;
   std::string name;
   std::string by;
   static void table(auto& s, auto&& see) {
@@ -27,6 +28,7 @@ struct ProjectCreated {
   friend bool operator==(const ProjectCreated&, const ProjectCreated&) = default;
 };
 struct ProjectRemoved {
+  static constexpr int kBody = 41;
   std::string name;
   std::string by;
   static void table(auto& s, auto&& see) {
@@ -36,6 +38,7 @@ struct ProjectRemoved {
   friend bool operator==(const ProjectRemoved&, const ProjectRemoved&) = default;
 };
 struct UserAdded {
+  static constexpr int kBody = 42;
   std::string name;
   std::string account;  // the account as which its jobs run on the nodes
   std::string by;
@@ -47,6 +50,7 @@ struct UserAdded {
   friend bool operator==(const UserAdded&, const UserAdded&) = default;
 };
 struct UserAccountSet {
+  static constexpr int kBody = 43;
   std::string name;
   std::string account;
   std::string by;
@@ -58,6 +62,7 @@ struct UserAccountSet {
   friend bool operator==(const UserAccountSet&, const UserAccountSet&) = default;
 };
 struct UserRemoved {  // together with its keys and roles; this name is never used again
+  static constexpr int kBody = 44;
   std::string name;
   std::string by;
   static void table(auto& s, auto&& see) {
@@ -67,6 +72,7 @@ struct UserRemoved {  // together with its keys and roles; this name is never us
   friend bool operator==(const UserRemoved&, const UserRemoved&) = default;
 };
 struct RoleGranted {
+  static constexpr int kBody = 45;
   std::string user;
   Grant grant;
   std::string by;
@@ -78,6 +84,7 @@ struct RoleGranted {
   friend bool operator==(const RoleGranted&, const RoleGranted&) = default;
 };
 struct RoleWithdrawn {
+  static constexpr int kBody = 46;
   std::string user;
   Grant grant;
   std::string by;
@@ -89,6 +96,7 @@ struct RoleWithdrawn {
   friend bool operator==(const RoleWithdrawn&, const RoleWithdrawn&) = default;
 };
 struct UserKeyAdded {
+  static constexpr int kBody = 47;
   std::string user;
   PublicKey key;
   bool from_file = false;  // it is in keys/authorized_users
@@ -102,6 +110,7 @@ struct UserKeyAdded {
   friend bool operator==(const UserKeyAdded&, const UserKeyAdded&) = default;
 };
 struct UserKeyRevoked {
+  static constexpr int kBody = 48;
   PublicKey key;
   // false: its line was deleted from keys/authorized_users, and may be added again
   bool for_good = true;
@@ -115,6 +124,7 @@ struct UserKeyRevoked {
 };
 
 struct QuotaSet {
+  static constexpr int kBody = 60;
   QuotaHolder holder;
   QuotaLimit limit = QuotaLimit::queued_jobs;
   std::optional<std::uint64_t> value;  // absent: the quota is removed

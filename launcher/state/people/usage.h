@@ -11,6 +11,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/digest.h"
+#include "common/base/table.h"
 #include "common/domain/job/spec.h"
 #include "common/domain/people/quota.h"
 
@@ -47,6 +48,10 @@ std::int64_t spec_bytes(const JobSpec& spec);
 struct JobSource {
   Digest tree;
   Bytes size;  // the size of its files and directory objects
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "tree", s.tree);
+    see(field<2>, "size", s.size);
+  }
   friend auto operator<=>(const JobSource&, const JobSource&) = default;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/table.h"
 #include "common/domain/job/spec.h"
 #include "common/domain/targets/compute.h"
 #include "common/domain/why/why.h"
@@ -19,40 +20,73 @@
 namespace lockstep::launcher {
 
 struct ComputeCreated {
+  static constexpr int kBody = 80;
   ComputeSpec spec;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "spec", s.spec);
+    see(field<2>, "by", s.by);
+  }
   friend bool operator==(const ComputeCreated&, const ComputeCreated&) = default;
 };
 struct ComputeUpdated {  // changes texts and tags, never the type
+  static constexpr int kBody = 81;
   ComputeSpec spec;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "spec", s.spec);
+    see(field<2>, "by", s.by);
+  }
   friend bool operator==(const ComputeUpdated&, const ComputeUpdated&) = default;
 };
 struct ComputeDeleted {  // the target had no nodes of its own and no unfinished job
+  static constexpr int kBody = 82;
   std::string name;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "by", s.by);
+  }
   friend bool operator==(const ComputeDeleted&, const ComputeDeleted&) = default;
 };
 
 // The target is to be deleted when its last machine is gone.
 struct ComputeLeaving {
+  static constexpr int kBody = 83;
   std::string name;
   std::string by;
   bool force = false;  // its machines leave by force
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "by", s.by);
+    see(field<3>, "force", s.force);
+  }
   friend bool operator==(const ComputeLeaving&, const ComputeLeaving&) = default;
 };
 
 // A compute instance must be on, or off, from now on.
 struct InstanceStarted {
+  static constexpr int kBody = 105;
   std::string target;
   InstanceCause cause = InstanceCause::user;
   Why why;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "target", s.target);
+    see(field<2>, "cause", s.cause);
+    see(reason_or_old_text<3, 4>, "why", s.why);
+  }
   friend bool operator==(const InstanceStarted&, const InstanceStarted&) = default;
 };
 struct InstanceStopped {
+  static constexpr int kBody = 106;
   std::string target;
   InstanceCause cause = InstanceCause::user;
   Why why;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "target", s.target);
+    see(field<2>, "cause", s.cause);
+    see(reason_or_old_text<3, 4>, "why", s.why);
+  }
   friend bool operator==(const InstanceStopped&, const InstanceStopped&) = default;
 };
 

@@ -6,25 +6,42 @@
 #include <optional>
 #include <string>
 
+#include "common/base/table.h"
 #include "common/base/time.h"
 #include "common/domain/targets/size.h"
 
 namespace lockstep::launcher {
 
 struct SizeDefined {  // or replaced
+  static constexpr int kBody = 89;
   Size size;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "size", s.size);
+    see(field<2>, "by", s.by);
+  }
   friend bool operator==(const SizeDefined&, const SizeDefined&) = default;
 };
 struct SizeRemoved {  // only a size that an operator defined
+  static constexpr int kBody = 90;
   std::string name;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "by", s.by);
+  }
   friend bool operator==(const SizeRemoved&, const SizeRemoved&) = default;
 };
 struct SizeGranted {  // how many machines of the size all targets together may have
+  static constexpr int kBody = 91;
   std::string name;
   int machines = 0;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name);
+    see(field<2>, "machines", s.machines, {.low = 0, .high = kMaxGrantedMachines});
+    see(field<3>, "by", s.by);
+  }
   friend bool operator==(const SizeGranted&, const SizeGranted&) = default;
 };
 

@@ -9,50 +9,95 @@
 #include <variant>
 
 #include "common/base/ids.h"
+#include "common/base/table.h"
 #include "common/base/time.h"
+#include "common/domain/targets/compute.h"
 #include "common/domain/targets/machine_fault.h"
 #include "common/domain/why/why.h"
 
 namespace lockstep::launcher {
 
 struct MachineWanted {
+  static constexpr int kBody = 84;
   std::string target, machine;
   Why why;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "target", s.target);
+    see(field<2>, "machine", s.machine);
+    see(reason_or_old_text<3, 4>, "why", s.why);
+  }
   friend bool operator==(const MachineWanted&, const MachineWanted&) = default;
 };
 // The provider listed it as ours, and the launcher did not know it, so it leaves.
 struct MachineFound {
+  static constexpr int kBody = 100;
   std::string target, machine;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "target", s.target);
+    see(field<2>, "machine", s.machine);
+  }
   friend bool operator==(const MachineFound&, const MachineFound&) = default;
 };
 struct MachineCreated {  // the provider reported that it runs
+  static constexpr int kBody = 85;
   std::string target, machine;
   std::map<std::string, std::string> about;  // the data that the provider reported about it
   // For a machine that ends by itself, such as a job of Slurm with a time limit: its whole
   // lifetime, and when it ends. Zero: it does not, or the provider does not say.
   Duration lifetime{0};
   Instant ends = {};
-  bool is_held = false;  // the provider keeps something up for it, such as a tunnel
+  bool is_held = false;  // its provider keeps something up for it, such as a tunnel
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "target", s.target);
+    see(field<2>, "machine", s.machine);
+    see(field<3>, "about", s.about, {.count = 2 * kMaxMachineFindings});
+    see(field<4>, "lifetime", s.lifetime);
+    see(field<5>, "ends", s.ends);
+    see(field<6>, "is_held", s.is_held);
+  }
   friend bool operator==(const MachineCreated&, const MachineCreated&) = default;
 };
-struct MachineFailed {  // a provider call failed for it
+struct MachineFailed {  // a call of the provider failed for it
+  static constexpr int kBody = 86;
   std::string target, machine;
   std::string step;
   MachineFault fault = MachineFault::failed;
   Why why;
-  Instant not_before;     // the time of the next call
-  bool removing = false;  // the failed call was to remove it
+  Instant not_before;     // of the next call
+  bool removing = false;  // the call was to remove it
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "target", s.target);
+    see(field<2>, "machine", s.machine);
+    see(field<3>, "step", s.step, kCutText);
+    see(field<4>, "code", word_or<MachineFault::failed>(s.fault));
+    see(reason_or_old_text<5, 8>, "message", s.why);
+    see(field<6>, "not_before", s.not_before);
+    see(field<7>, "removing", s.removing);
+  }
   friend bool operator==(const MachineFailed&, const MachineFailed&) = default;
 };
-struct MachineLeaving {  // it must be removed as soon as its node holds no part
+struct MachineLeaving {  // it must go when its node holds no part
+  static constexpr int kBody = 87;
   std::string target, machine;
   Why why;
-  bool force = false;  // at once; and it is forgotten even if the provider cannot remove it
+  bool force = false;  // at once, and it is forgotten even if the provider cannot remove it
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "target", s.target);
+    see(field<2>, "machine", s.machine);
+    see(reason_or_old_text<3, 5>, "why", s.why);
+    see(field<4>, "force", s.force);
+  }
   friend bool operator==(const MachineLeaving&, const MachineLeaving&) = default;
 };
-struct MachineGone {  // the provider removed it, or it was forgotten by force
+struct MachineGone {  // removed by the provider, or forgotten by force
+  static constexpr int kBody = 88;
   std::string target, machine;
   Why why;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "target", s.target);
+    see(field<2>, "machine", s.machine);
+    see(reason_or_old_text<3, 4>, "why", s.why);
+  }
   friend bool operator==(const MachineGone&, const MachineGone&) = default;
 };
 

@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "common/base/table.h"
 #include "common/base/table_kinds.h"
+#include "common/wire/body_codec.h"
 #include "common/wire/table_codec.h"
 #include "tests/unit/common/wire/fill.h"
 
@@ -116,6 +119,20 @@ void check_table() {
   TableCheck<Wire> check;
   T::table(sent, check);
   check.finish();
+}
+
+// The numbers of a variant's kinds, each of which has its own.
+template <class Wire, class... T>
+std::set<int> bodies_of(const std::variant<T...>*) {
+  std::set<int> bodies{pb::kBodyOf<Wire, T>...};
+  EXPECT_EQ(bodies.size(), sizeof...(T)) << "two kinds have one number";
+  return bodies;
+}
+// Each field of the envelope is one of `head`, or the body of some kind.
+template <class Wire, class... Variants>
+void check_bodies(std::set<int> head = {}) {
+  (head.merge(bodies_of<Wire>(static_cast<const Variants*>(nullptr))), ...);
+  EXPECT_EQ(head, std::set<int>(pb::kNumbers<Wire>.begin(), pb::kNumbers<Wire>.end()));
 }
 
 }  // namespace lockstep::test

@@ -261,14 +261,14 @@ TEST(RunnerCodec, ANodeThatContributesTwiceIsRefused) {
   wire.mutable_fence_part()->add_blobs()->set_node_rank(4);
   const auto received = wire::decode_gang(wire.SerializeAsString());
   ASSERT_FALSE(received);
-  EXPECT_THAT(received.error().message, HasSubstr("fence.blobs"));
+  EXPECT_THAT(received.error().message, HasSubstr("fence_part.blobs"));
 }
 
 TEST(RunnerCodec, ANodeRankOutsideEveryGangIsRefused) {
   for (const int node_rank : {-1, kMaxNodesPerJob}) {
     const auto received = wire::decode_gang(wire::encode(GangMessage(GangReady{node_rank})));
     ASSERT_FALSE(received);
-    EXPECT_THAT(received.error().message, HasSubstr("ready.node_rank"));
+    EXPECT_THAT(received.error().message, HasSubstr("gang_ready.node_rank"));
   }
 }
 
