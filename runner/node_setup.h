@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/io/attempt/attempt_dir.h"
 #include "common/io/attempt/working_place.h"
 #include "common/io/process.h"

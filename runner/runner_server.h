@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/runners/runner_protocol.h"
 #include "common/io/event_loop.h"
 #include "common/io/net/framed_socket.h"
 

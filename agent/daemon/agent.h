@@ -28,7 +28,7 @@
 #include "agent/usage/gpu_sampler.h"
 #include "agent/usage/node_sampler.h"
 #include "common/base/growing_pauses.h"
-#include "common/domain/messages/workspace_plan.h"
+#include "common/domain/runners/workspace_plan.h"
 #include "common/io/cgroups/pids_of_jobs.h"
 #include "common/io/clock.h"
 

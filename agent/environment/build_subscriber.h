@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/io/attempt/attempt_dir.h"
 
 namespace lockstep::agent {

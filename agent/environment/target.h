@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/io/process.h"
 
 namespace lockstep::agent {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/time.h"
-#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/runners/runner_protocol.h"
 #include "common/io/attempt/attempt_dir.h"
 #include "common/io/event_loop.h"
 #include "common/io/net/framed_socket.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "agent/workspace/blob_source.h"
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/snapshot/checkout/materialize.h"
 #include "common/snapshot/content/blob_store.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "common/base/bytes.h"
-#include "common/domain/messages/assignment.h"
-#include "common/domain/messages/workspace_plan.h"
+#include "common/domain/runners/assignment.h"
+#include "common/domain/runners/workspace_plan.h"
 #include "common/io/attempt/attempt_dir.h"
 #include "common/io/process.h"
 #include "common/snapshot/checkout/materialize.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "common/domain/messages/probe_protocol.h"
+#include "common/domain/runners/probe_protocol.h"
 #include "common/grammar/ip_network.h"
 
 namespace lockstep {

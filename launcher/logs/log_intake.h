@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/domain/messages/bulk_protocol.h"
 #include "launcher/logs/log_directory.h"
 #include "launcher/logs/log_store.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 
 namespace lockstep::runner {
 

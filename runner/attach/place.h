@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 #include "common/domain/ranks/standing.h"
 #include "runner/attach/process.h"
 #include "runner/spawn/client.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 #include "common/io/file_system.h"
 #include "runner/spawn/client.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/base/time.h"
-#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/runners/runner_protocol.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
 #include "runner/bootstrap/gang_context.h"

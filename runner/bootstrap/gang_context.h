@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/runners/runner_protocol.h"
 #include "common/io/process.h"
 
 namespace lockstep::runner {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 
 namespace lockstep::runner {
 

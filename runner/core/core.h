@@ -29,7 +29,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/runners/runner_protocol.h"
 #include "runner/core/input.h"
 
 namespace lockstep::runner {

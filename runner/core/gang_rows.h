@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/runners/runner_protocol.h"
 #include "common/domain/why/ranks/parts.h"
 
 namespace lockstep::runner {

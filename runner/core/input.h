@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/runners/runner_protocol.h"
 #include "common/domain/why/ranks/parts.h"
 
 namespace lockstep::runner {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 
 namespace lockstep::runner {
 

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/runners/runner_protocol.h"
 #include "runner/gang/gang_tree.h"
 
 namespace lockstep::runner {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/runners/runner_protocol.h"
 #include "common/io/event_loop.h"
 #include "common/io/net/transport.h"
 

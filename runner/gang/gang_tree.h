@@ -1,10 +1,10 @@
 #pragma once
-// One node's place in the tree of its gang (common/domain/messages/gang.h): a k-ary tree over node
+// One node's place in the tree of its gang (common/domain/runners/gang.h): a k-ary tree over node
 // ranks 0..nodes-1 with the root at 0. Arithmetic only.
 
 #include <vector>
 
-#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/runners/runner_protocol.h"
 
 namespace lockstep::runner {
 

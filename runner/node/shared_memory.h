@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/io/attempt/attempt_dir.h"
 #include "common/io/process.h"
 

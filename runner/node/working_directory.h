@@ -8,7 +8,7 @@
 
 #include "common/base/result.h"
 #include "common/domain/data/outputs.h"
-#include "common/domain/messages/workspace_plan.h"
+#include "common/domain/runners/workspace_plan.h"
 #include "common/io/attempt/attempt_dir.h"
 #include "common/io/beneath.h"
 #include "common/io/process.h"

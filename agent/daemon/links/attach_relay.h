@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/time.h"
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 
 namespace lockstep::agent {
 

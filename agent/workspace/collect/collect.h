@@ -13,7 +13,7 @@
 
 #include "agent/workspace/collect/capture_memory.h"
 #include "common/base/bytes.h"
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/io/attempt/attempt_dir.h"
 #include "common/snapshot/capture/capture.h"
 #include "common/snapshot/content/blob_store.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "agent/workspace/collect/open_below.h"
-#include "common/domain/messages/assignment.h"
-#include "common/domain/messages/workspace_plan.h"
+#include "common/domain/runners/assignment.h"
+#include "common/domain/runners/workspace_plan.h"
 #include "common/io/attempt/attempt_dir.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"

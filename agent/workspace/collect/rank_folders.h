@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/domain/job/spec.h"
-#include "common/domain/messages/assignment.h"
-#include "common/domain/messages/workspace_plan.h"
+#include "common/domain/runners/assignment.h"
+#include "common/domain/runners/workspace_plan.h"
 #include "common/io/attempt/attempt_dir.h"
 
 namespace lockstep::agent {

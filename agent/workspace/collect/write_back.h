@@ -9,7 +9,7 @@
 #include "agent/workspace/trees/shared_place.h"
 #include "common/base/result.h"
 #include "common/domain/data/outputs.h"
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/io/attempt/attempt_dir.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"

@@ -11,8 +11,8 @@
 #include "common/base/result.h"
 #include "common/base/table.h"
 #include "common/base/time.h"
-#include "common/grammar/job_name.h"
 #include "common/base/word.h"
+#include "common/grammar/job_name.h"
 
 namespace lockstep {
 

@@ -75,7 +75,7 @@ constexpr Rdma last_enumerator(Rdma) { return Rdma::required; }
 std::optional<Rdma> rdma_from(std::string_view word);
 
 // Whether the job's owner is connected to the standard streams of rank 0 while it runs (AttachMain
-// of messages/attach_frames.h), and by what.
+// of runners/attach_frames.h), and by what.
 enum class TerminalKind {
   none,   // no input; its output goes to the logs alone
   pty,    // a terminal

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/base/table.h"
-#include "common/domain/messages/assignment.h"
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/assignment.h"
+#include "common/domain/runners/attach_frames.h"
 #include "common/domain/messages/envelope.h"
 #include "common/domain/targets/machine_part.h"
 #include "common/domain/targets/metrics.h"

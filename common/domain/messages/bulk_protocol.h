@@ -14,7 +14,7 @@
 #include "common/base/result.h"
 #include "common/base/table.h"
 #include "common/base/time.h"
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 #include "common/domain/ranks/bounds.h"
 
 namespace lockstep {

@@ -13,7 +13,7 @@
 #include "common/domain/data/name_grants.h"
 #include "common/domain/job/job_status.h"
 #include "common/domain/job/spec.h"
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/domain/ranks/exit_report.h"
 #include "common/domain/targets/metrics.h"
 #include "common/domain/targets/node.h"

@@ -12,8 +12,8 @@
 #include "common/base/ids.h"
 #include "common/base/table.h"
 #include "common/base/time.h"
-#include "common/domain/ranks/bounds.h"
 #include "common/base/word.h"
+#include "common/domain/ranks/bounds.h"
 #include "common/domain/ranks/found.h"
 #include "common/domain/why/why.h"
 

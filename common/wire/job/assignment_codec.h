@@ -1,7 +1,7 @@
 #pragma once
 // Desired and observed state, to and from proto/assignment.proto. See fields.h.
 
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/wire/fields.h"
 #include "proto/assignment.pb.h"
 

@@ -1,14 +1,14 @@
 #pragma once
 // The frames of attachments, to and from proto/attach.proto. See fields.h.
 
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 #include "common/wire/body_codec.h"
 #include "common/wire/fields.h"
 #include "proto/attach.pb.h"
 
 namespace lockstep::pb {
 
-// Keeps every limit of messages/attach_frames.h: whoever passes a frame on need not look into it.
+// Keeps every limit of runners/attach_frames.h: whoever passes a frame on need not look into it.
 LOCKSTEP_CODEC(lockstep::AttachFrame, AttachFrame);
 
 // Its other envelope is a BulkEnvelope.

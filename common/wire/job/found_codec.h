@@ -2,7 +2,7 @@
 // What a gang finds out about its ranks, and where its ranks stand, to and from proto/fabric.proto
 // and the messages of proto/runner.proto that carry them. See fields.h.
 
-#include "common/domain/messages/watch_protocol.h"
+#include "common/domain/runners/watch_protocol.h"
 #include "common/domain/ranks/found.h"
 #include "common/wire/fields.h"
 #include "proto/fabric.pb.h"

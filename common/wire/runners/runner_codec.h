@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "common/domain/messages/runner_protocol.h"
-#include "common/domain/messages/workspace_plan.h"
+#include "common/domain/runners/runner_protocol.h"
+#include "common/domain/runners/workspace_plan.h"
 
 namespace lockstep::wire {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 #include "common/io/process.h"
 
 namespace lockstep::cli {

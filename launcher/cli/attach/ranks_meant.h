@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 #include "common/domain/messages/views.h"
 #include "launcher/cli/base/verb_context.h"
 #include "launcher/cli/link/connection.h"

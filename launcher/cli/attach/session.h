@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 #include "launcher/cli/link/connection.h"
 #include "launcher/cli/terminal/terminal.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 #include "launcher/cli/attach/ranks_meant.h"
 #include "launcher/cli/link/connection.h"
 

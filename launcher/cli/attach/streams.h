@@ -13,7 +13,7 @@
 
 #include "common/base/result.h"
 #include "common/base/time.h"
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 
 namespace lockstep::cli {
 

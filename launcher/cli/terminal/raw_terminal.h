@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 
 namespace lockstep::cli {
 

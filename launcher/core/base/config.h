@@ -10,7 +10,7 @@
 
 #include "common/base/time.h"
 #include "common/domain/job/spec.h"
-#include "common/domain/messages/gang.h"
+#include "common/domain/runners/gang.h"
 #include "common/domain/messages/views.h"
 #include "common/domain/targets/size.h"
 #include "common/domain/targets/time_zones.h"

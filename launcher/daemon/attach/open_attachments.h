@@ -10,7 +10,7 @@
 #include <string>
 
 #include "common/domain/messages/agent_protocol.h"
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 #include "common/domain/people/audit.h"
 #include "launcher/core/access/authority.h"
 #include "launcher/core/core.h"

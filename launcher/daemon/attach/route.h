@@ -5,7 +5,7 @@
 #include <string>
 #include <variant>
 
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 #include "launcher/core/core.h"
 
 namespace lockstep::launcher {

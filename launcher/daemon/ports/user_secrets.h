@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "launcher/api/ports/clock_and_random.h"
 #include "launcher/api/ports/secrets.h"
 #include "launcher/state/people/principals.h"

@@ -11,7 +11,7 @@
 #include "common/base/ids.h"
 #include "common/base/table.h"
 #include "common/base/time.h"
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/domain/messages/views.h"
 #include "common/domain/why/why.h"
 #include "launcher/state/people/usage.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/base/time.h"
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/domain/targets/node.h"
 
 namespace lockstep::launcher {

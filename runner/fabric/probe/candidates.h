@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/messages/probe_protocol.h"
+#include "common/domain/runners/probe_protocol.h"
 
 namespace lockstep::runner {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/runners/runner_protocol.h"
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "runner/fabric/probe/answerer.h"
@@ -45,7 +45,7 @@ class GangProbe {
   ~GangProbe();
 
   void begin();
-  // The four messages of messages/probe_protocol.h; others are ignored. A message of the others may
+  // The four messages of runners/probe_protocol.h; others are ignored. A message of the others may
   // come before begin().
   void receive(int from, GangMessage message);
   Instant next_deadline() const;

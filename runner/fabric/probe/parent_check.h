@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "runner/fabric/probe/probe_sockets.h"

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "common/base/time.h"
-#include "common/domain/messages/probe_protocol.h"
+#include "common/domain/runners/probe_protocol.h"
 #include "runner/fabric/probe/talk.h"
 
 namespace lockstep::runner {

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/messages/watch_protocol.h"
+#include "common/domain/runners/watch_protocol.h"
 #include "common/domain/ranks/found.h"
 #include "runner/watch/compare/evidence.h"
 #include "runner/watch/compare/notices.h"

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/messages/assignment.h"
-#include "common/domain/messages/runner_protocol.h"
+#include "common/domain/runners/assignment.h"
+#include "common/domain/runners/runner_protocol.h"
 #include "runner/watch/compare/comparison.h"
 #include "runner/watch/compare/telling.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/domain/messages/watch_protocol.h"
+#include "common/domain/runners/watch_protocol.h"
 #include "runner/watch/compare/evidence.h"
 
 namespace lockstep::runner {

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/messages/runner_protocol.h"
-#include "common/domain/messages/watch_protocol.h"
+#include "common/domain/runners/runner_protocol.h"
+#include "common/domain/runners/watch_protocol.h"
 #include "runner/watch/compare/pace.h"
 #include "runner/watch/compare/role.h"
 

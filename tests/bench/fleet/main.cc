@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/domain/messages/gang.h"
+#include "common/domain/runners/gang.h"
 #include "common/io/file_system.h"
 #include "common/wire/join_token.h"
 #include "tests/bench/fleet/followers.h"

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/messages/runner_protocol.h"
-#include "common/domain/messages/workspace_plan.h"
+#include "common/domain/runners/runner_protocol.h"
+#include "common/domain/runners/workspace_plan.h"
 #include "common/domain/why/why.h"
 #include "common/io/attempt/attempt_dir.h"
 #include "common/io/file_system.h"

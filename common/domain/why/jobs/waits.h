@@ -12,7 +12,7 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/job/queue_settings.h"
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/domain/people/quota.h"
 #include "common/domain/targets/node.h"
 #include "common/domain/why/list.h"

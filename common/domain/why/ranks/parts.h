@@ -9,7 +9,7 @@
 #include "common/base/bytes.h"
 #include "common/base/fields.h"
 #include "common/base/time.h"
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 #include "common/domain/ranks/found.h"
 #include "common/domain/targets/fabric.h"
 #include "common/domain/why/list.h"

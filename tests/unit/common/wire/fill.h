@@ -15,8 +15,8 @@
 #include "common/domain/messages/bulk_protocol.h"
 #include "common/domain/messages/client_protocol.h"
 #include "common/domain/messages/join_protocol.h"
-#include "common/domain/messages/runner_protocol.h"
-#include "common/domain/messages/workspace_plan.h"
+#include "common/domain/runners/runner_protocol.h"
+#include "common/domain/runners/workspace_plan.h"
 #include "launcher/state/facts/fact.h"
 
 namespace lockstep::test {
@@ -371,7 +371,7 @@ class Filler {
 
   void fill(MachinePart& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
-  // common/domain/messages/assignment.h
+  // common/domain/runners/assignment.h
   void fill(Allotment& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(GangMember& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(SharedGang& v) {
@@ -604,7 +604,7 @@ class Filler {
   void fill(AskUnits& v) { auto& [a] = v; each(a); }
   void fill(UnitsReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
-  // common/domain/messages/attach_frames.h
+  // common/domain/runners/attach_frames.h
   void fill(AttachId& v) { v.value = std::string("\0\xff", 2) + std::to_string(1'000 + next_int()) + std::string(10, 'i'); }
   void fill(AttachStream& v) { v = v == AttachStream::error ? AttachStream::input : AttachStream::error; }
   void fill(TerminalSize& v) { auto& [a, b] = v; each(a, b); }
@@ -634,7 +634,7 @@ class Filler {
   void fill(AttachFrame& v) { auto& [a, b] = v; each(a, b); }
   void fill(AttachWanted& v) { auto& [a] = v; each(a); }
 
-  // common/domain/messages/runner_protocol.h
+  // common/domain/runners/runner_protocol.h
   void fill(RunnerStatus& v) { auto& [a] = v; each(a); }
   void fill(UpdateAssignment& v) { auto& [a] = v; each(a); }
   void fill(LogsTaken& v) { auto& [a] = v; each(a); }
@@ -662,7 +662,7 @@ class Filler {
   }
   void fill(GangRows& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
 
-  // common/domain/messages/probe_protocol.h
+  // common/domain/runners/probe_protocol.h
   void fill(ProbeCandidate& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ProbeOffer& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(ProbePeer& v) { auto& [a, b, c] = v; each(a, b, c); }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 
 namespace lockstep::cli {
 

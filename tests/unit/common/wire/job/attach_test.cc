@@ -1,5 +1,5 @@
 // The codec of attachments: every frame survives the bulk socket, the sockets of runners and the
-// way from launcher to agent; what exceeds a limit of messages/attach_frames.h is refused, and the
+// way from launcher to agent; what exceeds a limit of runners/attach_frames.h is refused, and the
 // field is named.
 
 #include <gmock/gmock.h>

@@ -15,7 +15,7 @@
 #include "common/base/table.h"
 #include "common/base/word.h"
 #include "common/domain/job/spec.h"
-#include "common/domain/messages/gang.h"
+#include "common/domain/runners/gang.h"
 #include "common/domain/people/secrets.h"
 #include "common/domain/ranks/bounds.h"
 #include "common/domain/ranks/exit_report.h"

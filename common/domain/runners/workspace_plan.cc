@@ -1,4 +1,4 @@
-#include "common/domain/messages/workspace_plan.h"
+#include "common/domain/runners/workspace_plan.h"
 
 namespace lockstep {
 

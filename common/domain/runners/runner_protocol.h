@@ -11,10 +11,10 @@
 
 #include "common/base/result.h"
 #include "common/base/table.h"
-#include "common/domain/messages/assignment.h"
-#include "common/domain/messages/attach_frames.h"
-#include "common/domain/messages/probe_protocol.h"
-#include "common/domain/messages/watch_protocol.h"
+#include "common/domain/runners/assignment.h"
+#include "common/domain/runners/attach_frames.h"
+#include "common/domain/runners/probe_protocol.h"
+#include "common/domain/runners/watch_protocol.h"
 #include "common/domain/ranks/bounds.h"
 #include "common/domain/targets/metrics.h"
 
@@ -71,7 +71,7 @@ struct RanksUse {
   static auto& bare(auto& s) { return s.use; }
   friend bool operator==(const RanksUse&, const RanksUse&) = default;
 };
-// An AttachFrame goes both ways, and repairs itself (messages/attach_frames.h). A runner that does
+// An AttachFrame goes both ways, and repairs itself (runners/attach_frames.h). A runner that does
 // not know it says nothing.
 using RunnerControl =
     std::variant<RunnerStatus, UpdateAssignment, LogsTaken, EndPart, RanksUse, AttachFrame>;

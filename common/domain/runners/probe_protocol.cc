@@ -1,4 +1,4 @@
-#include "common/domain/messages/probe_protocol.h"
+#include "common/domain/runners/probe_protocol.h"
 
 namespace lockstep {
 

@@ -1,4 +1,4 @@
-#include "common/domain/messages/attach_frames.h"
+#include "common/domain/runners/attach_frames.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "common/domain/messages/assignment.h"
+#include "common/domain/runners/assignment.h"
 
 namespace lockstep {
 

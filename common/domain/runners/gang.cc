@@ -1,4 +1,4 @@
-#include "common/domain/messages/gang.h"
+#include "common/domain/runners/gang.h"
 
 #include <algorithm>
 
