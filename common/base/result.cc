@@ -5,24 +5,25 @@
 
 namespace lockstep {
 
-std::string_view to_string(ErrorCode code) {
+Word describe(ErrorCode code) {
   switch (code) {
-    case ErrorCode::invalid_argument: return "invalid_argument";
-    case ErrorCode::not_found: return "not_found";
-    case ErrorCode::already_exists: return "already_exists";
-    case ErrorCode::permission_denied: return "permission_denied";
-    case ErrorCode::unavailable: return "unavailable";
-    case ErrorCode::deadline_exceeded: return "deadline_exceeded";
-    case ErrorCode::resource_exhausted: return "resource_exhausted";
-    case ErrorCode::unsupported: return "unsupported";
-    case ErrorCode::conflict: return "conflict";
-    case ErrorCode::corrupt: return "corrupt";
-    case ErrorCode::io: return "io";
-    case ErrorCode::internal: return "internal";
-    case ErrorCode::unsatisfiable: return "unsatisfiable";
+    case ErrorCode::invalid_argument: return {1, "invalid_argument"};
+    case ErrorCode::not_found: return {2, "not_found"};
+    case ErrorCode::already_exists: return {3, "already_exists"};
+    case ErrorCode::permission_denied: return {4, "permission_denied"};
+    case ErrorCode::unavailable: return {5, "unavailable"};
+    case ErrorCode::deadline_exceeded: return {6, "deadline_exceeded"};
+    case ErrorCode::resource_exhausted: return {7, "resource_exhausted"};
+    case ErrorCode::unsupported: return {8, "unsupported"};
+    case ErrorCode::conflict: return {9, "conflict"};
+    case ErrorCode::corrupt: return {10, "corrupt"};
+    case ErrorCode::io: return {11, "io"};
+    case ErrorCode::internal: return {12, "internal"};
+    case ErrorCode::unsatisfiable: return {13, "unsatisfiable"};
   }
-  return "internal";
+  return {};
 }
+std::string_view to_string(ErrorCode code) { return describe(code).word; }
 
 Error Error::within(std::string_view context) const {
   return Error{code, std::string(context) + ": " + message};

@@ -7,6 +7,8 @@
 #include <tl/expected.hpp>
 #include <utility>
 
+#include "common/base/word.h"
+
 namespace lockstep {
 
 // The class of a failure. Code decides by it; the message is for people only.
@@ -27,6 +29,7 @@ enum class ErrorCode {
 };
 inline constexpr ErrorCode kLastErrorCode = ErrorCode::unsatisfiable;
 
+Word describe(ErrorCode code);
 std::string_view to_string(ErrorCode code);
 
 struct Error {

@@ -88,6 +88,15 @@ std::string_view to_string(ComponentType type) {
   return type == ComponentType::pipeline ? "pipeline" : "command";
 }
 
+Word describe(ArchivedToo archived) {
+  switch (archived) {
+    case ArchivedToo::no: return {1, "no"};
+    case ArchivedToo::yes: return {2, "yes"};
+    case ArchivedToo::only: return {3, "only"};
+  }
+  return {};
+}
+
 AssetKind kind_of(InputType type) {
   switch (type) {
     case InputType::uri_folder:

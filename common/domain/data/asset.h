@@ -85,26 +85,31 @@ JobId maker_of(const RegisteredAsset& asset);
 // newest, else the next number. A path that begins with "azureml:" is resolved by the launcher; any
 // other needs a tree, which the asker has uploaded.
 struct CreateAsset {
+  static constexpr int kBody = 346;
   RegisteredAsset asset;
   std::string project = {};  // of a new name; "": as in CreateEnvironment
   friend bool operator==(const CreateAsset&, const CreateAsset&) = default;
 };
 enum class ArchivedToo { no, yes, only };
+Word describe(ArchivedToo archived);
 // Answered by AssetsReply: all versions of `name`, newest first; without a name the newest version
 // of each name.
 struct ListAssets {
+  static constexpr int kBody = 347;
   AssetKind kind = AssetKind::data;
   std::string name;
   ArchivedToo archived = ArchivedToo::no;
   friend bool operator==(const ListAssets&, const ListAssets&) = default;
 };
 struct ShowAsset {  // answered by AssetReply
+  static constexpr int kBody = 348;
   AssetKind kind = AssetKind::data;
   std::string name;
   std::string version;  // "": the newest that is not archived
   friend bool operator==(const ShowAsset&, const ShowAsset&) = default;
 };
 struct ArchiveAsset {  // answered by Done
+  static constexpr int kBody = 349;
   AssetKind kind = AssetKind::data;
   std::string name;
   std::string version;   // "": all that it has
@@ -131,10 +136,12 @@ struct AssetView {
   friend bool operator==(const AssetView&, const AssetView&) = default;
 };
 struct AssetReply {
+  static constexpr int kBody = 350;
   AssetView asset;
   friend bool operator==(const AssetReply&, const AssetReply&) = default;
 };
 struct AssetsReply {
+  static constexpr int kBody = 351;
   std::vector<AssetView> assets;
   std::int64_t more = 0;  // so many more are not in this reply
   friend bool operator==(const AssetsReply&, const AssetsReply&) = default;

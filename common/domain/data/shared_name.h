@@ -27,6 +27,7 @@ NameKind name_kind_of(AssetKind kind);
 
 // Only the owner's or an admin's.
 struct ShareName {
+  static constexpr int kBody = 560;
   NameKind kind = NameKind::environment;
   std::string name;
   std::string user;    // "": all who may submit into the name's project
@@ -34,6 +35,7 @@ struct ShareName {
   friend bool operator==(const ShareName&, const ShareName&) = default;
 };
 struct DeleteVersions {
+  static constexpr int kBody = 561;
   NameKind kind = NameKind::environment;
   std::string name;
   std::string
@@ -42,6 +44,7 @@ struct DeleteVersions {
 };
 // Changes the description and the tags of one version. An absent description stays.
 struct AnnotateVersion {
+  static constexpr int kBody = 565;
   NameKind kind = NameKind::environment;
   std::string name, version;
   std::optional<std::string> description = {};

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/base/table.h"
 #include "common/domain/messages/assignment.h"
 #include "common/domain/messages/attach_frames.h"
 #include "common/domain/messages/envelope.h"
@@ -17,16 +18,21 @@
 namespace lockstep {
 
 // ---- agent -> launcher -------------------------------------------------------------------------
+inline constexpr std::size_t kMaxNoticeReasonBytes = 200;
 // The node's machine will be taken away: its agent was told so.
 struct PreemptionNotice {
   Duration left{0};    // from now on
   std::string reason;  // in words, of whoever takes it; at most kMaxNoticeReasonBytes
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "left", s.left);
+    see(field<2>, "reason", s.reason, {.bytes = kMaxNoticeReasonBytes});
+  }
   friend bool operator==(const PreemptionNotice&, const PreemptionNotice&) = default;
 };
-inline constexpr std::size_t kMaxNoticeReasonBytes = 200;
 inline constexpr Duration kLongestNotice = std::chrono::hours(24);
 
 struct SessionOpen {  // first message of an agent start, and again after SessionLost
+  static constexpr int kBody = 10;
   NodeId node;
   BootId boot;
   SessionId session;
@@ -40,9 +46,23 @@ struct SessionOpen {  // first message of an agent start, and again after Sessio
   // Grows within a session when the node's network changed: a late copy of an earlier report has a
   // smaller one. 0: the agent does not look.
   std::uint64_t inventory_number = 0;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "node", s.node);
+    see(field<2>, "boot", s.boot, kNameRule);
+    see(field<3>, "session", s.session);
+    see(field<4>, "version", s.version, kNameRule);
+    see(field<5>, "inventory", s.inventory);
+    see(field<6>, "parts", s.parts, {.count = kMaxHeldParts});
+    see(field<7>, "desired_revision", s.desired_revision);
+    see(field<8>, "answers", s.answers);
+    see(field<306>, "notice", s.notice);
+    see(field<396>, "machine", s.machine, {.unless_empty = true});
+    see(field<700>, "inventory_number", s.inventory_number);
+  }
   friend bool operator==(const SessionOpen&, const SessionOpen&) = default;
 };
 struct Heartbeat {
+  static constexpr int kBody = 11;
   NodeId node;
   SessionId session;
   std::uint64_t desired_revision = 0;   // newest applied; the launcher resends newer ones
@@ -55,19 +75,40 @@ struct Heartbeat {
   // that acknowledgement gave no time.
   Instant acked = {};
   Instant acked_at = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "node", s.node);
+    see(field<2>, "session", s.session);
+    see(field<3>, "desired_revision", s.desired_revision);
+    see(field<4>, "observed_sequence", s.observed_sequence);
+    see(field<5>, "number", s.number);
+    see(reason_fields<100, 810>, "low_disk", s.low_disk);
+    see(field<101>, "wall_clock", s.wall_clock);
+    see(field<306>, "notice", s.notice);
+    see(field<366>, "acked", s.acked);
+    see(field<367>, "acked_at", s.acked_at);
+  }
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
 struct Observed {  // delta: the parts that changed
+  static constexpr int kBody = 12;
   NodeId node;
   SessionId session;
   std::uint64_t sequence = 0;  // 1, 2, … within a session; acknowledged by ObservedAck
   std::vector<PartReport> parts;
   std::vector<AttemptId> removed;  // attempt directories that are gone
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "node", s.node);
+    see(field<2>, "session", s.session);
+    see(field<3>, "sequence", s.sequence);
+    see(field<4>, "parts", s.parts, {.count = kMaxHeldParts});
+    see(field<5>, "removed", s.removed, {.count = kMaxHeldParts});
+  }
   friend bool operator==(const Observed&, const Observed&) = default;
 };
 
 // What the node and its parts use now. Not acknowledged: the next one replaces it.
 struct UsageReport {
+  static constexpr int kBody = 320;
   NodeId node;
   SessionId session;
   Duration every = kSampleEvery;  // until the next one
@@ -79,23 +120,32 @@ struct UsageReport {
 using AgentMessage = std::variant<SessionOpen, Heartbeat, Observed, UsageReport>;
 
 // ---- launcher -> agent -------------------------------------------------------------------------
+inline constexpr std::size_t kMaxLauncherAddresses = 8;
+inline constexpr std::size_t kMaxLauncherAddressBytes = 300;
 // Where a launcher's control and bulk sockets are dialled; each tcp://HOST:PORT.
 struct LauncherAddress {
   std::string control, bulk;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "control", s.control, {.bytes = kMaxLauncherAddressBytes});
+    see(field<2>, "bulk", s.bulk, {.bytes = kMaxLauncherAddressBytes});
+  }
   friend bool operator==(const LauncherAddress&, const LauncherAddress&) = default;
 };
-inline constexpr std::size_t kMaxLauncherAddresses = 8;
-inline constexpr std::size_t kMaxLauncherAddressBytes = 300;
 
 // Where the launcher is, and where it will be: first the address that it has now. An agent keeps
 // them, and dials them in turn when its launcher does not answer. The launcher's key stays the same
 // at all of them, so a wrong address costs time and nothing else.
 struct LauncherAddresses {
+  static constexpr int kBody = 640;
   std::vector<LauncherAddress> addresses;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "addresses", s.addresses, {.count = kMaxLauncherAddresses});
+  }
   friend bool operator==(const LauncherAddresses&, const LauncherAddresses&) = default;
 };
 
 struct SessionAccepted {
+  static constexpr int kBody = 13;
   SessionId session;
   Duration heartbeat_interval = seconds(1);
   DesiredState desired;
@@ -103,57 +153,101 @@ struct SessionAccepted {
   // large cluster come back at once. Zero: at once.
   Duration reconnect_within{0};
   std::vector<LauncherAddress> addresses = {};  // as in LauncherAddresses
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "session", s.session);
+    see(field<2>, "heartbeat_interval", s.heartbeat_interval);
+    see(field<3>, "desired", s.desired);
+    see(field<326>, "reconnect_within", s.reconnect_within);
+    see(field<416>, "addresses", s.addresses, {.count = kMaxLauncherAddresses});
+  }
   friend bool operator==(const SessionAccepted&, const SessionAccepted&) = default;
 };
 struct SessionRefused {  // wrong version, cloned or unknown node: the agent prints why and exits
+  static constexpr int kBody = 14;
   SessionId session;
   std::string reason;
   bool removed = false;  // the node was removed: its agent ends all its parts before it exits
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "session", s.session);
+    see(field<2>, "reason", s.reason, kCutText);
+    see(field<3>, "removed", s.removed);
+  }
   friend bool operator==(const SessionRefused&, const SessionRefused&) = default;
 };
 // The launcher does not know this session because it restarted, or it needs a new full report. The
 // agent sends SessionOpen again, with this `question` in `answers`.
 struct SessionLost {
+  static constexpr int kBody = 15;
   SessionId session;
   std::uint64_t question = 0;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "session", s.session);
+    see(field<2>, "question", s.question);
+  }
   friend bool operator==(const SessionLost&, const SessionLost&) = default;
 };
 struct HeartbeatAck {
+  static constexpr int kBody = 16;
   SessionId session;
   std::uint64_t number = 0;    // of the heartbeat
   std::uint64_t revision = 0;  // of the node's desired state when the heartbeat arrived
   Instant time = {};           // the launcher's, when this was made; ns = 0: not given
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "session", s.session);
+    see(field<2>, "number", s.number);
+    see(field<3>, "revision", s.revision);
+    see(field<63>, "time", s.time);
+  }
   friend bool operator==(const HeartbeatAck&, const HeartbeatAck&) = default;
 };
 struct ObservedAck {
+  static constexpr int kBody = 17;
   SessionId session;
   std::uint64_t sequence = 0;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "session", s.session);
+    see(field<2>, "sequence", s.sequence);
+  }
   friend bool operator==(const ObservedAck&, const ObservedAck&) = default;
 };
 struct Desired {
+  static constexpr int kBody = 18;
   SessionId session;
   DesiredState desired;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "session", s.session);
+    see(field<2>, "desired", s.desired);
+  }
   friend bool operator==(const Desired&, const Desired&) = default;
 };
 
+inline constexpr std::size_t kMaxAllowedAtOnce = 1'000;
 // The nodes with these `keys` fetch a tree that this node has. For kPeerAllowedFor, its blob server
 // accepts their connections and sends them the blobs below `root`. `withdrawn`: it stops doing so
 // now. It also stops serving the keys in `revoked`, at once.
 struct AllowPeers {
+  static constexpr int kBody = 120;
   std::vector<PublicKey> keys;
   Digest root = {};
   bool withdrawn = false;
   std::vector<PublicKey> revoked = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "keys", s.keys, {.count = kMaxAllowedAtOnce});
+    see(field<2>, "root", s.root, {.unless_empty = true});
+    see(field<3>, "withdrawn", s.withdrawn);
+    see(field<4>, "revoked", s.revoked, {.count = kMaxAllowedAtOnce});
+  }
   friend bool operator==(const AllowPeers&, const AllowPeers&) = default;
 };
 inline constexpr Duration kPeerAllowedFor = seconds(60);
-inline constexpr std::size_t kMaxAllowedAtOnce = 1'000;
 
 // An AttachOpen or AttachClose for a part of this node. It comes over this connection because a
 // node opens its bulk connection only when it needs it. It is not acknowledged: who attached
 // repeats it. Whatever the part's runner answers goes over the bulk connection.
 struct AttachWanted {
+  static constexpr int kBody = 650;
   AttachFrame frame;
+  static void table(auto& s, auto&& see) { see(field<1>, "frame", s.frame); }
   friend bool operator==(const AttachWanted&, const AttachWanted&) = default;
 };
 

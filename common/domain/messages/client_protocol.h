@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/base/table.h"
 #include "common/domain/data/asset.h"
 #include "common/domain/data/datastore.h"
 #include "common/domain/data/shared_name.h"
@@ -27,39 +28,70 @@ namespace lockstep {
 
 // ---- client -> launcher ------------------------------------------------------------------------
 struct ShowJob {
+  static constexpr int kBody = 33;
   JobId job;
   bool with_steps = false;  // of a pipeline: spec.pipeline has its steps, for who may read the job
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "job", s.job, kNameRule);
+    see(field<2>, "with_steps", s.with_steps);
+  }
   friend bool operator==(const ShowJob&, const ShowJob&) = default;
 };
 struct ExplainJob {
+  static constexpr int kBody = 34;
   JobId job;
   std::optional<int> settings_of_rank = {};  // also the network settings of this rank
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "job", s.job, kNameRule);
+    see(field<700>, "settings_of_rank", s.settings_of_rank, kRankRule);
+  }
   friend bool operator==(const ExplainJob&, const ExplainJob&) = default;
 };
 struct ListEvents {  // of one job, oldest first
+  static constexpr int kBody = 45;
   JobId job;
   Instant since;  // only events from this time on
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "job", s.job, kNameRule);
+    see(field<2>, "since", s.since);
+  }
   friend bool operator==(const ListEvents&, const ListEvents&) = default;
 };
 // Answered by JobReply at once, then by a JobUpdate at each change until the job is final, with
 // StillWatching messages in between.
 struct WatchJob {
+  static constexpr int kBody = 35;
   JobId job;
+  static void table(auto& s, auto&& see) { see(field<1>, "job", s.job, kNameRule); }
   friend bool operator==(const WatchJob&, const WatchJob&) = default;
 };
 struct ListNodes {
+  static constexpr int kBody = 36;
+  static void table(auto&, auto&&) {}
   friend bool operator==(const ListNodes&, const ListNodes&) = default;
 };
 struct ShowNode {
+  static constexpr int kBody = 37;
   std::string name_or_id;
   bool history = false;  // with NodeView::history
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name_or_id", s.name_or_id, kNameRule);
+    see(field<2>, "history", s.history);
+  }
   friend bool operator==(const ShowNode&, const ShowNode&) = default;
 };
 struct CreateToken {
+  static constexpr int kBody = 38;
   Duration valid_for = minutes(60);
   int uses = 1;
   Approval approval = Approval::as_configured;
   std::string compute = {};  // nodes that join with the token belong to this target; "": "local"
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "valid_for", s.valid_for);
+    see(field<2>, "uses", s.uses, {.low = 1, .high = 1'000'000});
+    see(field<3>, "approval", s.approval);
+    see(field<4>, "compute", s.compute, kNameRule);
+  }
   friend bool operator==(const CreateToken&, const CreateToken&) = default;
 };
 // Of one token: what is stolen with it stays small, and so does the time in which it can be used.
@@ -67,39 +99,63 @@ inline constexpr int kMaxTokenUses = 1'000;
 inline constexpr Duration kMaxTokenValidFor = minutes(30 * 24 * 60);
 // Answered by TokensReply: the tokens that the launcher remembers.
 struct ListTokens {
+  static constexpr int kBody = 562;
+  static void table(auto&, auto&&) {}
   friend bool operator==(const ListTokens&, const ListTokens&) = default;
 };
 // No node joins with the token any more. Nodes that have joined stay.
 struct RevokeToken {
+  static constexpr int kBody = 563;
   std::string id;  // TokenView::id, or a beginning of it that only one token has
+  static void table(auto& s, auto&& see) { see(field<1>, "id", s.id, kUserNameRule); }
   friend bool operator==(const RevokeToken&, const RevokeToken&) = default;
 };
 struct DrainNode {
+  static constexpr int kBody = 39;
   std::string name_or_id;
   bool drain = true;
   std::string reason;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name_or_id", s.name_or_id, kNameRule);
+    see(field<2>, "drain", s.drain);
+    see(field<3>, "reason", s.reason, kCutText);
+  }
   friend bool operator==(const DrainNode&, const DrainNode&) = default;
 };
 // Sets and removes labels of one node, as `kubectl label` does.
 struct LabelNode {
+  static constexpr int kBody = 305;
   std::string name_or_id;
   NodeLabels set;
   std::vector<std::string> remove;  // keys
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name_or_id", s.name_or_id);
+    see(field<2>, "set", s.set, {.count = 10 * kMaxNodeLabels});
+    see(field<3>, "remove", s.remove, {.count = 10 * kMaxNodeLabels});
+  }
   friend bool operator==(const LabelNode&, const LabelNode&) = default;
 };
 struct ApproveNode {  // a node that waits for approval may get work from now on
+  static constexpr int kBody = 260;
   std::string name_or_id;
+  static void table(auto& s, auto&& see) { see(field<1>, "name_or_id", s.name_or_id, kNameRule); }
   friend bool operator==(const ApproveNode&, const ApproveNode&) = default;
 };
 struct RemoveNode {  // for ever: its key is revoked, and its id is never used again
+  static constexpr int kBody = 42;
   std::string name_or_id;
   bool now = false;  // even while it is ALIVE or holds attempts, which are then given up
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name_or_id", s.name_or_id, kNameRule);
+    see(field<2>, "now", s.now);
+  }
   friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
 };
 // Answered by EnvironmentReply. An environment without a version gets the next free number.
 // Registering the same definition again succeeds; a different one under a taken name and version is
 // an error.
 struct CreateEnvironment {
+  static constexpr int kBody = 140;
   RegisteredEnvironment environment;
   // The project of a new name; "": the only project that the asker may submit to, else the default
   // one.
@@ -110,10 +166,12 @@ struct CreateEnvironment {
 // NAME@latest, NAME:VERSION, or a registry's URL "azureml://registries/…" that is in the operator's
 // map.
 struct ShowEnvironment {
+  static constexpr int kBody = 141;
   std::string reference;
   friend bool operator==(const ShowEnvironment&, const ShowEnvironment&) = default;
 };
 struct ListEnvironments {
+  static constexpr int kBody = 142;
   std::string name;  // lists all versions of this name; "": the newest version of each name
   ArchivedToo archived = ArchivedToo::no;
   friend bool operator==(const ListEnvironments&, const ListEnvironments&) = default;
@@ -121,38 +179,48 @@ struct ListEnvironments {
 // Leaves versions out of lists and of @latest, or takes them back in. Jobs that name one still get
 // it.
 struct ArchiveEnvironment {
+  static constexpr int kBody = 144;
   std::string name;
   std::string version;   // "": all that it has
   bool archived = true;  // false: restores
   friend bool operator==(const ArchiveEnvironment&, const ArchiveEnvironment&) = default;
 };
 struct PruneEnvironments {  // nodes delete environments they built that were unused for so long
+  static constexpr int kBody = 143;
   Duration unused_for{0};
   friend bool operator==(const PruneEnvironments&, const PruneEnvironments&) = default;
 };
 struct GetStatus {
+  static constexpr int kBody = 40;
+  static void table(auto&, auto&&) {}
   friend bool operator==(const GetStatus&, const GetStatus&) = default;
 };
 struct Shutdown {  // refused while jobs run, unless cancel_jobs is set
+  static constexpr int kBody = 41;
   bool cancel_jobs = false;
+  static void table(auto& s, auto&& see) { see(field<1>, "cancel_jobs", s.cancel_jobs); }
   friend bool operator==(const Shutdown&, const Shutdown&) = default;
 };
 
 struct WhoAmI {  // answered by UsersReply with the asking user
+  static constexpr int kBody = 160;
   static void table(auto&, auto&&) {}
   friend bool operator==(const WhoAmI&, const WhoAmI&) = default;
 };
 struct ListUsers {
+  static constexpr int kBody = 161;
   std::string name;  // "": all
   static void table(auto& s, auto&& see) { see(field<1>, "name", s.name, kUserNameRule); }
   friend bool operator==(const ListUsers&, const ListUsers&) = default;
 };
 struct ListProjects {
+  static constexpr int kBody = 162;
   static void table(auto&, auto&&) {}
   friend bool operator==(const ListProjects&, const ListProjects&) = default;
 };
 // Answered by Done.
 struct ChangePrincipals {
+  static constexpr int kBody = 163;
   std::variant<AddUser, RemoveUser, SetAccount, ChangeRole, AddKey, RevokeKey, CreateProject,
                RemoveProject, SetQuota>
       change;
@@ -165,6 +233,7 @@ struct ChangePrincipals {
 // all users and projects that have one or use something, as far as the asker may see them; else
 // those of the asker and the asker's projects.
 struct ListQuotas {
+  static constexpr int kBody = 250;
   std::optional<QuotaHolder> holder;
   bool all = false;
   static void table(auto& s, auto&& see) {
@@ -177,12 +246,14 @@ struct ListQuotas {
 // Answered by UsageReply: all nodes, and the jobs that hold some of them, as far as the asker may
 // see them.
 struct GetUsage {
+  static constexpr int kBody = 321;
   bool nodes = true, jobs = true;
   friend bool operator==(const GetUsage&, const GetUsage&) = default;
 };
 
 // Answered by DatastoresReply: the datastores that the asker may use, or the one called `name`.
 struct ListDatastores {
+  static constexpr int kBody = 352;
   std::string name;
   friend bool operator==(const ListDatastores&, const ListDatastores&) = default;
 };
@@ -200,23 +271,38 @@ using ClientRequest = std::variant<
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
+  static constexpr int kBody = 60;
   JobId job;
   bool snapshot_missing =
       false;  // not accepted: upload the snapshot over the bulk socket and submit again
   // For the person who submits: which target was chosen, and what of the job is not used.
   std::vector<std::string> notes = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "job", s.job, kNameRule);
+    see(field<2>, "snapshot_missing", s.snapshot_missing);
+    see(field<60>, "notes", s.notes, {.count = 1'000});
+  }
   friend bool operator==(const SubmitReply&, const SubmitReply&) = default;
 };
 struct JobReply {
+  static constexpr int kBody = 61;
   JobView job;
+  static void table(auto& s, auto&& see) { see(field<1>, "job", s.job); }
   friend bool operator==(const JobReply&, const JobReply&) = default;
 };
 struct JobsDeleted {
+  static constexpr int kBody = 70;
   struct Kept {  // a job that was named and not deleted, and why
     JobId job;
     ErrorCode code = ErrorCode::internal;
     std::string message;
     std::string project = {};  // of the job. For the audit log; in no message
+    static void table(auto& s, auto&& see) {
+      see(field<1>, "job", s.job);
+      see(field<2>, "code", s.code);
+      see(field<3>, "message", s.message, kCutText);
+      see(nowhere, "project", s.project);
+    }
     friend bool operator==(const Kept&, const Kept&) = default;
   };
   std::vector<JobId> jobs;
@@ -224,74 +310,124 @@ struct JobsDeleted {
   std::int64_t more = 0;  // so many more jobs match and are not deleted yet
   // Of each of `jobs`. For the audit log; in no message.
   std::vector<std::string> projects = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "jobs", s.jobs, {.count = kMaxJobsInReply});
+    see(field<2>, "kept", s.kept, {.count = kMaxJobsInReply});
+    see(field<3>, "more", s.more);
+    see(nowhere, "projects", s.projects);
+  }
   friend bool operator==(const JobsDeleted&, const JobsDeleted&) = default;
 };
 inline constexpr std::size_t kMaxDeletionsAtOnce = 1'000;
 struct JobUpdate {
+  static constexpr int kBody = 62;
   JobView job;
+  static void table(auto& s, auto&& see) { see(field<1>, "job", s.job); }
   friend bool operator==(const JobUpdate&, const JobUpdate&) = default;
 };
 // Sent every kStillWatchingEvery to each connection that watches a job: all changes until now were
 // sent to it. When a message cannot be sent to a connection, the launcher ends its watch. So a
 // client that does not get this message watches again.
 struct StillWatching {
+  static constexpr int kBody = 180;
   JobId job;
   Instant launcher_started;  // changes when the launcher process was restarted
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "job", s.job, kNameRule);
+    see(field<2>, "launcher_started", s.launcher_started);
+  }
   friend bool operator==(const StillWatching&, const StillWatching&) = default;
 };
 inline constexpr Duration kStillWatchingEvery = seconds(5);
 struct JobsReply {
+  static constexpr int kBody = 63;
   std::vector<JobView> jobs;
   std::int64_t more = 0;       // so many older jobs match and are not in this reply
   bool more_at_least = false;  // there may be more than `more`: not all were counted
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "jobs", s.jobs, {.count = kMaxJobsInReply});
+    see(field<2>, "more", s.more);
+    see(field<42>, "more_at_least", s.more_at_least);
+  }
   friend bool operator==(const JobsReply&, const JobsReply&) = default;
 };
+inline constexpr std::size_t kMaxEventsInReply = 10'000;
+inline constexpr std::size_t kMaxNodesInReply = 100'000;
 struct ExplainReply {
+  static constexpr int kBody = 64;
   ExplainView explain;
+  static void table(auto& s, auto&& see) { see(field<1>, "explain", s.explain); }
   friend bool operator==(const ExplainReply&, const ExplainReply&) = default;
 };
 struct EventsReply {
+  static constexpr int kBody = 75;
   std::vector<JobEvent> events;
   std::uint64_t left_out = 0;  // so many events in the middle were not kept
   bool final = false;          // the job is final: no more events will follow
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "events", s.events, {.count = kMaxEventsInReply});
+    see(field<2>, "left_out", s.left_out);
+    see(field<3>, "final", s.final);
+  }
   friend bool operator==(const EventsReply&, const EventsReply&) = default;
 };
 struct NodesReply {
+  static constexpr int kBody = 65;
   std::vector<NodeView> nodes;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "nodes", s.nodes, {.count = kMaxNodesInReply});
+  }
   friend bool operator==(const NodesReply&, const NodesReply&) = default;
 };
 struct EnvironmentReply {
+  static constexpr int kBody = 150;
   EnvironmentView environment;
   friend bool operator==(const EnvironmentReply&, const EnvironmentReply&) = default;
 };
 struct EnvironmentsReply {
+  static constexpr int kBody = 151;
   std::vector<EnvironmentView> environments;
   friend bool operator==(const EnvironmentsReply&, const EnvironmentsReply&) = default;
 };
 struct TokenReply {  // the text of a token file
+  static constexpr int kBody = 66;
   std::string token;
   Instant expires;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "token", s.token);
+    see(field<2>, "expires", s.expires);
+  }
   friend bool operator==(const TokenReply&, const TokenReply&) = default;
 };
 struct TokensReply {
+  static constexpr int kBody = 564;
   std::vector<TokenView> tokens;  // the newest first
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "tokens", s.tokens, {.count = kMaxTokens});
+  }
   friend bool operator==(const TokensReply&, const TokensReply&) = default;
 };
 struct StatusReply {
+  static constexpr int kBody = 67;
   LauncherStatus status;
+  static void table(auto& s, auto&& see) { see(field<1>, "status", s.status); }
   friend bool operator==(const StatusReply&, const StatusReply&) = default;
 };
 struct Done {
+  static constexpr int kBody = 68;
   std::string message;
+  static void table(auto& s, auto&& see) { see(field<1>, "message", s.message, kCutText); }
   friend bool operator==(const Done&, const Done&) = default;
 };
 
 struct UsersReply {
+  static constexpr int kBody = 170;
   std::vector<UserView> users;
   static void table(auto& s, auto&& see) { see(field<1>, "users", s.users, {.count = kMaxUsers}); }
   friend bool operator==(const UsersReply&, const UsersReply&) = default;
 };
 struct ProjectsReply {
+  static constexpr int kBody = 171;
   std::vector<ProjectView> projects;
   static void table(auto& s, auto&& see) {
     see(field<1>, "projects", s.projects, {.count = kMaxProjects + 1});
@@ -300,6 +436,7 @@ struct ProjectsReply {
 };
 
 struct QuotasReply {
+  static constexpr int kBody = 251;
   std::vector<QuotaView> quotas;
   static void table(auto& s, auto&& see) {
     see(field<1>, "quotas", s.quotas, {.count = kMaxUsers + kMaxProjects + 1});
@@ -308,6 +445,7 @@ struct QuotasReply {
 };
 
 struct UsageReply {
+  static constexpr int kBody = 322;
   std::vector<NodeUsage> nodes;
   std::vector<JobUsage> jobs;
   std::int64_t more = 0;  // so many more jobs are not in this reply
@@ -319,18 +457,22 @@ struct UsageReply {
 // For how long after it the sender waits for the next reply.
 inline constexpr Duration kWaitsForDiskLasts = seconds(10);
 struct WaitsForDisk {
+  static constexpr int kBody = 323;
   Duration slow_for{0};  // how long the write has taken
+  static void table(auto& s, auto&& see) { see(field<1>, "slow_for", s.slow_for); }
   friend bool operator==(const WaitsForDisk&, const WaitsForDisk&) = default;
 };
 
 // An interim reply like WaitsForDisk: the request waits for data that the launcher fetches. For how
 // long after it the sender waits for the next reply: kWaitsForDiskLasts.
 struct WaitsForData {
+  static constexpr int kBody = 354;
   std::string what;  // "fetching azureml://datastores/lake/paths/faces: 1.2/8.0 GiB"
   friend bool operator==(const WaitsForData&, const WaitsForData&) = default;
 };
 
 struct DatastoresReply {
+  static constexpr int kBody = 353;
   std::vector<DatastoreView> datastores;
   friend bool operator==(const DatastoresReply&, const DatastoresReply&) = default;
 };

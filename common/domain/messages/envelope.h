@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/base/result.h"
+#include "common/base/table.h"
 
 namespace lockstep {
 
@@ -29,8 +30,13 @@ struct Envelope {
 };
 
 struct Refused {  // the reply to an agent or a client whose request is not allowed or fails
+  static constexpr int kBody = 69;
   ErrorCode code = ErrorCode::internal;
   std::string message;
+  static void table(auto& s, auto&& see) {
+    see(by_hand<1, 3>, "code", s.code);
+    see(field<2>, "message", s.message, kCutText);
+  }
   friend bool operator==(const Refused&, const Refused&) = default;
 };
 

@@ -8,12 +8,23 @@
 #include <string>
 #include <vector>
 
+#include "common/base/table.h"
 #include "common/domain/job/spec.h"
+#include "common/domain/messages/client_limits.h"
 
 namespace lockstep {
 
+inline constexpr std::size_t kMaxJobFileOverrides = 1'000;
+inline constexpr std::size_t kMaxJobFileFiles = 256;
+inline constexpr std::size_t kMaxJobFilePlaces = 1'000;
+inline constexpr std::size_t kMaxJobFileNameBytes = 4'096;
+inline constexpr std::size_t kMaxJobFileLines = 10'000;  // of errors, and of notes
+
+inline constexpr Rule kJobFileLinesRule{.count = kMaxJobFileLines, .cut = Cut::middle};
+
 struct CheckJobFile {  // answered by JobFileChecked
-  std::string name;    // the file's name, with which errors begin: "job.yml"
+  static constexpr int kBody = 270;
+  std::string name;  // the file's name, with which errors begin: "job.yml"
   std::string text;
   std::vector<std::string> overrides = {};  // "k.l=v", applied in order
   // Files of components and environments that it names, keyed by the path that the reader asks for:
@@ -32,10 +43,23 @@ struct CheckJobFile {  // answered by JobFileChecked
   std::optional<JobSpec> spec = {};
   std::string environment = {};
   std::map<std::string, std::string> places = {};
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "name", s.name, {.bytes = kMaxJobFileNameBytes});
+    see(field<2>, "text", s.text, {.bytes = kMaxUserMessageBytes});
+    see(field<3>, "overrides", s.overrides, {.count = kMaxJobFileOverrides});
+    see(field<4>, "files", s.files, {.count = kMaxJobFileFiles});
+    see(field<5>, "components", s.components, {.count = kMaxJobFileFiles});
+    see(field<6>, "wait_anyway", s.wait_anyway);
+    see(field<7>, "faults_are_said", s.faults_are_said);
+    see(field<8>, "spec", s.spec);
+    see(field<9>, "environment", s.environment);
+    see(field<10>, "places", s.places, {.count = kMaxJobFilePlaces});
+  }
   friend bool operator==(const CheckJobFile&, const CheckJobFile&) = default;
 };
 
 struct JobFileChecked {
+  static constexpr int kBody = 271;
   // The job that would be submitted, without its snapshot; absent: there are errors.
   std::optional<JobSpec> spec = {};
   std::string code = {};                 // the code folder as written; it is not checked here
@@ -44,13 +68,14 @@ struct JobFileChecked {
   // The request was read as a whole; false of launchers that know neither `faults_are_said` nor
   // `spec`.
   bool knows_parts = false;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "spec", s.spec);
+    see(field<2>, "code", s.code);
+    see(field<3>, "errors", s.errors, kJobFileLinesRule);
+    see(field<4>, "notes", s.notes, kJobFileLinesRule);
+    see(field<5>, "knows_parts", s.knows_parts);
+  }
   friend bool operator==(const JobFileChecked&, const JobFileChecked&) = default;
 };
-
-inline constexpr std::size_t kMaxJobFileOverrides = 1'000;
-inline constexpr std::size_t kMaxJobFileFiles = 256;
-inline constexpr std::size_t kMaxJobFilePlaces = 1'000;
-inline constexpr std::size_t kMaxJobFileNameBytes = 4'096;
-inline constexpr std::size_t kMaxJobFileLines = 10'000;  // of errors, and of notes
 
 }  // namespace lockstep

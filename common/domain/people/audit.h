@@ -65,7 +65,8 @@ struct AuditMark {
 
 // ---- requests ----------------------------------------------------------------------------------
 
-struct QueryAudit {          // answered by AuditReply, a page at a time, the newest page first
+struct QueryAudit {  // answered by AuditReply, a page at a time, the newest page first
+  static constexpr int kBody = 190;
   Instant since;             // only entries from this time on
   std::string user, node;    // only entries by or about it; "": all
   std::uint64_t before = 0;  // only entries before this number; 0: up to the newest
@@ -86,7 +87,8 @@ struct QueryAudit {          // answered by AuditReply, a page at a time, the ne
   friend bool operator==(const QueryAudit&, const QueryAudit&) = default;
 };
 struct VerifyAudit {  // answered by AuditVerified
-  AuditMark mark;     // the log must have this entry; number 0: no such check
+  static constexpr int kBody = 191;
+  AuditMark mark;  // the log must have this entry; number 0: no such check
   static void table(auto& s, auto&& see) { see(field<1>, "mark", s.mark); }
   friend bool operator==(const VerifyAudit&, const VerifyAudit&) = default;
 };
@@ -94,6 +96,7 @@ struct VerifyAudit {  // answered by AuditVerified
 // ---- replies -----------------------------------------------------------------------------------
 
 struct AuditReply {
+  static constexpr int kBody = 195;
   std::vector<AuditEntry> entries;  // oldest first
   std::uint64_t before = 0;         // QueryAudit::before for the next page; 0: this is the last
   static void table(auto& s, auto&& see) {
@@ -103,6 +106,7 @@ struct AuditReply {
   friend bool operator==(const AuditReply&, const AuditReply&) = default;
 };
 struct AuditVerified {
+  static constexpr int kBody = 196;
   std::uint64_t entries = 0, first = 0;  // how many were checked, and the number of the first
   AuditMark last;
   std::string problem;             // the first one: file, line and what is wrong; "": none

@@ -2,6 +2,17 @@
 
 namespace lockstep {
 
+Word describe(KeyStanding::Kind kind) {
+  switch (kind) {
+    case KeyStanding::Kind::unknown: return {0, "unknown"};
+    case KeyStanding::Kind::valid: return {1, "valid"};
+    case KeyStanding::Kind::revoked: return {2, "revoked"};
+    case KeyStanding::Kind::user_removed: return {3, "user_removed"};
+    case KeyStanding::Kind::line_removed: return {4, "line_removed"};
+  }
+  return {};
+}
+
 std::string to_string(const KeyStanding& standing) {
   const std::string user = standing.user.empty() ? "" : " of user '" + standing.user + "'";
   const std::string when = " at " + to_string(standing.at) + " by " + standing.by;

@@ -4,11 +4,13 @@
 
 #include <string>
 
+#include "common/base/table.h"
 #include "common/base/time.h"
 
 namespace lockstep {
 
 struct KeyStanding {
+  static constexpr int kBody = 642;
   enum class Kind {
     unknown,       // of nobody, as far as the launcher knows
     valid,         // of a user, a node or a running attempt
@@ -20,9 +22,16 @@ struct KeyStanding {
   std::string user;
   Instant at;
   std::string by;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "kind", s.kind);
+    see(field<2>, "user", s.user, kNameRule);
+    see(field<3>, "at", s.at);
+    see(field<4>, "by", s.by, kNameRule);
+  }
   friend bool operator==(const KeyStanding&, const KeyStanding&) = default;
 };
 
+Word describe(KeyStanding::Kind kind);
 // "the key of user 'bob' was revoked at … by alice"; "" for unknown and valid.
 std::string to_string(const KeyStanding& standing);
 

@@ -43,6 +43,7 @@ Result<std::string> put_in_secrets(const std::string& text, const SecretValues& 
 // ---- requests and views ------------------------------------------------------------------------
 
 struct SetSecret {  // a secret of the asking user; answered by Done
+  static constexpr int kBody = 240;
   std::string name;
   std::string value;
   static void table(auto& s, auto&& see) {
@@ -52,11 +53,13 @@ struct SetSecret {  // a secret of the asking user; answered by Done
   friend bool operator==(const SetSecret&, const SetSecret&) = default;
 };
 struct RemoveSecret {
+  static constexpr int kBody = 241;
   std::string name;
   static void table(auto& s, auto&& see) { see(field<1>, "name", s.name, kUserNameRule); }
   friend bool operator==(const RemoveSecret&, const RemoveSecret&) = default;
 };
 struct ListSecrets {
+  static constexpr int kBody = 242;
   static void table(auto&, auto&&) {}
   friend bool operator==(const ListSecrets&, const ListSecrets&) = default;
 };
@@ -70,6 +73,7 @@ struct SecretView {
   friend bool operator==(const SecretView&, const SecretView&) = default;
 };
 struct SecretsReply {
+  static constexpr int kBody = 243;
   std::vector<SecretView> secrets;
   static void table(auto& s, auto&& see) {
     see(field<1>, "secrets", s.secrets, {.count = kMaxSecretsPerUser});

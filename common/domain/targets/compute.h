@@ -143,6 +143,7 @@ std::string_view without_azureml(std::string_view reference);
 // The launcher answers with a ComputesReply that holds the new target. Creating an identical target
 // again succeeds and changes nothing; a different target under a taken name is refused.
 struct CreateCompute {
+  static constexpr int kBody = 280;
   ComputeSpec spec;
   // Refused if the provider says that its settings do not work. Hosts over ssh are not asked.
   bool check = false;
@@ -151,6 +152,7 @@ struct CreateCompute {
 // Replaces description, location, tags and hosts; type and node source cannot change. The launcher
 // detaches each host that the new list omits, and retries each failed attach at once.
 struct UpdateCompute {
+  static constexpr int kBody = 281;
   ComputeSpec spec;
   // Installs the launcher's version of the agent on each machine; running jobs go on.
   bool upgrade = false;
@@ -160,6 +162,7 @@ struct UpdateCompute {
 // Adds a host to a target of source ssh, or replaces the host of that name. Answered by
 // ComputesReply.
 struct AttachHosts {
+  static constexpr int kBody = 285;
   std::string name;  // of the target
   std::vector<SshHost> hosts;
   friend bool operator==(const AttachHosts&, const AttachHosts&) = default;
@@ -167,6 +170,7 @@ struct AttachHosts {
 // The provider removes these machines from the target as soon as their nodes hold no part. Answered
 // by ComputesReply at once; ListComputes shows how far it is.
 struct DetachHosts {
+  static constexpr int kBody = 286;
   std::string name;  // of the target
   std::vector<std::string> hosts;
   // Gives up what runs there, and forgets a machine that cannot be reached.
@@ -177,30 +181,35 @@ struct DetachHosts {
 // token. Answered by Done. A target with machines detaches them first: it is deleted when the last
 // one is gone.
 struct DeleteCompute {
+  static constexpr int kBody = 282;
   std::string name;
   bool force = false;  // as in DetachHosts
   friend bool operator==(const DeleteCompute&, const DeleteCompute&) = default;
 };
 // Starts a compute instance. Answered by ComputesReply at once, also if it is on already.
 struct StartCompute {
+  static constexpr int kBody = 311;
   std::string name;
   friend bool operator==(const StartCompute&, const StartCompute&) = default;
 };
 // Refused while a job runs there, unless `force`: then the job goes back to the queue. Answered as
 // StartCompute is.
 struct StopCompute {
+  static constexpr int kBody = 312;
   std::string name;
   bool force = false;
   friend bool operator==(const StopCompute&, const StopCompute&) = default;
 };
 // Replaces the machine of an instance that is on by a new one. The rest is as for StopCompute.
 struct RestartCompute {
+  static constexpr int kBody = 313;
   std::string name;
   bool force = false;
   friend bool operator==(const RestartCompute&, const RestartCompute&) = default;
 };
 // Answered by ComputesReply.
 struct ListComputes {
+  static constexpr int kBody = 283;
   std::string name;  // only this one; "": all. A not_found error suggests the nearest name.
   bool history = false;
   friend bool operator==(const ListComputes&, const ListComputes&) = default;
@@ -208,6 +217,7 @@ struct ListComputes {
 // What the target's provider printed and did. Answered by ComputeLogReply. The log of a target that
 // was deleted stays readable.
 struct ReadComputeLog {
+  static constexpr int kBody = 287;
   std::string name;
   std::int64_t lines = 0;  // the newest so many; 0: as many as one reply may have
   friend bool operator==(const ReadComputeLog&, const ReadComputeLog&) = default;
@@ -303,10 +313,12 @@ struct ComputeView {
   friend bool operator==(const ComputeView&, const ComputeView&) = default;
 };
 struct ComputesReply {  // by name; "local" first
+  static constexpr int kBody = 284;
   std::vector<ComputeView> computes;
   friend bool operator==(const ComputesReply&, const ComputesReply&) = default;
 };
 struct ComputeLogReply {
+  static constexpr int kBody = 288;
   std::string text;  // whole lines, the newest last; at most kMaxComputeLogBytes
   friend bool operator==(const ComputeLogReply&, const ComputeLogReply&) = default;
 };

@@ -5,14 +5,23 @@
 #include <string>
 
 #include "common/base/bytes.h"
+#include "common/base/table.h"
 
 namespace lockstep {
+
+inline constexpr std::size_t kMaxMachineIdBytes = 300;
 
 struct MachinePart {
   std::string id;          // boot id and namespaces; "": not reported
   std::string machine_id;  // of /etc/machine-id, for people; "": none
   Bytes memory;            // that an agent there can offer
   bool is_part = false;    // --share, --cpus or --memory said so
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "id", s.id, {.bytes = kMaxMachineIdBytes});
+    see(field<2>, "machine_id", s.machine_id, {.bytes = kMaxMachineIdBytes});
+    see(field<3>, "memory", s.memory);
+    see(field<4>, "is_part", s.is_part);
+  }
   friend bool operator==(const MachinePart&, const MachinePart&) = default;
 };
 

@@ -76,22 +76,26 @@ struct SizeCatalogue {
 // Adds sizes, or replaces those with the same names, also the catalogue's. Answered by SizesReply
 // with them.
 struct DefineSizes {
+  static constexpr int kBody = 300;
   std::vector<Size> sizes;
   friend bool operator==(const DefineSizes&, const DefineSizes&) = default;
 };
 // Removes a size that an operator defined; a size of the catalogue that it replaced is back.
 // Answered by Done.
 struct RemoveSize {
+  static constexpr int kBody = 301;
   std::string name;
   friend bool operator==(const RemoveSize&, const RemoveSize&) = default;
 };
 // How many machines of this size the targets may have together. Answered by SizesReply.
 struct GrantSize {
+  static constexpr int kBody = 302;
   std::string name;
   int machines = 0;
   friend bool operator==(const GrantSize&, const GrantSize&) = default;
 };
 struct ListSizes {
+  static constexpr int kBody = 303;
   std::string name;  // only this one; "": all
   friend bool operator==(const ListSizes&, const ListSizes&) = default;
 };
@@ -107,6 +111,7 @@ struct SizeView {
   friend bool operator==(const SizeView&, const SizeView&) = default;
 };
 struct SizesReply {  // by name
+  static constexpr int kBody = 304;
   std::vector<SizeView> sizes;
   std::vector<SizeSeries> series;  // of the catalogue, if all sizes were asked for
   friend bool operator==(const SizesReply&, const SizesReply&) = default;

@@ -4,40 +4,21 @@
 
 #include <algorithm>
 
+#include "common/wire/body_codec.h"
 #include "common/wire/job/assignment_codec.h"
 #include "common/wire/job/attach_codec.h"
 #include "common/wire/messages/bulk_codec.h"
+#include "common/wire/table_codec.h"
+#include "proto/bulk.access.h"
 
 namespace lockstep::wire {
 
 namespace {
 
-struct BodyWriter {
-  pb::BulkEnvelope* wire;
-  void operator()(const MissingBlobs& m) const { pb::to_wire(m, wire->mutable_missing_blobs()); }
-  void operator()(const MissingBlobsReply& m) const {
-    pb::to_wire(m, wire->mutable_missing_blobs_reply());
-  }
+struct BodyWriter : pb::EnvelopeWriter<pb::BulkEnvelope> {
+  using EnvelopeWriter::operator();
   void operator()(const PutBlobs&) const {}  // encode() writes them
-  void operator()(const PutBlobsReply& m) const { pb::to_wire(m, wire->mutable_put_blobs_reply()); }
-  void operator()(const GetBlobs& m) const { pb::to_wire(m, wire->mutable_get_blobs()); }
   void operator()(const BlobData&) const {}
-  void operator()(const LogAppend& m) const { pb::to_wire(m, wire->mutable_log_append()); }
-  void operator()(const LogAck& m) const { pb::to_wire(m, wire->mutable_log_ack()); }
-  void operator()(const LogResume& m) const { pb::to_wire(m, wire->mutable_log_resume()); }
-  void operator()(const LogFollow& m) const { pb::to_wire(m, wire->mutable_log_follow()); }
-  void operator()(const LogChunk& m) const { pb::to_wire(m, wire->mutable_log_chunk()); }
-  void operator()(const LogCredit& m) const { pb::to_wire(m, wire->mutable_log_credit()); }
-  void operator()(const LogEnd& m) const { pb::to_wire(m, wire->mutable_log_end()); }
-  void operator()(const BulkRefused& m) const { pb::to_wire(m, wire->mutable_bulk_refused()); }
-  void operator()(const FindPeers& m) const { pb::to_wire(m, wire->mutable_find_peers()); }
-  void operator()(const FindPeersReply& m) const {
-    pb::to_wire(m, wire->mutable_find_peers_reply());
-  }
-  void operator()(const FetchReport& m) const { pb::to_wire(m, wire->mutable_fetch_report()); }
-  void operator()(const AskUnits& m) const { pb::to_wire(m, wire->mutable_ask_units()); }
-  void operator()(const UnitsReply& m) const { pb::to_wire(m, wire->mutable_units_reply()); }
-  void operator()(const AttachFrame& m) const { pb::to_wire(m, wire->mutable_attach()); }
 };
 
 // Pieces hold megabytes. The data goes into the message at once; by way of protobuf's objects it
@@ -86,51 +67,6 @@ void append_pieces(std::string& out, int field, const std::vector<BlobPiece>& pi
   out += rest;
 }
 
-Status read_body(pb::BulkEnvelope& wire, BulkMessage* body) {
-  switch (wire.body_case()) {
-    case pb::BulkEnvelope::kMissingBlobs:
-      return pb::from_wire(wire.missing_blobs(), &body->emplace<MissingBlobs>());
-    case pb::BulkEnvelope::kMissingBlobsReply:
-      return pb::from_wire(wire.missing_blobs_reply(), &body->emplace<MissingBlobsReply>());
-    case pb::BulkEnvelope::kPutBlobs:
-      return pb::take_from_wire(wire.mutable_put_blobs(), &body->emplace<PutBlobs>());
-    case pb::BulkEnvelope::kPutBlobsReply:
-      return pb::from_wire(wire.put_blobs_reply(), &body->emplace<PutBlobsReply>());
-    case pb::BulkEnvelope::kGetBlobs:
-      return pb::from_wire(wire.get_blobs(), &body->emplace<GetBlobs>());
-    case pb::BulkEnvelope::kBlobData:
-      return pb::take_from_wire(wire.mutable_blob_data(), &body->emplace<BlobData>());
-    case pb::BulkEnvelope::kLogAppend:
-      return pb::from_wire(wire.log_append(), &body->emplace<LogAppend>());
-    case pb::BulkEnvelope::kLogAck: return pb::from_wire(wire.log_ack(), &body->emplace<LogAck>());
-    case pb::BulkEnvelope::kLogResume:
-      return pb::from_wire(wire.log_resume(), &body->emplace<LogResume>());
-    case pb::BulkEnvelope::kLogFollow:
-      return pb::from_wire(wire.log_follow(), &body->emplace<LogFollow>());
-    case pb::BulkEnvelope::kLogChunk:
-      return pb::from_wire(wire.log_chunk(), &body->emplace<LogChunk>());
-    case pb::BulkEnvelope::kLogCredit:
-      return pb::from_wire(wire.log_credit(), &body->emplace<LogCredit>());
-    case pb::BulkEnvelope::kLogEnd: return pb::from_wire(wire.log_end(), &body->emplace<LogEnd>());
-    case pb::BulkEnvelope::kBulkRefused:
-      return pb::from_wire(wire.bulk_refused(), &body->emplace<BulkRefused>());
-    case pb::BulkEnvelope::kFindPeers:
-      return pb::from_wire(wire.find_peers(), &body->emplace<FindPeers>());
-    case pb::BulkEnvelope::kFindPeersReply:
-      return pb::from_wire(wire.find_peers_reply(), &body->emplace<FindPeersReply>());
-    case pb::BulkEnvelope::kFetchReport:
-      return pb::from_wire(wire.fetch_report(), &body->emplace<FetchReport>());
-    case pb::BulkEnvelope::kAskUnits:
-      return pb::from_wire(wire.ask_units(), &body->emplace<AskUnits>());
-    case pb::BulkEnvelope::kUnitsReply:
-      return pb::from_wire(wire.units_reply(), &body->emplace<UnitsReply>());
-    case pb::BulkEnvelope::kAttach:
-      return pb::from_wire(wire.attach(), &body->emplace<AttachFrame>());
-    case pb::BulkEnvelope::BODY_NOT_SET: break;
-  }
-  return pb::bad_field("body", "is missing or of a kind that this version does not know");
-}
-
 }  // namespace
 
 std::string encode(const BulkEnvelope& envelope) {
@@ -140,7 +76,7 @@ std::string encode(const BulkEnvelope& envelope) {
   wire.set_reply_to(envelope.reply_to);
   if (envelope.of_attempt) pb::to_wire(*envelope.of_attempt, wire.mutable_of_attempt());
   wire.set_final_outputs(envelope.final_outputs);
-  std::visit(BodyWriter{&wire}, envelope.body);
+  std::visit(BodyWriter{{&wire}}, envelope.body);
   std::string bytes = pb::serialize(wire);
   if (const auto* put = std::get_if<PutBlobs>(&envelope.body))
     append_pieces(bytes, pb::BulkEnvelope::kPutBlobsFieldNumber, put->pieces, {});
@@ -176,7 +112,7 @@ Result<BulkEnvelope> decode_bulk(std::string_view bytes) {
   envelope.reply_to = wire.reply_to();
   envelope.final_outputs = wire.final_outputs();
   if (wire.has_of_attempt()) TRY(pb::from_wire(wire.of_attempt(), &envelope.of_attempt.emplace()));
-  TRY(read_body(wire, &envelope.body));
+  TRY(pb::read_body(wire, &envelope.body));
   return envelope;
 }
 

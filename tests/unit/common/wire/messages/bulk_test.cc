@@ -89,13 +89,13 @@ INSTANTIATE_TEST_SUITE_P(
                set_key(w.mutable_log_append()->mutable_key(), "j");
                w.mutable_log_append()->set_data(std::string(kMaxLogChunkBytes + 1, 'x'));
              },
-             "log.data"},
+             "log_append.data"},
         Case{"huge_offset",
              [](pb::BulkEnvelope& w) {
                set_key(w.mutable_log_append()->mutable_key(), "j");
                w.mutable_log_append()->set_offset(UINT64_MAX);
              },
-             "log.offset"},
+             "log_append.offset"},
         Case{"piece_beyond_its_blob",
              [](pb::BulkEnvelope& w) {
                auto* piece = w.mutable_put_blobs()->add_pieces();
