@@ -32,7 +32,6 @@ struct LimitRequest {
   friend auto operator<=>(const LimitRequest&, const LimitRequest&) = default;
 };
 
-inline constexpr int kMostPidsLimit = 4'194'304;  // the highest pid_max of Linux
 // The highest limits that a node's operator allows; 0 = the operator set no cap.
 struct LimitCaps {
   int pids = 0;
