@@ -102,15 +102,6 @@ Word describe(ArchivedToo archived) {
   return {};
 }
 
-Word describe(ArchivedToo archived) {
-  switch (archived) {
-    case ArchivedToo::no: return {1, "no"};
-    case ArchivedToo::yes: return {2, "yes"};
-    case ArchivedToo::only: return {3, "only"};
-  }
-  return {};
-}
-
 AssetKind kind_of(InputType type) {
   switch (type) {
     case InputType::uri_folder:
