@@ -49,7 +49,7 @@ struct Channels : Peers {
     io::Transport transport{loop, [](auto&, auto&) { return false; }};
     auto socket = io::ClientSocket::connect(transport, launcher.endpoint(),
                                             launcher.keys().public_key, node.keys);
-    SwarmSite site{transport, node.keys, node.progress, node.server->port(), {}};
+    SwarmSite site{transport, node.keys, node.fetch_progress, node.server->port(), {}};
     site.limits.timeout = timeout;
     return fetch_files(*std::move(socket), tree.root, sha256("lock"), wanted, *node.store, site,
                        channels[number]);
@@ -122,7 +122,7 @@ TEST_F(Channels, AnErrorOfOursEndsIt) {
   io::Transport transport{loop, [](auto&, auto&) { return false; }};
   auto socket = io::ClientSocket::connect(transport, launcher.endpoint(),
                                           launcher.keys().public_key, node.keys);
-  const SwarmSite site{transport, node.keys, node.progress, node.server->port(), {}};
+  const SwarmSite site{transport, node.keys, node.fetch_progress, node.server->port(), {}};
   const Status fetched =
       fetch_files(*std::move(socket), tree.root, sha256("lock"), files, *node.store, site, stopped);
   ASSERT_FALSE(fetched);
