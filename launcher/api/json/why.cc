@@ -37,10 +37,4 @@ Json record_json(const WhyData& data) {
 
 Json reason_json(const Why& why) { return record_json(to_data(why)); }
 
-Json reasons_json(const std::vector<Why>& reasons) {
-  Json list = Json::array();
-  for (const Why& why : reasons) list.push_back(reason_json(why));
-  return list;
-}
-
 }  // namespace lockstep::api

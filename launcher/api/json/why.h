@@ -1,8 +1,6 @@
 #pragma once
 // `reason_data`: a reason's code and its fields, beside the text that people read.
 
-#include <vector>
-
 #include "common/domain/why/why.h"
 #include "launcher/api/json/value.h"
 
@@ -11,6 +9,5 @@ namespace lockstep::api {
 // {"code": …, …fields}: sizes in bytes, durations in seconds, times as texts in UTC; null without a
 // reason.
 Json reason_json(const Why& why);
-Json reasons_json(const std::vector<Why>& reasons);
 
 }  // namespace lockstep::api

@@ -85,8 +85,7 @@ std::string clocks_part(const Diagnosis& diagnosis) {
 Json settings_of_parts(const AttemptView& attempt) {
   Json list = Json::array();
   for (const PartView& part : attempt.parts)
-    list.push_back(
-        {{"node_name", part.node_name}, {"settings", api::settings_json(part.settings)}});
+    list.push_back({{"node_name", part.node_name}, {"settings", api::to_json(part.settings)}});
   return list;
 }
 
@@ -119,9 +118,10 @@ Json to_json(const Diagnosis& diagnosis) {
           {"attempt", attempt.number},
           {"status", std::string(to_string(diagnosis.job.status))},
           {"at", api::time_or_null(diagnosis.at)},
-          {"found", api::found_list_json(attempt.found, names)},
+          {"found", api::to_json(api::each_of(attempt.found, names))},
           {"ranks", std::move(ranks)},
-          {"probe", attempt.probe ? api::probe_json(*attempt.probe, names) : Json()},
+          {"probe",
+           attempt.probe ? api::to_json(api::Of<ProbeResult>{&*attempt.probe, &names}) : Json()},
           {"settings", settings_of_parts(attempt)},
           {"clocks", std::move(clocks)},
           {"stacks", diagnosis.no_stacks.empty() ? to_json(diagnosis.stacks) : Json()},
