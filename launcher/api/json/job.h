@@ -20,6 +20,7 @@ struct CheckedFile {
 void keys(const JobView& job, See& see);
 void keys(const ExplainView& explain, See& see);
 void keys(const ExitReport& report, See& see);
+void keys(const NodeClock& clock, See& see);
 void keys(const JobEvent& event, See& see);
 void keys(const JobsDeleted& deleted, See& see);
 void keys(const Done& done, See& see);

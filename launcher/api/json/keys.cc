@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "launcher/api/json/value.h"
-#include "launcher/api/json/why.h"
-
 namespace lockstep::api {
 
 // ---- values -------------------------------------------------------------------------------------
@@ -16,8 +13,13 @@ void put_number(Json& to, std::uint64_t value) { to = value; }
 void put_number(Json& to, double value) { to = value; }
 void put_text(Json& to, std::string_view value) { to = std::string(value); }
 void put_time(Json& to, Instant value) { to = to_string(value); }
-void put_seconds(Json& to, Duration value) { to = seconds_of(value); }
-void put_reason(Json& to, const Why& value) { to = reason_json(value); }
+// An integer, or a number with a fraction if the duration has one.
+void put_seconds(Json& to, Duration value) {
+  if (value.count() % 1'000'000'000 == 0)
+    to = value.count() / 1'000'000'000;
+  else
+    to = static_cast<double>(value.count()) / 1e9;
+}
 void put_empty_list(Json& to) { to = Json::array(); }
 void put_empty_object(Json& to) { to = Json::object(); }
 

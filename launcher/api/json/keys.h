@@ -213,7 +213,7 @@ void put_number(Json& to, double value);
 void put_text(Json& to, std::string_view value);
 void put_time(Json& to, Instant value);  // never null
 void put_seconds(Json& to, Duration value);
-void put_reason(Json& to, const Why& value);
+void put_reason(Json& to, const Why& value);  // in why.cc
 void put_empty_list(Json& to);
 void put_empty_object(Json& to);
 Json& new_item(Json& list);

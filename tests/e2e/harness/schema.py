@@ -1,5 +1,5 @@
-"""The schemas of objects in JSON, and whether a value fits one. The build writes most of them, from
-launcher/api/json; docs/schema has those of what the command line makes itself."""
+"""The schemas of objects in JSON, and whether a value fits one. The build writes most of them;
+docs/schema has some of what the command line makes itself."""
 import json
 
 import jsonschema

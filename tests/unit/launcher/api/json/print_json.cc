@@ -3,6 +3,7 @@
 // tests/e2e/test_json_schema.py checks them against the schemas.
 
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "launcher/api/json/access.h"
@@ -15,7 +16,6 @@
 #include "launcher/api/json/job.h"
 #include "launcher/api/json/size.h"
 #include "launcher/api/json/usage.h"
-#include "launcher/api/json/value.h"
 #include "tests/unit/common/wire/fill.h"
 
 namespace lockstep::test {

@@ -1,4 +1,4 @@
-// write_schemas FOLDER: writes the JSON schemas of what launcher/api/json makes, one in a file.
+// write_schemas FOLDER: writes the JSON schemas of all objects with keys(), one in a file.
 
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -14,6 +14,7 @@
 #include "launcher/api/json/job.h"
 #include "launcher/api/json/size.h"
 #include "launcher/api/json/usage.h"
+#include "launcher/cli/attach/diagnosis.h"
 
 namespace lockstep::api {
 namespace {
@@ -83,6 +84,8 @@ void write_pages_of_jobs(SchemaFolder& folder) {
   folder.add<ExplainView>();
   folder.add<ExitReport>();
   folder.add<Of<Found>>();
+  folder.add<cli::StackReport>();
+  folder.add<cli::Diagnosis>();
   folder.add<JobsDeleted>();
   folder.add<CheckedFile>();
   folder.add<Done>();
