@@ -4,7 +4,9 @@
 file(GLOB guides ${PROJECT_SOURCE_DIR}/docs/*.md)
 install(FILES ${guides} ${PROJECT_SOURCE_DIR}/README.md
   DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/lockstep COMPONENT launcher)
-install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/lockstep COMPONENT launcher)
+# Who builds only the programs installs none of the schemas that the build writes.
+install(DIRECTORY docs/schema/ ${PROJECT_BINARY_DIR}/schema/
+  DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/lockstep/schema COMPONENT launcher OPTIONAL)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/lockstep COMPONENT launcher
   PATTERN CMakeLists.txt EXCLUDE PATTERN .gitignore EXCLUDE PATTERN __pycache__ EXCLUDE)
 

@@ -1,19 +1,14 @@
 #pragma once
 // Registered data and models as JSON.
 
-#include <nlohmann/json_fwd.hpp>
-#include <vector>
-
 #include "common/domain/data/asset.h"
+#include "launcher/api/json/keys.h"
 
 namespace lockstep::api {
 
-using Json = nlohmann::ordered_json;
-
 // Who may add versions to a name beside its owner.
-Json to_json(const NameGrants& grants);
+void keys(const NameGrants& grants, See& see);
 // With the keys that az ml prints; ours are below "lockstep".
-Json to_json(const AssetView& view);
-Json to_json(const std::vector<AssetView>& views);
+void keys(const AssetView& view, See& see);
 
 }  // namespace lockstep::api

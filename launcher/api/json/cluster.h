@@ -1,22 +1,27 @@
 #pragma once
 // The launcher, its nodes and the tokens that let nodes join, as JSON.
 
-#include <nlohmann/json_fwd.hpp>
-#include <vector>
+#include <string>
 
 #include "common/domain/messages/client_protocol.h"
 #include "common/domain/messages/views.h"
+#include "launcher/api/json/keys.h"
 
 namespace lockstep::api {
 
-using Json = nlohmann::ordered_json;
+// The command line finds out itself that no launcher runs.
+struct NoLauncher {
+  std::string home;
+};
+struct NewToken {
+  TokenReply token;
+  int uses = 1;  // the number that the request asked for
+};
 
-Json to_json(const NodeView& node);
-Json to_json(const std::vector<NodeView>& nodes);
-Json to_json(const LauncherStatus& status);
-// `uses`: the number that the request asked for.
-Json to_json(const TokenReply& token, int uses);
-Json to_json(const TokenView& token);
-Json to_json(const std::vector<TokenView>& tokens);
+void keys(const NodeView& node, See& see);
+void keys(const LauncherStatus& status, See& see);
+void keys(const NoLauncher& none, See& see);
+void keys(const NewToken& token, See& see);
+void keys(const TokenView& token, See& see);
 
 }  // namespace lockstep::api

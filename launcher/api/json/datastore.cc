@@ -1,28 +1,17 @@
 #include "launcher/api/json/datastore.h"
 
-#include <nlohmann/json.hpp>
-
 namespace lockstep::api {
 
-Json to_json(const DatastoreView& view) {
-  const auto or_null = [](const std::string& text) {
-    return text.empty() ? Json(nullptr) : Json(text);
-  };
-  Json json;
-  json["name"] = view.name;
-  json["type"] = std::string(to_string(view.kind));
-  json["directory"] = or_null(view.directory);
-  json["remote"] = or_null(view.remote);
-  json["read_only"] = view.read_only;
-  json["users"] = view.users;
-  json["projects"] = view.projects;
-  return json;
-}
-
-Json to_json(const std::vector<DatastoreView>& views) {
-  Json json = Json::array();
-  for (const DatastoreView& view : views) json.push_back(to_json(view));
-  return json;
+void keys(const DatastoreView& view, See& see) {
+  see.page("datastore", "Datastore", "Storage that the launcher's operator has named.");
+  see("name", view.name, "Its name.");
+  see("type", view.kind, "A directory of every node, or a remote of rclone.");
+  see("directory", unless_empty(view.directory), "The directory; null: a remote.");
+  see("remote", unless_empty(view.remote),
+      "REMOTE:PATH of rclone, for admins; null: a directory, or not for you.");
+  see("read_only", view.read_only, "Jobs may not write to it.");
+  see("users", view.users, "Who may use it, for admins.");
+  see("projects", view.projects, "Projects that may use it, for admins.");
 }
 
 }  // namespace lockstep::api

@@ -1,14 +1,11 @@
 #pragma once
 // The fabric of a node, as JSON: of `lockstep node show`.
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "common/domain/targets/fabric.h"
+#include "launcher/api/json/keys.h"
 
 namespace lockstep::api {
 
-using Json = nlohmann::ordered_json;
-
-Json to_json(const NodeFabric& fabric);
+void keys(const NodeFabric& fabric, See& see);
 
 }  // namespace lockstep::api

@@ -1,91 +1,111 @@
 #include "launcher/api/json/found.h"
 
-#include "launcher/api/json/value.h"
 #include "launcher/words/found/say_found.h"
 #include "launcher/words/found/say_path.h"
 
 namespace lockstep::api {
 
-namespace {
-
-Json found_rank_json(const FoundRank& rank, const words::About& about) {
-  return {{"rank", rank.rank},
-          {"node_name", words::node_name(about, rank.node_rank)},
-          {"doing", rank.doing},
-          {"call", text_or_null(rank.call)},
-          {"on", text_or_null(rank.on)},
-          {"at", text_or_null(rank.at)},
-          {"cpus", static_cast<double>(rank.cpu_milli) / 1000.0}};
+void keys(const Of<FoundRank>& of, See& see) {
+  const FoundRank& rank = *of.value;
+  see("rank", rank.rank, "The global rank.");
+  see("node_name", words::node_name(*of.names, rank.node_rank), "Its node.");
+  see("doing", rank.doing,
+      "What it does: `computes`, `waits`, `reads`, `locks`, `sleeps`, `serves`, `starts`, "
+      "`stopped`, `device`, `exited`.");
+  see("call", unless_empty(rank.call),
+      "The system call in which it is blocked; null: none, or unknown, or the reader may not read "
+      "the job.");
+  see("on", unless_empty(rank.on),
+      "What the descriptor of that call is: a file, or the address of a peer; null: as for "
+      "`call`.");
+  see("at", unless_empty(rank.at),
+      "The top of its stack that is the job's own, such as `eval.py:88`; null: as for `call`.");
+  see("cpus", static_cast<double>(rank.cpu_milli) / 1000.0,
+      "How many cores it used while this was found out.", kAnyNumber);
 }
 
-Json path_failure_json(const PathFailure& failure, const words::About& about) {
-  const words::Said said = words::say(failure, about);
-  return {{"from", words::node_name(about, failure.from)},
-          {"to", words::node_name(about, failure.to)},
-          {"from_address", text_or_null(failure.from_address)},
-          {"from_interface", text_or_null(failure.from_interface)},
-          {"to_address", text_or_null(failure.to_address)},
-          {"port", failure.port == 0 ? Json(nullptr) : Json(failure.port)},
-          {"trouble", std::string(to_string(failure.trouble))},
-          {"mtu", failure.mtu == 0 ? Json(nullptr) : Json(failure.mtu)},
-          {"text", said.what},
-          {"remedy", text_or_null(said.remedy)}};
+void keys(const Of<Found>& of, See& see) {
+  const Found& found = *of.value;
+  const words::Said said = words::say(found, *of.names);
+  see.page("found", "Finding",
+           "What a gang found out about its ranks while they run: who waits for whom, who is "
+           "stopped, slow or gone.");
+  see("kind", found.kind, "What was found.");
+  see("verdict", found.verdict,
+      "`hangs`: an alarm, for which `lockstep.on_hang` acts. `waits`: ranks wait, which may be as "
+      "it should. `notice`: all else.");
+  see("text", said.what, "The cause and its place, in words.");
+  see("remedy", unless_empty(said.remedy), "What to do about it; null: nothing.");
+  see("since", found.since, "Since when it holds; null: unknown.");
+  see("seconds", Duration(std::chrono::floor<milliseconds>(found.lasting)),
+      "For how long it has held.");
+  see("ranks", each_of(found.ranks, *of.names),
+      "The ranks that differ from the others; the one that is named comes first.");
+  see("waiting", found.waiting, "Global numbers of the ranks that wait for them, sorted.");
+  see("fact", unless_empty(found.fact),
+      "A name that belongs to the kind: a collective, a version, what makes a rank slow; null: "
+      "none.");
+  see("here", found.here,
+      "The number of these ranks that differs: how many collectives they have launched, or of a "
+      "slow rank thousandths of the median.",
+      kAnyNumber);
+  see("elsewhere", found.elsewhere, "The same number of the other ranks; 0: there is none.",
+      kAnyNumber);
 }
 
-Json chosen_json(const ChosenPath& path, const words::About& about) {
-  return {{"node_name", words::node_name(about, path.node_rank)},
-          {"interface", path.interface},
-          {"address", path.address},
-          {"round_trip",
-           path.round_trip == Duration::zero() ? Json(nullptr) : seconds_of(path.round_trip)},
-          {"mbps", path.speed_mbps < 0 ? Json(nullptr) : Json(path.speed_mbps)},
-          {"mtu", path.mtu == 0 ? Json(nullptr) : Json(path.mtu)}};
+// ---- the network --------------------------------------------------------------------------------
+
+void keys(const Of<ChosenPath>& of, See& see) {
+  const ChosenPath& path = *of.value;
+  see("node_name", words::node_name(*of.names, path.node_rank), "The node.");
+  see("interface", path.interface, "The interface that reaches the others fastest.");
+  see("address", path.address, "Its address.");
+  see("round_trip", unless_zero(path.round_trip),
+      "The median round trip to the others, in seconds; null: not measured.");
+  see("mbps", unless_negative(path.speed_mbps),
+      "Megabits per second of a burst; null: not measured.");
+  see("mtu", unless_zero(path.mtu),
+      "The largest packet that reaches all others, in bytes; null: unknown.");
 }
 
-}  // namespace
-
-Json found_json(const Found& found, const words::About& about) {
-  const words::Said said = words::say(found, about);
-  Json ranks = Json::array();
-  for (const FoundRank& rank : found.ranks) ranks.push_back(found_rank_json(rank, about));
-  return {{"kind", std::string(to_string(found.kind))},
-          {"verdict", std::string(to_string(found.verdict))},
-          {"text", said.what},
-          {"remedy", text_or_null(said.remedy)},
-          {"since", time_or_null(found.since)},
-          {"seconds", seconds_of(std::chrono::floor<milliseconds>(found.lasting))},
-          {"ranks", std::move(ranks)},
-          {"waiting", found.waiting},
-          {"fact", text_or_null(found.fact)},
-          {"here", found.here},
-          {"elsewhere", found.elsewhere}};
+void keys(const Of<PathFailure>& of, See& see) {
+  const PathFailure& failure = *of.value;
+  const words::Said said = words::say(failure, *of.names);
+  see("from", words::node_name(*of.names, failure.from), "The node that cannot reach the other.");
+  see("to", words::node_name(*of.names, failure.to), "The other node.");
+  see("from_address", unless_empty(failure.from_address),
+      "The address from which it tried; null: unknown.");
+  see("from_interface", unless_empty(failure.from_interface),
+      "The interface of that address; null: unknown.");
+  see("to_address", unless_empty(failure.to_address), "The address of the other; null: unknown.");
+  see("port", unless_zero(failure.port), "The TCP port; null: unknown.", kFromOne);
+  see("trouble", failure.trouble, "What happened.");
+  see("mtu", unless_zero(failure.mtu),
+      "Of lost large packets: bytes of the largest that came through; null: unknown.");
+  see("text", said.what, "The same in words.");
+  see("remedy", unless_empty(said.remedy), "What to do about it; null: nothing.");
 }
 
-Json found_list_json(const FoundList& found, const words::About& about) {
-  Json list = Json::array();
-  for (const Found& one : found) list.push_back(found_json(one, about));
-  return list;
+void keys(const Of<ProbeResult>& of, See& see) {
+  const ProbeResult& probe = *of.value;
+  see("broken", probe.broken,
+      "So many of the failures, the first ones, are of addresses that the nodes would use: the "
+      "attempt ended for them. The others are of networks that are not used.");
+  see("cached", probe.cached, "It is the result of an earlier attempt on the same nodes.");
+  see("chosen", each_of(probe.chosen, *of.names),
+      "The interface of each node, in the order of node ranks, of the first 64; empty in `job "
+      "list`.");
+  see("failures", each_of(probe.failures, *of.names), "Nodes that cannot reach each other.");
 }
 
-Json probe_json(const ProbeResult& probe, const words::About& about) {
-  Json chosen = Json::array(), failures = Json::array();
-  for (const ChosenPath& path : probe.chosen) chosen.push_back(chosen_json(path, about));
-  for (const PathFailure& one : probe.failures) failures.push_back(path_failure_json(one, about));
-  return {{"broken", probe.broken},
-          {"cached", probe.cached},
-          {"chosen", std::move(chosen)},
-          {"failures", std::move(failures)}};
-}
-
-Json settings_json(const NetworkSettings& settings) {
-  Json list = Json::array();
-  for (const NetworkSetting& setting : settings)
-    list.push_back({{"name", setting.name},
-                    {"value", setting.value},
-                    {"source", std::string(to_string(setting.source))},
-                    {"reason", setting.reason},
-                    {"warning", text_or_null(setting.warning)}});
-  return list;
+void keys(const NetworkSetting& setting, See& see) {
+  see("name", setting.name, "The variable.");
+  see("value", setting.value, "Its value.");
+  see("source", setting.source,
+      "Who chose it: the user, the operator (fabric.yml), the probe, or Lockstep for all jobs "
+      "(fixed).");
+  see("reason", setting.reason, "Why it has this value.");
+  see("warning", unless_empty(setting.warning), "Why it may be a mistake; null: it looks right.");
 }
 
 // A whole view has its parts by node rank, so that a name is mostly found at its place.

@@ -2,20 +2,29 @@
 // What a gang found out about its ranks and its network, as JSON, each with its words
 // (launcher/words).
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "common/domain/messages/views.h"
+#include "launcher/api/json/keys.h"
 #include "launcher/words/said.h"
 
 namespace lockstep::api {
 
-using Json = nlohmann::ordered_json;
+// A value, and the names of the attempt that it is of.
+template <class T>
+struct Of {
+  const T* value = &none_of<T>();
+  const words::About* names = &none_of<words::About>();
+};
+template <class T>
+std::vector<Of<T>> each_of(const std::vector<T>& values, const words::About& names) {
+  std::vector<Of<T>> all;
+  for (const T& value : values) all.push_back({&value, &names});
+  return all;
+}
 
-Json found_json(const Found& found, const words::About& about);
-Json found_list_json(const FoundList& found, const words::About& about);
+void keys(const Of<Found>& found, See& see);
 // What the probe of a gang chose and where it failed.
-Json probe_json(const ProbeResult& probe, const words::About& about);
-Json settings_json(const NetworkSettings& settings);
+void keys(const Of<ProbeResult>& probe, See& see);
+void keys(const NetworkSetting& setting, See& see);
 
 // The attempt's names for the words; `attempt` must outlive what is returned.
 words::About names_in(const std::string& job, const AttemptView& attempt);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "common/domain/job/pipeline.h"
 #include "common/domain/people/access.h"
@@ -10,135 +11,11 @@
 #include "launcher/api/json/found.h"
 #include "launcher/api/json/job_impl.h"
 #include "launcher/api/json/pipeline.h"
-#include "launcher/api/json/usage.h"
-#include "launcher/api/json/value.h"
-#include "launcher/api/json/why.h"
 #include "launcher/words/why.h"
 
 namespace lockstep::api {
 
 namespace {
-
-Json command_of(const Command& command) {
-  if (const auto* shell = std::get_if<ShellCommand>(&command)) return shell->text;
-  Json words = Json::array();
-  for (const auto& word : std::get<Argv>(command).words) words.push_back(word);
-  return words;
-}
-
-Json ray_of(const RaySettings& ray) {
-  Json json = {{"include_dashboard", ray.include_dashboard}};
-  if (!ray.address.empty()) json["address"] = ray.address;
-  if (ray.port) json["port"] = *ray.port;
-  if (ray.dashboard_port) json["dashboard_port"] = *ray.dashboard_port;
-  json["head_node_additional_args"] = ray.head_arguments;
-  json["worker_node_additional_args"] = ray.worker_arguments;
-  return json;
-}
-
-Json distribution_of(const JobSpec& spec) {
-  if (spec.distribution.kind == Distribution::Kind::none &&
-      spec.distribution.processes_per_node == 1)
-    return nullptr;
-  Json json = {{"type", std::string(to_string(spec.distribution.kind))},
-               {"process_count_per_instance", spec.distribution.processes_per_node}};
-  if (spec.distribution.kind == Distribution::Kind::tensorflow) {
-    json["worker_count"] = spec.distribution.workers;
-    json["parameter_server_count"] = spec.distribution.parameter_servers;
-  }
-  if (spec.distribution.kind == Distribution::Kind::ray) json.update(ray_of(spec.distribution.ray));
-  return json;
-}
-
-Json asked_of(const JobSpec& spec) {
-  const auto& r = spec.resources;
-  Json json = Json::object();
-  if (r.cpus) json["cpus"] = *r.cpus;
-  if (r.memory) json["memory"] = r.memory->count;
-  if (r.gpus) json["gpus"] = *r.gpus;
-  return json;
-}
-
-// What stands under `resources:` in a job file.
-Json resources_of(const ResourceRequest& resources) {
-  Json json;
-  json["instance_count"] = resources.instance_count;
-  if (!resources.instance_type.empty()) json["instance_type"] = resources.instance_type;
-  if (resources.shm_size) json["shm_size"] = resources.shm_size->count;
-  if (!resources.docker_args.empty()) json["docker_args"] = resources.docker_args;
-  return json;
-}
-
-// Literals as text, data as an object.
-Json inputs_of(const JobSpec& spec) {
-  Json json = map_of(spec.inputs);
-  for (const DataInput& input : spec.data)
-    add_new(json, input.name,
-            {{"type", std::string(to_string(input.type))},
-             {"mode", std::string(to_string(input.mode))},
-             {"path", input.source},
-             {"digest", input.tree ? Json(input.tree->hex()) : Json(nullptr)}});
-  return json;
-}
-
-// As a job file has it: words and codes in one list.
-Json retry_of(const RetryPolicy& retry) {
-  Json on = Json::array();
-  for (RetryOn word : retry.on) on.push_back(std::string(to_string(word)));
-  for (int code : retry.exit_codes) on.push_back(code);
-  return {{"max", retry.max},
-          {"on", on},
-          {"backoff", seconds_of(retry.backoff)},
-          {"on_lost", std::string(to_string(retry.on_lost))}};
-}
-
-// What stands under `lockstep:` in a job file, and what we added to it.
-Json ours_of(const JobSpec& spec) {
-  Json json;
-  json["snapshot"] = spec.snapshot ? Json(spec.snapshot->hex()) : Json(nullptr);
-  json["project"] = spec.project.empty() ? std::string(kDefaultProject) : spec.project;
-  json["run_as"] = spec.run_as;
-  json["resources"] = asked_of(spec);
-  json["binding"] = std::string(to_string(spec.binding));
-  json["gpus_per_rank"] = spec.resources.isolate_gpus ? "isolated" : "all";
-  json["isolated"] = spec.resources.isolated;
-  json["rdma"] = std::string(to_string(spec.resources.rdma));
-  json["labels"] = map_of(spec.resources.labels);
-  json["nodes"] = spec.resources.nodes;
-  json["retry"] = retry_of(spec.retry);
-  json["checkpoint"] = {{"every", seconds_of(spec.checkpoint.every)}};
-  json["limits"] = {{"pids", spec.limits.pids ? Json(*spec.limits.pids) : Json(nullptr)},
-                    {"log", spec.limits.log ? Json(spec.limits.log->count) : Json(nullptr)},
-                    {"disk", spec.limits.disk ? Json(spec.limits.disk->count) : Json(nullptr)},
-                    {"required", spec.limits.required}};
-  json["grace_period"] = spec.stop.grace ? Json(seconds_of(*spec.stop.grace)) : Json(nullptr);
-  json["signal"] = nullptr;
-  if (const auto& signal = spec.stop.signal)
-    json["signal"] = {{"name", early_signal_name(signal->number)},
-                      {"before", seconds_of(signal->before)}};
-  json["terminal"] = std::string(to_string(spec.terminal));
-  json["hang_after"] = seconds_of(spec.hang.after);
-  json["on_hang"] = std::string(to_string(spec.hang.on));
-  json["core"] = std::string(to_string(spec.core));
-  json["keep"] = spec.keep;
-  json["compute_why"] = words::text_of(spec.compute_why);
-  json["compute_why_data"] = reason_json(spec.compute_why);
-  json["from_checkpoint_of"] =
-      spec.from_checkpoint_of.value.empty() ? Json(nullptr) : Json(spec.from_checkpoint_of.value);
-  json["after"] = Json::array();
-  for (const After& after : spec.queue.after)
-    json["after"].push_back(
-        {{"job", after.job.value}, {"when", std::string(to_string(after.when))}});
-  json["not_before"] = time_or_null(spec.queue.not_before);
-  json["parent"] = spec.parent.value.empty() ? Json(nullptr) : Json(spec.parent.value);
-  json["step"] = spec.step.empty() ? Json(nullptr) : Json(spec.step);
-  json["array"] =
-      spec.pipeline && !spec.pipeline->array.empty() ? Json(spec.pipeline->array) : Json(nullptr);
-  json["replaced_environment"] =
-      spec.replaced_environment ? to_json(*spec.replaced_environment) : Json(nullptr);
-  json["array_index"] = spec.array ? Json(spec.array->index) : Json(nullptr);
-  return json;
-}
 
 std::vector<std::string> unwritten_of_pipeline(const JobView& job) {
   std::vector<std::string> lines;
@@ -179,188 +56,297 @@ std::vector<std::string> unwritten_outputs(const JobView& job) {
   return lines;
 }
 
+// ---- what was asked for -------------------------------------------------------------------------
+
+void keys(const DataInput& input, See& see) {
+  see("type", input.type, "Azure's name of its kind.");
+  see("mode", input.mode, "How its ranks get it.");
+  see("path", input.source, "As the job file names it.");
+  see("digest", input.tree,
+      "SHA-256 of its tree; null: the mode is direct, or it is used in place in a datastore's "
+      "directory.");
+}
+
+void keys(const After& after, See& see) {
+  see("job", after.job, "The job's name.");
+  see("when", after.when,
+      "completed: it must have Completed, else this job is Canceled; ended: in any way.");
+}
+
+void keys(const RetryPolicy& retry, See& see) {
+  std::vector<std::variant<RetryOn, int>> on(retry.on.begin(), retry.on.end());
+  on.insert(on.end(), retry.exit_codes.begin(), retry.exit_codes.end());
+  see("max", retry.max, "How often it may be tried again.");
+  see("on", on, "What it is tried again for: words, and exit codes.", kAnyNumber);
+  see("backoff", retry.backoff, "How long the first retry waits, in seconds");
+  see("on_lost", retry.on_lost, "When a retry may start after a node was lost.");
+}
+
+void keys(const LimitRequest& limits, See& see) {
+  see("pids", limits.pids, "Processes and threads of one rank; null: the node's default.");
+  see("log", limits.log,
+      "Bytes that the ranks of one node may write to their standard streams; null: the node's "
+      "default.");
+  see("disk", limits.disk,
+      "Bytes of disk that an attempt may fill on one node; null: the node's default.");
+  see("required", limits.required,
+      "The job runs only where its limits of memory and processes can be enforced.");
+}
+
+void keys(const EarlySignal& signal, See& see) {
+  const std::string name = signal.number == 0 ? "" : std::string(early_signal_name(signal.number));
+  see("name", name, "The signal, such as USR1.");
+  see("before", signal.before, "How long before the end, in seconds.");
+}
+
 namespace {
 
-Json lost_peer_json(const LostPeer& peer) {
-  return {{"address", text_or_null(peer.address)},
-          {"node_rank", peer.node_rank < 0 ? Json(nullptr) : Json(peer.node_rank)},
-          {"rank", peer.end ? Json(peer.end->rank) : Json(nullptr)},
-          {"exit_code", peer.end ? Json(peer.end->exit_code) : Json(nullptr)},
-          {"left", peer.left}};
+constexpr Allowed kPort{.low = 1, .high = 65'535};
+constexpr std::string_view kJobTypes[] = {"command", "pipeline"};
+constexpr std::string_view kGpusPerRank[] = {"isolated", "all"};
+
+using Input = std::variant<std::string, DataInput>;
+
+// Literals as text, data as an object.
+Entries<Input> inputs_of(const JobSpec& spec) {
+  Entries<Input> inputs(spec.inputs.begin(), spec.inputs.end());
+  for (const DataInput& input : spec.data) inputs.emplace_back(input.name, input);
+  return inputs;
 }
 
-}  // namespace
+using TextOrWords = std::variant<std::string, std::vector<std::string>>;
 
-Json to_json(const ExitReport& report) {
-  Json json;
-  json["cause"] = std::string(to_string(report.cause));
-  json["exit_code"] = report.exit_code;
-  json["rank"] = report.rank ? Json(*report.rank) : Json(nullptr);
-  json["node_name"] = report.node_name.empty() ? Json(nullptr) : Json(report.node_name);
-  json["time"] = time_or_null(report.time);
-  json["message"] = report.message;
-  json["reason_data"] = reason_json(report.why);
-  json["stderr_tail"] = report.stderr_tail;
-  json["backtrace"] = report.backtrace;
-  json["hang"] = report.hang ? Json(std::string(to_string(report.hang->kind))) : Json(nullptr);
-  json["lost_peer"] = report.lost_peer ? lost_peer_json(*report.lost_peer) : Json(nullptr);
-  json["terminated_ranks"] = report.terminated_ranks;
-  json["also"] = Json::array();
-  for (const PossibleFirst& other : report.also)
-    json["also"].push_back({{"cause", std::string(to_string(other.cause))},
-                            {"rank", other.rank ? Json(*other.rank) : Json(nullptr)},
-                            {"node_name", other.node_name},
-                            {"time", time_or_null(other.time)},
-                            {"message", other.message},
-                            {"reason_data", reason_json(other.why)}});
-  json["clocks"] = Json::array();
-  for (const NodeClock& clock : report.clocks)
-    json["clocks"].push_back({{"node_name", clock.node_name},
-                              {"ahead_seconds", seconds_of(clock.offset.ahead)},
-                              {"uncertainty_seconds", seconds_of(clock.offset.uncertainty)}});
-  return json;
+std::optional<TextOrWords> command_of(const JobSpec& spec) {
+  if (spec.is_pipeline()) return std::nullopt;
+  if (const auto* shell = std::get_if<ShellCommand>(&spec.command)) return shell->text;
+  return std::get<Argv>(spec.command).words;
 }
 
-Json to_json(const JobView& job) {
+void ray_keys(const RaySettings& ray, See& see) {
+  see("include_dashboard", ray.include_dashboard, "Of ray: whether the head starts its web page.");
+  see.if_set("address", unless_empty(ray.address),
+             "Of ray: the head's address for the workers; absent: that of its node.");
+  see.if_set("port", ray.port, "Of ray: the head's port; absent: a free one.", kPort);
+  see.if_set("dashboard_port", ray.dashboard_port,
+             "Of ray: the web page's port; absent: Ray's choice.", kPort);
+  see("head_node_additional_args", ray.head_arguments,
+      "Of ray: further words for `ray start --head`.");
+  see("worker_node_additional_args", ray.worker_arguments,
+      "Of ray: further words for `ray start --address`.");
+}
+
+void distribution_keys(const Distribution& distribution, See& see) {
+  using Kind = Distribution::Kind;
+  see("type", distribution.kind, "The framework.");
+  see("process_count_per_instance", distribution.processes_per_node,
+      "Ranks on each node; of tensorflow: on the first node, others may have one less.", kFromOne);
+  see.only_if(distribution.kind == Kind::tensorflow, [&](See& see) {
+    see("worker_count", distribution.workers, "Of tensorflow: the workers, on all nodes together.",
+        kFromOne);
+    see("parameter_server_count", distribution.parameter_servers,
+        "Of tensorflow: the parameter servers, on all nodes together.");
+  });
+  see.only_if(distribution.kind == Kind::ray, [&](See& see) { ray_keys(distribution.ray, see); });
+}
+
+// What stands under `resources:` in a job file.
+void resources_keys(const ResourceRequest& resources, See& see) {
+  see("instance_count", resources.instance_count, "Nodes.", kFromOne);
+  see.if_set("instance_type", unless_empty(resources.instance_type),
+             "The size that the job file names.");
+  see.if_set("shm_size", resources.shm_size, "Bytes of /dev/shm in its container.");
+  see.if_set("docker_args", unless_empty(resources.docker_args),
+             "More arguments of the container engine, as words.");
+}
+
+void asked_keys(const ResourceRequest& resources, See& see) {
+  see.if_set("cpus", resources.cpus, "Logical cpus on each node.");
+  see.if_set("memory", resources.memory, "Bytes of memory on each node.");
+  see.if_set("gpus", resources.gpus, "GPUs on each node.");
+}
+
+// What stands under `lockstep:` in a job file, and what we added to it.
+void our_keys(const JobView& job, See& see) {
   const JobSpec& spec = job.spec;
-  Json json;
-  json["name"] = spec.name;
-  json["type"] = spec.is_pipeline() ? "pipeline" : "command";
-  json["status"] = std::string(to_string(job.status));
-  json["display_name"] = spec.display_name.empty() ? spec.name : spec.display_name;
-  json["experiment_name"] = spec.experiment_name.empty() ? "Default" : spec.experiment_name;
-  json["description"] = spec.description;
-  json["tags"] = map_of(spec.tags);
-  json["archived"] = job.archived;
-  json["command"] = spec.is_pipeline() ? Json(nullptr) : command_of(spec.command);
-  json["compute"] = spec.compute.empty() ? "local" : spec.compute;
-  json["environment"] = spec.environment ? to_json(*spec.environment) : Json(nullptr);
-  json["environment_variables"] = map_of(spec.environment_variables);
-  json["inputs"] = inputs_of(spec);
-  json["outputs"] = outputs_of(job);
-  json["jobs"] = steps_of(job);
-  json["distribution"] = distribution_of(spec);
-  json["resources"] = spec.is_pipeline() ? Json(nullptr) : resources_of(spec.resources);
-  json["limits"] = spec.timeout ? Json{{"timeout", seconds_of(*spec.timeout)}} : Json(nullptr);
-  json["queue_settings"] = {{"priority", std::string(to_string(spec.queue.priority))},
-                            {"job_tier", spec.queue.tier == JobTier::unset
-                                             ? Json(nullptr)
-                                             : Json(std::string(to_string(spec.queue.tier)))}};
-  json["creation_context"] = {{"created_at", time_or_null(job.submitted)},
-                              {"created_by", spec.submitter}};
-  json["lockstep"] = ours_of(spec);
-  json["lockstep"]["shared"] = job.shared;
-  json["reason"] = job.reason;
-  json["reason_data"] = reason_json(job.why);
-  json["queue_position"] = job.queue_position;
-  json["restarts"] = job.attempts.empty() ? 0 : job.attempts.size() - 1;
-  json["retry_at"] = time_or_null(job.retry_at);
-  json["ended_at"] = time_or_null(job.ended);
-  json["exit_code"] = job.report ? Json(job.report->exit_code) : Json(nullptr);
-  json["report"] = job.report ? to_json(*job.report) : Json(nullptr);
-  json["attempts"] = Json::array();
-  for (const auto& attempt : job.attempts)
-    json["attempts"].push_back(attempt_json(spec.name, attempt));
-  json["warnings"] = unwritten_outputs(job);
-  json["silent_seconds"] = job.silent == Duration::zero()
-                               ? Json(nullptr)
-                               : seconds_of(std::chrono::floor<seconds>(job.silent));
-  return json;
+  const auto array = spec.pipeline ? unless_empty(spec.pipeline->array) : std::nullopt;
+  see("snapshot", spec.snapshot, "The source tree that its ranks start in; null: an empty folder.");
+  see("project", spec.project.empty() ? kDefaultProject : std::string_view(spec.project),
+      "The project that it belongs to.");
+  see("run_as", spec.run_as, "The account that its ranks run as.");
+  see.object(
+      "resources", [&](See& see) { asked_keys(spec.resources, see); },
+      "What each node must have free; what is missing was not asked for.");
+  see("binding", spec.binding,
+      "Which of the cpus that the job holds on a node each rank may use: auto: a share of them; "
+      "none: all; numa: those of a NUMA node; core: one core.");
+  see("gpus_per_rank", kGpusPerRank[spec.resources.isolate_gpus ? 0 : 1],
+      "isolated: each rank sees GPUs of its own; all: every rank sees all of the node's.",
+      {.words = kGpusPerRank});
+  see("isolated", spec.resources.isolated, "Nobody else may be on its machines.");
+  see("rdma", spec.resources.rdma, "Whether its nodes must reach each other by RDMA.");
+  see("labels", spec.resources.labels, "Labels that each of its nodes must have.");
+  see("nodes", spec.resources.nodes, "The only nodes that may run it; empty: any of its target.");
+  see("retry", spec.retry);
+  see.object("checkpoint", [&](See& see) {
+    see("every", spec.checkpoint.every,
+        "How often the checkpoint folder is collected; 0: only at the end, in seconds");
+  });
+  see("limits", spec.limits);
+  see("grace_period", spec.stop.grace,
+      "Seconds between SIGTERM and SIGKILL; null: the launcher's.");
+  see("signal", spec.stop.signal,
+      "What its ranks get before the end of limits.timeout; null: nothing.");
+  see("terminal", spec.terminal,
+      "What the standard streams of rank 0 are: none: no input; pty: a terminal; stdin: a pipe as "
+      "its standard input. Its owner may attach to the last two.");
+  see("hang_after", spec.hang.after,
+      "After so long without any progress of a rank its gang looks for what it waits for; 0: "
+      "never.");
+  see("on_hang", spec.hang.on,
+      "What is done for a hang: `report` says it; `stacks` keeps the stacks of all ranks, too; "
+      "`fail` and `retry` end the attempt.");
+  see("core", spec.core,
+      "What becomes of the core file of a rank that a signal ended: `off`: none is made; "
+      "`backtrace`: the report has the stack of the thread that failed; `keep`: the file is kept, "
+      "too.");
+  see("keep", spec.keep, "Patterns of files that come back beside the outputs.");
+  see("compute_why", words::text_of(spec.compute_why),
+      "Why the launcher chose the target; empty: the submission named it.");
+  see("compute_why_data", spec.compute_why, "`compute_why`, for programs.");
+  see("from_checkpoint_of", unless_empty(spec.from_checkpoint_of.value),
+      "The job whose newest checkpoint the first attempt begins with; null: none.");
+  see("after", spec.queue.after,
+      "The jobs that must have ended before it starts. Those that the reader may not see are left "
+      "out.");
+  see("not_before", spec.queue.not_before,
+      "It does not start before this time; null: it may start at any time.");
+  see("parent", unless_empty(spec.parent.value),
+      "The pipeline that it is a step of, or the job that submitted it; null: none.");
+  see("step", unless_empty(spec.step), "The step's name in the pipeline; null: it is no step.");
+  see("array", array,
+      "The indices of a job array as they were written, 0-19%4; its steps are its tasks. null: it "
+      "is no array.");
+  see("replaced_environment", spec.replaced_environment,
+      "The environment of the submission, whose image the operator's environments.map maps to "
+      "`environment`; null: no image is mapped.");
+  see("array_index", spec.array ? std::optional(spec.array->index) : std::nullopt,
+      "The index of this task of a job array; null: it is none.", kAnyNumber);
+  see("shared", job.shared, "Its owner lets the members of the project read it.");
 }
 
-Json rank_settings_json(const SettingsView& view) {
-  Json elsewhere = Json::array();
-  for (const SettingsView::Elsewhere& other : view.elsewhere)
-    elsewhere.push_back({{"name", other.setting.name},
-                         {"value", other.setting.value},
-                         {"source", std::string(to_string(other.setting.source))},
-                         {"reason", other.setting.reason},
-                         {"warning", text_or_null(other.setting.warning)},
-                         {"ranks", other.ranks}});
-  return {{"rank", view.rank},
-          {"node_name", text_or_null(view.node_name)},
-          {"absent", text_or_null(view.absent)},
-          {"absent_data", reason_json(view.why_absent)},
-          {"variables", settings_json(view.settings)},
-          {"elsewhere", std::move(elsewhere)},
-          {"more", view.more}};
+void asked_of_az_keys(const JobView& job, See& see) {
+  const JobSpec& spec = job.spec;
+  const Distribution& distribution = spec.distribution;
+  const bool is_distributed =
+      distribution.kind != Distribution::Kind::none || distribution.processes_per_node != 1;
+  see("command", command_of(spec),
+      "What each rank runs: a text for the shell, or a list of words that no shell reads; null: a "
+      "pipeline.");
+  see("compute", spec.compute.empty() ? kLocalCompute : std::string_view(spec.compute),
+      "Where it runs.");
+  see("environment", spec.environment, "Its environment; null: each node's PATH as it is.");
+  see("environment_variables", spec.environment_variables,
+      "Variables of the ranks. Only the owner sees the values.");
+  see("inputs", inputs_of(spec), "Inputs: a string is a literal, an object is data.");
+  see("outputs", outputs_of(job),
+      "Named outputs. A pipeline's are outputs of its steps: step and output instead of type and "
+      "mode. Once the files of all nodes are one tree: digest, file, problems and registered_as. "
+      "If it is written to a remote datastore: written.");
+  see("jobs", steps_of(job),
+      "The steps of a pipeline by name, in its order; a step of a nested pipeline is named "
+      "outer.inner. null: it is no pipeline, or stands in a list.");
+  see.object_or_null(
+      is_distributed, "distribution", [&](See& see) { distribution_keys(distribution, see); },
+      "How the ranks find each other; null: one rank on each node, which do not.");
+  see.object_or_null(
+      !spec.is_pipeline(), "resources", [&](See& see) { resources_keys(spec.resources, see); },
+      "What it asks for; null: a pipeline, whose steps ask.");
+  see.object_or_null(
+      spec.timeout.has_value(), "limits",
+      [&](See& see) {
+        see("timeout", or_none(spec.timeout), "How long an attempt may run, in seconds",
+            {.more_than_low = true});
+      },
+      "null: none.");
+  see.object(
+      "queue_settings",
+      [&](See& see) {
+        const JobTier tier = spec.queue.tier;
+        see("priority", spec.queue.priority,
+            "Jobs of a higher priority are placed before all jobs of a lower one.");
+        see("job_tier", tier == JobTier::unset ? std::nullopt : std::optional(tier),
+            "Azure ML's tier, as the job file has it: spot means that low-priority nodes will do, "
+            "the others have no meaning; null: none.");
+      },
+      "Its place in the queue.");
+  see.object("creation_context", [&](See& see) {
+    see("created_at", job.submitted, "When it was submitted.");
+    see("created_by", spec.submitter, "The user who submitted it.");
+  });
 }
 
-Json rerun_json(const RerunView& rerun) {
-  const auto digest = [](const std::optional<Digest>& one) {
-    return one ? Json(one->hex()) : Json(nullptr);
-  };
-  Json changes = Json::array();
-  for (const PartChange& change : rerun.changes) {
-    Json json{{"part", change.part}, {"was", digest(change.was)}, {"is", digest(change.is)}};
-    json["files"] = nullptr;
-    if (change.files)
-      json["files"] = {{"added", change.files->added},
-                       {"removed", change.files->removed},
-                       {"changed", change.files->changed},
-                       {"first", text_or_null(change.files->first)},
-                       {"more", change.files->more}};
-    changes.push_back(std::move(json));
-  }
-  return {{"before", rerun.before.value}, {"changes", std::move(changes)}};
-}
-
-Json to_json(const ExplainView& explain) {
-  Json json;
-  json["name"] = explain.job.spec.name;
-  json["status"] = std::string(to_string(explain.job.status));
-  json["reason"] = explain.job.reason;
-  json["reason_data"] = reason_json(explain.job.why);
-  json["placement"] = explain.lines;
-  json["environment"] = explained_environment(explain.job);
-  json["rerun"] = explain.rerun ? rerun_json(*explain.rerun) : Json(nullptr);
-  json["settings"] = explain.settings ? rank_settings_json(*explain.settings) : Json(nullptr);
-  return json;
-}
-
-Json to_json(const JobEvent& event) {
-  Json json;
-  json["time"] = to_string(event.at);
-  json["what"] = event.what;
-  json["attempt"] = event.attempt == 0 ? Json(nullptr) : Json(event.attempt);
-  json["node_name"] = event.node_name.empty() ? Json(nullptr) : Json(event.node_name);
-  json["message"] = event.message;
-  json["reason_data"] = reason_json(event.why);
-  return json;
-}
-
-Json to_json(const JobsDeleted& deleted) {
-  Json json;
-  json["deleted"] = Json::array();
-  for (const JobId& job : deleted.jobs) json["deleted"].push_back(job.value);
-  json["kept"] = Json::array();
-  for (const auto& kept : deleted.kept)
-    json["kept"].push_back({{"name", kept.job.value}, {"reason", kept.message}});
-  return json;
-}
-
-Json to_json(const std::string& file, const JobFileChecked& checked) {
-  return {{"file", file},
-          {"valid", checked.errors.empty()},
-          {"errors", checked.errors},
-          {"notes", checked.notes}};
-}
-
-Json to_json(const Done& done) { return {{"message", done.message}}; }
-
-namespace {
-
-// A list does not know how ranks ended: see ViewDetail.
-Json listed(const JobView& job) {
-  Json json = to_json(job);
-  for (Json& attempt : json["attempts"])
-    for (Json& part : attempt["parts"]) part["rank_states"] = Json::array();
-  return json;
+void progress_keys(const JobView& job, See& see) {
+  std::vector<NamedAttempt> attempts;
+  for (const AttemptView& attempt : job.attempts) attempts.push_back({&job.spec.name, &attempt});
+  std::optional<Duration> silent;
+  if (job.silent != Duration::zero()) silent = std::chrono::floor<seconds>(job.silent);
+  see("reason", job.reason, "Why it waits, or how it failed, in one line.");
+  see("reason_data", job.why, "`reason`, for programs.");
+  see("queue_position", job.queue_position,
+      "1: it is the next of those that wait for nodes of its target; 0: it does not wait for nodes "
+      "(it runs or has ended, or waits for a time, for other jobs or for a quota).");
+  see("restarts", attempts.empty() ? 0 : attempts.size() - 1, "Attempts after the first.");
+  see("retry_at", job.retry_at,
+      "It is not placed again before then; null: as soon as there is room.");
+  see("ended_at", job.ended, "When it ended; null: not yet.");
+  see("exit_code", job.report ? std::optional(job.report->exit_code) : std::nullopt,
+      "What `lockstep run` exits with; null: it has not ended.");
+  see("report", job.report, "How it ended; null: not yet.");
+  see("attempts", attempts, "The oldest first.");
+  see("warnings", unwritten_outputs(job),
+      "What its owner should look at, such as an output that was never written.");
+  see("silent_seconds", silent,
+      "It runs, and for so long its ranks have written nothing and used no cpu; null: they did, or "
+      "not for long, or that is unknown.");
 }
 
 }  // namespace
 
-Json to_json(const std::vector<JobView>& jobs) { return list_of<JobView>(jobs, listed); }
-Json to_json(const std::vector<JobEvent>& events) { return list_of<JobEvent>(events, to_json); }
+void keys(const JobView& job, See& see) {
+  const JobSpec& spec = job.spec;
+  see.page("job", "Job",
+           "A job as `lockstep job show` prints it. Keys that Azure ML has come first and mean the "
+           "same. Those who may only see a job get its name, state, place and resources; the rest "
+           "is empty for them.");
+  see("name", spec.name, "The job's name, unique in the launcher.");
+  see("type", kJobTypes[spec.is_pipeline() ? 1 : 0],
+      "A pipeline's steps are jobs of the type command.", {.words = kJobTypes});
+  see("status", job.status, "Azure ML's word for its state.");
+  see("display_name", spec.display_name.empty() ? spec.name : spec.display_name,
+      "The name for people; the job's name when none was given.");
+  see("experiment_name",
+      spec.experiment_name.empty() ? std::string_view("Default")
+                                   : std::string_view(spec.experiment_name),
+      "The experiment that it belongs to.");
+  see("description", spec.description, "What its owner says about it.");
+  see("tags", spec.tags, "Tags of its owner's.");
+  see("archived", job.archived,
+      "Lists leave it out, unless --include-archived or --archived-only is given. A step is "
+      "archived with its pipeline.");
+  asked_of_az_keys(job, see);
+  see.object(
+      "lockstep", [&](See& see) { our_keys(job, see); },
+      "What a job file says under `lockstep`, and what the launcher added.");
+  progress_keys(job, see);
+}
+
+Json to_json(const std::vector<JobView>& jobs) {
+  Json list;
+  put(list, jobs);
+  for (Json& job : list)
+    for (Json& attempt : job["attempts"])
+      for (Json& part : attempt["parts"]) part["rank_states"] = Json::array();
+  return list;
+}
 
 }  // namespace lockstep::api

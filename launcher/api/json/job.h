@@ -3,27 +3,30 @@
 // then the job file's `lockstep` keys; then the job's progress (reason, exit_code, report,
 // attempts).
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "common/domain/messages/client_protocol.h"
 #include "common/domain/messages/views.h"
+#include "launcher/api/json/keys.h"
 
 namespace lockstep::api {
 
-using Json = nlohmann::ordered_json;
+struct CheckedFile {
+  std::string file;  // the name that the client uses for it
+  JobFileChecked checked;
+};
 
-Json to_json(const JobView& job);
+void keys(const JobView& job, See& see);
+void keys(const ExplainView& explain, See& see);
+void keys(const ExitReport& report, See& see);
+void keys(const NodeClock& clock, See& see);
+void keys(const JobEvent& event, See& see);
+void keys(const JobsDeleted& deleted, See& see);
+void keys(const Done& done, See& see);
+void keys(const CheckedFile& file, See& see);
+// Without the states of ranks: a list does not know how they ended, see ViewDetail.
 Json to_json(const std::vector<JobView>& jobs);
-Json to_json(const ExplainView& explain);
-Json to_json(const ExitReport& report);
-Json to_json(const JobEvent& event);
-Json to_json(const std::vector<JobEvent>& events);
-Json to_json(const JobsDeleted& deleted);
-Json to_json(const Done& done);
-// `file`: the name that the client uses for the file.
-Json to_json(const std::string& file, const JobFileChecked& checked);
 
 // Warnings about a job that Completed: "output 'model' (uri_folder) was never written: …" for each
 // named output that no rank wrote, "keep '*.pt' matched no file …" for each such pattern.

@@ -1,5 +1,5 @@
 #pragma once
-// One attempt of a job, as JSON.
+// What is inside of a job, as JSON.
 
 #include <string>
 
@@ -7,6 +7,10 @@
 
 namespace lockstep::api {
 
-Json attempt_json(const std::string& job, const AttemptView& attempt);
+struct NamedAttempt {
+  const std::string* job = &none_of<std::string>();
+  const AttemptView* attempt = &none_of<AttemptView>();
+};
+void keys(const NamedAttempt& attempt, See& see);
 
 }  // namespace lockstep::api

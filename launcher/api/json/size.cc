@@ -1,57 +1,54 @@
 #include "launcher/api/json/size.h"
 
-#include "launcher/api/json/value.h"
-
 namespace lockstep::api {
 namespace {
 
-template <typename Of>
-Json types_of(const Of& of) {
-  Json types = Json::array();
-  if (of.for_clusters) types.push_back("amlcompute");
-  if (of.for_instances) types.push_back("computeinstance");
-  return types;
-}
+constexpr std::string_view kClusters = "amlcompute", kInstances = "computeinstance";
+constexpr std::string_view kTypes[] = {kClusters, kInstances};
 
-Json series_json(const SizeSeries& series) {
-  Json json;
-  json["name"] = series.name;
-  json["category"] = series.category;
-  json["needs_approval"] = series.needs_approval;
-  json["supported_compute_types"] = types_of(series);
-  return json;
+template <typename Of>
+std::vector<std::string_view> types_of(const Of& of) {
+  std::vector<std::string_view> types;
+  if (of.for_clusters) types.push_back(kClusters);
+  if (of.for_instances) types.push_back(kInstances);
+  return types;
 }
 
 }  // namespace
 
-Json to_json(const SizeView& view) {
+void keys(const SizeView& view, See& see) {
   const Size& size = view.size;
-  Json json;
-  json["name"] = size.name;
-  json["family"] = size.series;
-  json["category"] = size.category;
-  json["vcpus"] = size.vcpus;
-  json["memory"] = size.memory.count;
-  json["gpus"] = size.gpus;
-  json["gpu_name"] = size.gpu_name;
-  json["gpu_memory"] = size.gpu_memory.count;
-  json["ib_gbps"] = size.ib_gbps;
-  json["rdma"] = size.rdma;
-  json["isolated"] = size.isolated;
-  json["needs_approval"] = size.needs_approval;
-  json["supported_compute_types"] = types_of(size);
-  json["price_per_hour"] = size.price_per_hour ? Json(*size.price_per_hour) : Json(nullptr);
-  json["max_mpi_nodes"] = size.max_mpi_nodes == 0 ? Json(nullptr) : Json(size.max_mpi_nodes);
-  json["own"] = view.is_own;
-  json["quota"] = view.quota ? Json(*view.quota) : Json(nullptr);
-  json["used"] = view.used;
-  json["targets"] = view.targets;
-  return json;
+  see.page("size", "Size",
+           "A size that the machines of targets can have, as `lockstep size show` prints it.");
+  see("name", size.name, "Its name; names are compared without case.");
+  see("family", size.series, "Azure's series; empty: none.");
+  see("category", size.category, "Such as GPU; empty: none is said.");
+  see("vcpus", size.vcpus, "Logical cpus.");
+  see("memory", size.memory, "Bytes of memory.");
+  see("gpus", size.gpus, "GPUs.");
+  see("gpu_name", size.gpu_name, "The model of its GPUs; empty: not said.");
+  see("gpu_memory", size.gpu_memory, "Bytes of memory of each GPU.");
+  see("ib_gbps", size.ib_gbps, "Gigabits a second of each InfiniBand port; 0: none.");
+  see("rdma", size.rdma, "Its machines reach each other by RDMA.");
+  see("isolated", size.isolated, "Nobody else is on the same server.");
+  see("needs_approval", size.needs_approval, "Its quota is 0 before it is granted.");
+  see("supported_compute_types", types_of(size), "Azure's types of targets that can have it.",
+      {.words = kTypes});
+  see("price_per_hour", size.price_per_hour, "Of one machine; null: none is known.");
+  see("max_mpi_nodes", unless_zero(size.max_mpi_nodes), "Nodes of one MPI job; null: no limit.",
+      kFromOne);
+  see("own", view.is_own, "An operator of this launcher defined it.");
+  see("quota", view.quota, "Machines that all targets may have together; null: no limit.");
+  see("used", view.used, "Machines that its targets may grow to.");
+  see("targets", view.targets, "The targets of this size.");
 }
 
-Json to_json(const std::vector<SizeView>& sizes) { return list_of<SizeView>(sizes, to_json); }
-Json to_json(const std::vector<SizeSeries>& series) {
-  return list_of<SizeSeries>(series, series_json);
+void keys(const SizeSeries& series, See& see) {
+  see("name", series.name, "Its name.");
+  see("category", series.category, "Such as GPU.");
+  see("needs_approval", series.needs_approval, "Azure requires approval.");
+  see("supported_compute_types", types_of(series), "Azure's types of targets that can have it.",
+      {.words = kTypes});
 }
 
 }  // namespace lockstep::api

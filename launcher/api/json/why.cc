@@ -1,6 +1,7 @@
-#include "launcher/api/json/why.h"
+#include <nlohmann/json.hpp>
 
 #include "common/domain/why/all/convert.h"
+#include "launcher/api/json/keys.h"
 
 namespace lockstep::api {
 
@@ -11,11 +12,8 @@ Json record_json(const WhyData& data);
 struct ToJson {
   template <class T>
   Json operator()(const T& value) const {
-    return value;
+    return to_json(value);
   }
-  Json operator()(Bytes value) const { return value.count; }
-  Json operator()(Duration value) const { return seconds_of(value); }
-  Json operator()(Instant value) const { return time_or_null(value); }
   Json operator()(const WhyList& list) const {
     Json json = Json::array();
     for (const WhyValue& item : list) json.push_back(std::visit(*this, item.value));
@@ -35,12 +33,7 @@ Json record_json(const WhyData& data) {
 
 }  // namespace
 
-Json reason_json(const Why& why) { return record_json(to_data(why)); }
-
-Json reasons_json(const std::vector<Why>& reasons) {
-  Json list = Json::array();
-  for (const Why& why : reasons) list.push_back(reason_json(why));
-  return list;
-}
+// {"code": …, …fields}: sizes in bytes, durations in seconds, times as texts in UTC.
+void put_reason(Json& to, const Why& value) { to = record_json(to_data(value)); }
 
 }  // namespace lockstep::api

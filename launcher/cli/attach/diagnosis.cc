@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "common/base/printable.h"
 #include "launcher/api/json/found.h"
-#include "launcher/api/json/value.h"
+#include "launcher/api/json/job.h"
 #include "launcher/cli/text/found_lines.h"
 #include "launcher/cli/text/view_text.h"
 #include "launcher/words/found/say_path.h"
@@ -82,14 +82,6 @@ std::string clocks_part(const Diagnosis& diagnosis) {
   return text.empty() ? "" : "\nclocks\n" + text;
 }
 
-Json settings_of_parts(const AttemptView& attempt) {
-  Json list = Json::array();
-  for (const PartView& part : attempt.parts)
-    list.push_back(
-        {{"node_name", part.node_name}, {"settings", api::settings_json(part.settings)}});
-  return list;
-}
-
 }  // namespace
 
 std::string diagnosis_text(const Diagnosis& diagnosis) {
@@ -106,26 +98,39 @@ std::string diagnosis_text(const Diagnosis& diagnosis) {
   return printable(text);
 }
 
-Json to_json(const Diagnosis& diagnosis) {
-  const AttemptView& attempt = attempt_of(diagnosis);
+struct SettingsOfPart {
+  const PartView* part = &api::none_of<PartView>();
+};
+void keys(const SettingsOfPart& of, api::See& see) {
+  see("node_name", of.part->node_name, "The node.");
+  see("settings", of.part->settings, "Those of its first rank, as in a job's part.");
+}
+
+void keys(const Diagnosis& diagnosis, api::See& see) {
+  const bool has_attempt = !diagnosis.job.attempts.empty();
+  const AttemptView& attempt = has_attempt ? attempt_of(diagnosis) : api::none_of<AttemptView>();
   const words::About names = api::names_in(diagnosis.job.spec.name, attempt);
-  Json ranks = Json::array(), clocks = Json::array();
-  for (const ShownStanding& one : diagnosis.standings) ranks.push_back(to_json(one));
-  for (const NodeClock& clock : diagnosis.clocks)
-    clocks.push_back({{"node_name", clock.node_name},
-                      {"ahead_seconds", api::seconds_of(clock.offset.ahead)},
-                      {"uncertainty_seconds", api::seconds_of(clock.offset.uncertainty)}});
-  return {{"job", diagnosis.job.spec.name},
-          {"attempt", attempt.number},
-          {"status", std::string(to_string(diagnosis.job.status))},
-          {"at", api::time_or_null(diagnosis.at)},
-          {"found", api::found_list_json(attempt.found, names)},
-          {"ranks", std::move(ranks)},
-          {"probe", attempt.probe ? api::probe_json(*attempt.probe, names) : Json()},
-          {"settings", settings_of_parts(attempt)},
-          {"clocks", std::move(clocks)},
-          {"stacks", diagnosis.no_stacks.empty() ? to_json(diagnosis.stacks) : Json()},
-          {"no_stacks", diagnosis.no_stacks.empty() ? Json() : Json(diagnosis.no_stacks)}};
+  std::optional<api::Of<ProbeResult>> probe;
+  if (attempt.probe) probe = {&*attempt.probe, &names};
+  std::vector<SettingsOfPart> settings;
+  for (const PartView& part : attempt.parts) settings.push_back({&part});
+  const bool has_stacks = diagnosis.no_stacks.empty();
+  see.page("diagnosis", "Diagnosis",
+           "All that is known of a job's ranks at one moment: `lockstep job diagnose`.");
+  see("job", diagnosis.job.spec.name, "The job.");
+  see("attempt", attempt.number, "The number of its attempt.");
+  see("status", diagnosis.job.status, "Azure ML's word for its state.");
+  see("at", api::SetTime{diagnosis.at}, "When.");
+  see("found", api::each_of(attempt.found, names), "What the gang found out about its ranks.");
+  see("ranks", diagnosis.standings,
+      "Where each rank stands, as its node saw it last; empty: its runners do not watch them.");
+  see("probe", probe, "What the probe of its nodes found; null: there was none.");
+  see("settings", settings, "Variables of the network, of the first rank of each node.");
+  see("clocks", diagnosis.clocks, "The clocks of its nodes that were measured.");
+  see("stacks", has_stacks ? std::optional(diagnosis.stacks) : std::nullopt,
+      "The stacks of its ranks; null: there are none.");
+  see("no_stacks", api::unless_empty(diagnosis.no_stacks),
+      "Why there are no stacks; null: there are.");
 }
 
 std::string diagnosis_file(Instant at) {

@@ -22,7 +22,7 @@ struct Diagnosis {
 };
 
 std::string diagnosis_text(const Diagnosis& diagnosis);
-Json to_json(const Diagnosis& diagnosis);
+void keys(const Diagnosis& diagnosis, api::See& see);
 // The name of its file among the job's logs: "diagnosis-20260131T120000Z".
 std::string diagnosis_file(Instant at);
 

@@ -4,10 +4,27 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "common/base/printable.h"
 #include "launcher/cli/text/phrases.h"
+
+namespace lockstep::api {
+
+void keys(const StackFrame& frame, See& see) {
+  see("function", frame.function, "The function; `??`: unknown.");
+  see("file", frame.file, "Its source file; empty: unknown.");
+  see("line", unless_zero(frame.line), "The line in the file; null: unknown.", kAnyNumber);
+}
+
+void keys(const StackThread& thread, See& see) {
+  see("name", thread.name, "The thread's name; empty: it has none.");
+  see("id", unless_zero(thread.id), "Its number for the kernel; null: unknown.", kAnyNumber);
+  see("main", thread.is_main, "It is the main thread of its process.");
+  see("gil", thread.has_gil, "It holds Python's global interpreter lock.");
+  see("frames", thread.frames, "Where it is, the innermost function first.");
+}
+
+}  // namespace lockstep::api
 
 namespace lockstep::cli {
 
@@ -177,27 +194,6 @@ std::string process_text(const StackProcess& process, int rank) {
   return text;
 }
 
-Json json_of(const StackProcess& process) {
-  Json threads = Json::array();
-  for (const StackThread& thread : process.threads) {
-    Json frames = Json::array();
-    for (const StackFrame& frame : thread.frames)
-      frames.push_back({{"function", frame.function},
-                        {"file", frame.file},
-                        {"line", frame.line == 0 ? Json() : Json(frame.line)}});
-    threads.push_back({{"name", thread.name},
-                       {"id", thread.id == 0 ? Json() : Json(thread.id)},
-                       {"main", thread.is_main},
-                       {"gil", thread.has_gil},
-                       {"frames", frames}});
-  }
-  return {{"pid", process.pid},
-          {"command", process.command},
-          {"tool", process.tool},
-          {"error", process.error.empty() ? Json() : Json(process.error)},
-          {"threads", threads}};
-}
-
 }  // namespace
 
 std::string stacks_text(const StackReport& report) {
@@ -215,18 +211,36 @@ std::string stacks_text(const StackReport& report) {
   return text;
 }
 
-Json to_json(const StackReport& report) {
-  Json groups = Json::array();
-  for (const StackGroup& group : report.groups) {
-    Json processes = Json::array();
-    for (const StackProcess& process : group.processes) processes.push_back(json_of(process));
-    groups.push_back(
-        {{"ranks", group.ranks}, {"summary", group.summary}, {"processes", processes}});
-  }
-  Json unread = Json::array();
-  for (const UnreadRanks& one : report.unread)
-    unread.push_back({{"ranks", one.ranks}, {"node_name", one.node_name}, {"reason", one.reason}});
-  return {{"job", report.job}, {"attempt", report.attempt}, {"groups", groups}, {"unread", unread}};
+void keys(const StackProcess& process, api::See& see) {
+  see("pid", process.pid, "Its number, as the ranks see it.", api::kAnyNumber);
+  see("command", process.command, "Its words, shortened.");
+  see("tool", process.tool, "What read it: `py-spy`, `eu-stack` or `gdb`; empty: nothing could.");
+  see("error", api::unless_empty(process.error),
+      "Why there is nothing, or less than was asked for; null: there is all.");
+  see("threads", process.threads, "Its threads.");
+}
+
+void keys(const StackGroup& group, api::See& see) {
+  see("ranks", group.ranks, "Global numbers of ranks, sorted.");
+  see("summary", group.summary,
+      "The innermost functions of the main thread, such as `all_reduce <- step train.py:88`.");
+  see("processes", group.processes,
+      "The processes of the group's first rank; what the rank is for comes first.");
+}
+
+void keys(const UnreadRanks& unread, api::See& see) {
+  see("ranks", unread.ranks, "Global numbers of ranks, sorted.");
+  see("node_name", unread.node_name, "Their node.");
+  see("reason", unread.reason, "Why they could not be read.");
+}
+
+void keys(const StackReport& report, api::See& see) {
+  see.page("stacks", "Stacks", "Where the ranks of a job are: `lockstep job stacks`.");
+  see("job", report.job, "The job.");
+  see("attempt", report.attempt, "The number of its attempt.");
+  see("groups", report.groups,
+      "Ranks whose threads are all at the same places; the smallest group first.");
+  see("unread", report.unread, "Ranks of which no process could be read.");
 }
 
 }  // namespace lockstep::cli

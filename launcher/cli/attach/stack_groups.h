@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "launcher/api/json/keys.h"
 #include "launcher/cli/attach/stack_dump.h"
-#include "launcher/cli/terminal/output.h"
 
 namespace lockstep::cli {
 
@@ -37,7 +37,7 @@ void group_stacks(std::vector<StackProcess> processes, const std::string& node_n
 void sort_groups(StackReport* report);
 
 std::string stacks_text(const StackReport& report);
-Json to_json(const StackReport& report);
+void keys(const StackReport& report, api::See& see);
 
 // The thread's innermost functions; a library's are named without their places, and only the
 // innermost of some in a row.

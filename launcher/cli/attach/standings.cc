@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/base/cut.h"
+#include "launcher/cli/terminal/output.h"
 
 namespace lockstep::cli {
 
@@ -142,43 +143,55 @@ std::vector<ShownStanding> take_standings(const std::string& node_name,
   return standings;
 }
 
-Json to_json(const ShownStanding& standing) {
-  const auto text = [](const std::string& words) { return words.empty() ? Json() : Json(words); };
-  Json collectives = Json::array();
-  for (const ShownStanding::Count& one : standing.collectives)
-    collectives.push_back(
-        {{"communicator", one.communicator}, {"name", one.name}, {"count", one.count}});
-  return {{"rank", standing.rank},
-          {"node_name", standing.node_name},
-          {"doing", standing.doing},
-          {"call", text(standing.call)},
-          {"on", text(standing.on)},
-          {"at", text(standing.at)},
-          {"within", text(standing.within)},
-          {"still", standing.still},
-          {"doing_for", standing.doing_for},
-          {"cpus", standing.cpus},
-          {"pid", standing.pid},
-          {"processes", standing.processes},
-          {"threads", standing.threads},
-          {"threads_running", standing.threads_running},
-          {"threads_in_device", standing.threads_in_device},
-          {"connected", standing.connected},
-          {"finalized", standing.finalized},
-          {"fences", standing.fences},
-          {"in_fence", standing.in_fence},
-          {"claims", standing.claims},
-          {"exit_code", standing.doing == "exited" ? Json(standing.exit_code) : Json()},
-          {"peer_sockets", standing.peer_sockets},
-          {"acked", standing.acked},
-          {"received", standing.received},
-          {"unacked", standing.unacked},
-          {"retransmits", standing.retransmits},
-          {"logged", standing.logged},
-          {"collectives", std::move(collectives)},
-          {"mpi", text(standing.mpi)},
-          {"nccl", text(standing.nccl)},
-          {"torch", text(standing.torch)}};
+void keys(const ShownStanding::Count& one, api::See& see) {
+  see("communicator", one.communicator, "The communicator.");
+  see("name", one.name, "The collective.");
+  see("count", one.count, "How often.", api::kAnyNumber);
+}
+
+// Ranks tell what they like: most numbers may be any.
+void keys(const ShownStanding& standing, api::See& see) {
+  using api::kAnyNumber, api::unless_empty;
+  const bool has_exited = standing.doing == "exited";
+  see("rank", standing.rank, "The global rank.");
+  see("node_name", standing.node_name, "Its node.");
+  see("doing", standing.doing,
+      "What it does: `starts`, `computes`, `waits` (for a peer), `reads`, `locks`, `sleeps`, "
+      "`serves`, `stopped`, `device`, `exited`.");
+  see("call", unless_empty(standing.call),
+      "The system call in which it is blocked; null: none, or unknown.");
+  see("on", unless_empty(standing.on),
+      "What the descriptor of that call is; null: none, or unknown.");
+  see("at", unless_empty(standing.at),
+      "The top of its stack that is the job's own; null: not asked for, or unknown.");
+  see("within", unless_empty(standing.within),
+      "The library call around what it does, such as `MPI_Barrier`; null: none, or unknown.");
+  see("still", standing.still, "For so many seconds nothing of it has moved.");
+  see("doing_for", standing.doing_for, "For so many seconds it has done the same.");
+  see("cpus", standing.cpus, "How many cores it uses.");
+  see("pid", standing.pid, "The process that `doing` is about, as the ranks see it.", kAnyNumber);
+  see("processes", standing.processes, "How many processes it has.", kAnyNumber);
+  see("threads", standing.threads, "How many threads these have.", kAnyNumber);
+  see("threads_running", standing.threads_running, "Threads that run or are ready to.", kAnyNumber);
+  see("threads_in_device", standing.threads_in_device, "Threads that wait in the kernel (state D).",
+      kAnyNumber);
+  see("connected", standing.connected, "It has connected to its MPI server.");
+  see("finalized", standing.finalized, "It has called MPI_Finalize.");
+  see("fences", standing.fences, "Fences of all ranks that its node has entered.", kAnyNumber);
+  see("in_fence", standing.in_fence, "It is in such a fence.");
+  see("claims", standing.claims, "Processes that claim to be this rank.", kAnyNumber);
+  see("exit_code", has_exited ? std::optional(standing.exit_code) : std::nullopt,
+      "With which code it exited; null: it has not.", kAnyNumber);
+  see("peer_sockets", standing.peer_sockets, "Open connections to other ranks.", kAnyNumber);
+  see("acked", standing.acked, "Bytes to other ranks that these have acknowledged.", kAnyNumber);
+  see("received", standing.received, "Bytes from other ranks.", kAnyNumber);
+  see("unacked", standing.unacked, "TCP segments on the way to other ranks.", kAnyNumber);
+  see("retransmits", standing.retransmits, "TCP segments that were sent again.", kAnyNumber);
+  see("logged", standing.logged, "Bytes that it has written to its log.", kAnyNumber);
+  see("collectives", standing.collectives, "How often it has launched a collective, by NCCL.");
+  see("mpi", unless_empty(standing.mpi), "The version of its MPI library; null: it has none.");
+  see("nccl", unless_empty(standing.nccl), "The version of NCCL; null: it has none.");
+  see("torch", unless_empty(standing.torch), "The version of torch; null: it has none.");
 }
 
 std::string standings_table(const std::vector<ShownStanding>& standings) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/cli/terminal/output.h"
+#include "launcher/api/json/keys.h"
 
 namespace lockstep::cli {
 
@@ -33,7 +33,7 @@ struct ShownStanding {
 std::vector<ShownStanding> take_standings(const std::string& node_name,
                                           const std::vector<int>& ranks, std::string* lines);
 
-Json to_json(const ShownStanding& standing);
+void keys(const ShownStanding& standing, api::See& see);
 // "RANK  NODE  DOES  FOR  NO PROGRESS  CPUS  SYSTEM CALL  CODE" and what the columns are; those
 // without progress for the longest time first when there are many.
 std::string standings_table(const std::vector<ShownStanding>& standings);

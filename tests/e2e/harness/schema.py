@@ -1,12 +1,19 @@
-"""The schemas of docs/schema, and whether a value fits one."""
+"""The schemas of objects in JSON, and whether a value fits one. The build writes most of them;
+docs/schema has some of what the command line makes itself."""
 import json
 
 import jsonschema
 
-from harness.site import ROOT
+from harness.site import BUILD, ROOT
 
-FOLDER = ROOT / "docs" / "schema"
-SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}
+
+def _read(folder):
+    return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+
+
+BY_HAND = _read(ROOT / "docs" / "schema")
+WRITTEN = _read(BUILD / "schema")
+SCHEMAS = BY_HAND | WRITTEN
 _STORE = {f"{name}.json": schema for name, schema in SCHEMAS.items()}
 
 

@@ -141,7 +141,8 @@ int whoami(Context& context, const UserOptions& options) {
                 make_error(ErrorCode::not_found, "the launcher has no user with this key"));
   const auto quotas = (*connection)->ask_for<QuotasReply>(ListQuotas{});
   if (!quotas) return fail(context.terminal, quotas.error());
-  return print(context, options.format, api::to_json(users->users.front(), quotas->quotas),
+  return print(context, options.format,
+               api::to_json(api::Oneself{users->users.front(), quotas->quotas}),
                text_of(users->users.front()) + "\n" + quotas_text(quotas->quotas, true));
 }
 

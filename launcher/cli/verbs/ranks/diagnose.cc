@@ -92,7 +92,8 @@ void keep_both(Context& context, Connection& connection, const Diagnosis& diagno
                const std::string& text) {
   const std::string file = diagnosis_file(diagnosis.at);
   Status kept = keep(connection, diagnosis.job, file + ".txt", text);
-  if (kept) kept = keep(connection, diagnosis.job, file + ".json", json_text(to_json(diagnosis)));
+  if (kept)
+    kept = keep(connection, diagnosis.job, file + ".json", json_text(api::to_json(diagnosis)));
   const std::string& name = diagnosis.job.spec.name;
   context.terminal.print_line(
       kept ? fmt::format("kept with the job: logs/{}.txt and .json; `lockstep job files {}`", file,
@@ -127,7 +128,7 @@ int diagnose(Context& context, const DiagnoseOptions& options) {
   }
   ask_clocks(**connection, &diagnosis);
   const std::string text = diagnosis_text(diagnosis);
-  const int printed = print(context, options.format, to_json(diagnosis), text);
+  const int printed = print(context, options.format, api::to_json(diagnosis), text);
   if (runs && !options.not_kept) keep_both(context, **connection, diagnosis, text);
   return printed;
 }

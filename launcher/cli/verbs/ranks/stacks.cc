@@ -48,7 +48,7 @@ int stacks(Context& context, const StacksOptions& options) {
                                        [](const AttachAnswer& answer) { return answer.error; });
   if (all_refused && report.groups.empty()) return fail(context.terminal, *answers->front().error);
   sort_groups(&report);
-  const int printed = print(context, options.format, to_json(report), stacks_text(report));
+  const int printed = print(context, options.format, api::to_json(report), stacks_text(report));
   return printed == 0 && report.groups.empty() ? kExitFailure : printed;
 }
 

@@ -37,8 +37,8 @@ int print_checked(Context& context, const ValidateOptions& options, const std::s
   for (const std::string& error : checked.errors) context.terminal.print_line(error);
   const bool valid = checked.errors.empty();
   if (options.format == Format::table && !valid) return kExitUsage;
-  const int shown =
-      print(context, options.format, api::to_json(name, checked), printable(name) + ": valid\n");
+  const int shown = print(context, options.format, api::to_json(api::CheckedFile{name, checked}),
+                          printable(name) + ": valid\n");
   return valid ? shown : kExitUsage;
 }
 

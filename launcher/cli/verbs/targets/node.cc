@@ -82,7 +82,8 @@ int token(Context& context, const NodeOptions& options) {
               valid_for, options.uses,
               options.approve ? Approval::required : Approval::as_configured, options.compute});
   if (!reply) return fail(context.terminal, reply.error());
-  return print(context, options.format, api::to_json(*reply, options.uses), reply->token + "\n");
+  return print(context, options.format, api::to_json(api::NewToken{*reply, options.uses}),
+               reply->token + "\n");
 }
 
 // "valid", or why no node can join with the token any more.

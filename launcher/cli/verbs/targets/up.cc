@@ -124,7 +124,7 @@ int status(Context& context, Format format) {
     const std::string text = "launcher:     not running (" + context.home.path() + ")\n";
     if (const Status may = may_start_launcher(context.home); !may)
       context.terminal.print_line(may.error().message);
-    print(context, format, Json{{"running", false}, {"home", context.home.path()}}, text);
+    print(context, format, api::to_json(api::NoLauncher{context.home.path()}), text);
     return kExitFailure;
   }
   const auto connection = context.connect(Context::Need::launcher);

@@ -4,9 +4,10 @@
 
 #include <chrono>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 
-#include "launcher/api/json/value.h"
+#include "launcher/api/json/keys.h"
 
 namespace lockstep::api {
 namespace {
@@ -15,7 +16,7 @@ double seconds_for(int keys) {
   std::map<std::string, std::string> map;
   for (int i = 0; i < keys; ++i) map["a key of some length " + std::to_string(i)] = "value";
   const auto start = std::chrono::steady_clock::now();
-  const Json json = map_of(map);
+  const Json json = to_json(map);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   EXPECT_EQ(json.size(), map.size());
   EXPECT_EQ(json.dump().substr(0, 34), R"({"a key of some length 0":"value",)");

@@ -121,10 +121,10 @@ TEST(Diagnosis, OfAJobWithoutTroubleSaysSo) {
 }
 
 TEST(Diagnosis, IsJsonToo) {
-  const Json json = to_json(diagnosis());
+  const api::Json json = api::to_json(diagnosis());
   EXPECT_EQ(json["found"][0]["kind"], "stopped");
   EXPECT_EQ(json["ranks"][0]["within"], "MPI_Barrier");
-  EXPECT_EQ(json["ranks"][0]["exit_code"], Json());
+  EXPECT_EQ(json["ranks"][0]["exit_code"], api::Json());
   EXPECT_EQ(json["probe"]["chosen"][0]["interface"], "eth1");
   EXPECT_EQ(json["settings"][0]["settings"][0]["value"], "=eth1");
   EXPECT_EQ(json["no_stacks"], "nobody asked");

@@ -91,7 +91,7 @@ TEST(StackGroups, RanksThatCannotBeReadSayWhy) {
   EXPECT_THAT(report.unread[0].ranks, ElementsAre(4, 5));
   EXPECT_THAT(stacks_text(report),
               HasSubstr("2 ranks (4–5) on n1: not read: neither eu-stack nor gdb"));
-  EXPECT_EQ(to_json(report)["unread"][0]["node_name"], "n1");
+  EXPECT_EQ(api::to_json(report)["unread"][0]["node_name"], "n1");
 }
 
 TEST(StackGroups, WordsOfTheJobBreakNoLineAndNoTerminal) {
