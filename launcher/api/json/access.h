@@ -7,7 +7,7 @@
 #include "common/domain/people/audit.h"
 #include "common/domain/people/quota.h"
 #include "common/domain/people/secrets.h"
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 
 namespace lockstep::api {
 

@@ -2,7 +2,7 @@
 // Registered data and models as JSON.
 
 #include "common/domain/data/asset.h"
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 
 namespace lockstep::api {
 

@@ -2,7 +2,7 @@
 // Datastores as JSON.
 
 #include "common/domain/data/datastore.h"
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 
 namespace lockstep::api {
 

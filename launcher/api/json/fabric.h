@@ -2,7 +2,7 @@
 // The fabric of a node, as JSON: of `lockstep node show`.
 
 #include "common/domain/targets/fabric.h"
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 
 namespace lockstep::api {
 

@@ -3,7 +3,7 @@
 // (launcher/words).
 
 #include "common/domain/messages/views.h"
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 #include "launcher/words/said.h"
 
 namespace lockstep::api {

@@ -8,7 +8,7 @@
 
 #include "common/domain/messages/client_protocol.h"
 #include "common/domain/messages/views.h"
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 
 namespace lockstep::api {
 

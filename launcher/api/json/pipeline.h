@@ -6,7 +6,7 @@
 
 #include "common/domain/job/pipeline.h"
 #include "common/domain/messages/views.h"
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 
 namespace lockstep::api {
 

@@ -2,7 +2,7 @@
 // Sizes of machines as JSON, with az ml's keys where it has them.
 
 #include "common/domain/targets/size.h"
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 
 namespace lockstep::api {
 

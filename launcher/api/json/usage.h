@@ -3,7 +3,7 @@
 // second, times in seconds.
 
 #include "common/domain/messages/client_protocol.h"
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 
 namespace lockstep::api {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 #include "launcher/cli/attach/stack_dump.h"
 
 namespace lockstep::cli {

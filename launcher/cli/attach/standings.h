@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 
 namespace lockstep::cli {
 

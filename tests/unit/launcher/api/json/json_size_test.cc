@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 
 namespace lockstep::api {
 namespace {

@@ -1,6 +1,6 @@
 // Objects in JSON and their schemas, both from keys().
 
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 
 #include <gtest/gtest.h>
 

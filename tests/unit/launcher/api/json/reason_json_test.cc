@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/why/jobs/ends.h"
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 
 namespace lockstep::api {
 namespace {

@@ -1,4 +1,4 @@
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

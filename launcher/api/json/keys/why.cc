@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/why/all/convert.h"
-#include "launcher/api/json/keys.h"
+#include "launcher/api/json/keys/keys.h"
 
 namespace lockstep::api {
 
