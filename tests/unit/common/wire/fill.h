@@ -480,7 +480,7 @@ class Filler {
   }
   void fill(DiskWrites& v) { auto& [a, b, c] = v; each(a, b, c); }
 
-  // common/domain/*_messages.h
+  // common/domain/messages/*.h
   void fill(PreemptionNotice& v) { auto& [a, b] = v; each(a, b); }
   void fill(SessionOpen& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
