@@ -18,7 +18,8 @@ def found(tmp_path, text):
 
 @pytest.mark.parametrize("text", [
     "// launcher/home/layout.h draws it", "int x;  // see home/layout.h.", "// layout.h", "// home/*.h and lay*.h",
-    "// of linux/futex.h", '// "train.h:88", of the stack', "// the script train.py", '#include "gone.h"', 'f("gone.h");',
+    "// of linux/futex.h", '// "train.h:88", of the stack', "// the script train.py", '#include "gone.h"',
+    'f("gone.h");',
 ])
 def test_what_is_there_or_foreign_may_be_named(tmp_path, text):
     assert found(tmp_path, text) == []

@@ -65,7 +65,8 @@ Result<PiecedFile> file_of(const Directory& directory) {
     file.pieces.push_back(piece);
     if (file.pieces.size() > kMaxPieces) return corrupt("a file has too many pieces");
   }
-  if (!is_safe(file.path)) return corrupt("a file has no path");
+  if (!is_safe(file.path))
+    return corrupt("a file's path is empty or too deep, or has a part that is not a name");
   return file;
 }
 
