@@ -48,7 +48,7 @@ std::string cause_text(const RanksAvoidRdma& reason) {
       return "the partition is not one of the port's (" + of +
              "); leave NCCL_IB_PKEY and UCX_IB_PKEY out";
     case SocketsCause::no_answer:
-      return "what one port sends does not reach the other (" + of +
+      return "packets of one port do not reach the other (" + of +
              "): the GID index, the partition or the switch";
     case SocketsCause::no_plugin:
       return "the network plugin " + of + " of NCCL_NET_PLUGIN is not there";
