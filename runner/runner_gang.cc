@@ -57,10 +57,10 @@ void Runner::gang_received(int from, GangMessage message) {
     end_watch();
     spdlog::info("node rank {} ended the gang: {}", abort->node_rank, log_text(abort->why));
     feed(AbortFromPeer{std::move(*abort)});
-  } else if (const auto* drained = std::get_if<GangDrained>(&message)) {
+  } else if (const auto* done = std::get_if<GangNodeDone>(&message)) {
     spdlog::debug("the ranks of node rank {} are done", from);
-    note_other_over(drained->node_rank);
-    feed(PeerDrained{*drained});
+    note_other_over(done->node_rank);
+    feed(PeerDone{*done});
   } else if (is_of_probe(message)) {
     if (stage_ == Stage::supervising && link_->table()) probe().receive(from, std::move(message));
   } else if (launching_ == Launching::ready) {

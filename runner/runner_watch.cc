@@ -185,7 +185,7 @@ bool Runner::take_watched(int from, const GangMessage& message) {
 void Runner::note_other_over(int node_rank) {
   others_over_.insert(node_rank);
   write_soon();
-  if (gang_watch_) gang_watch_->drained(clock_.now(), node_rank);
+  if (gang_watch_) gang_watch_->node_done(clock_.now(), node_rank);
 }
 
 // Only for jobs whose ranks wait for each other.
@@ -195,7 +195,7 @@ void Runner::linger() {
   const bool do_wait = kind == Distribution::Kind::mpi || kind == Distribution::Kind::pytorch;
   if (!gang_watch_ || is_watch_over_ || assignment.node_rank != 0 || !do_wait) return;
   lingers_since_ = clock_.now();
-  gang_watch_->drained(lingers_since_, assignment.node_rank);
+  gang_watch_->node_done(lingers_since_, assignment.node_rank);
 }
 
 bool Runner::watches_others() {

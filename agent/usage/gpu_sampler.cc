@@ -82,7 +82,7 @@ void GpuSampler::work(const std::shared_ptr<Shared>& shared) {
   const Nvml nvml(shared->library);
   if (!nvml.present() || !nvml.missing().empty() || nvml.utilization == nullptr ||
       nvml.init() != kNvmlSuccess) {
-    spdlog::warn("what GPUs use is not shown: {} does not say it", shared->library);
+    spdlog::warn("the use of GPUs is not shown: {} does not report it", shared->library);
     return;
   }
   const auto handles = handles_of(nvml, shared->gpus);

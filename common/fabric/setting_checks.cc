@@ -238,7 +238,7 @@ std::string check_ucx_pkey(const std::string& value, const CheckedNode& node) {
 
 std::string check_nccl_pkey(const std::string& value, const CheckedNode& node) {
   const int index = number_in(value);
-  if (index < 0) return fmt::format("'{}' is no place in the table of partitions", value);
+  if (index < 0) return fmt::format("'{}' is not an index in the table of partitions", value);
   for (const FabricPort* port : node.rdma.ports) {
     if (is_roce(*port) || port->pkeys.empty()) continue;
     const auto place = static_cast<std::size_t>(index);
@@ -290,7 +290,7 @@ std::string check_traffic_class(const std::string& value, const CheckedNode&) {
   constexpr int kLast = 255;
   const int number = number_in(value);
   if (number >= 0 && number <= kLast) return "";
-  return fmt::format("'{}' is no traffic class; it is 0 to {}", value, kLast);
+  return fmt::format("'{}' is not a traffic class, a number from 0 to {}", value, kLast);
 }
 
 std::string check_gdr_level(const std::string& value, const CheckedNode&) {
@@ -298,7 +298,7 @@ std::string check_gdr_level(const std::string& value, const CheckedNode&) {
   const int number = number_in(value);
   if (number >= 0 && number <= 5) return "";
   if (std::find(kWords.begin(), kWords.end(), value) != kWords.end()) return "";
-  return fmt::format("'{}' is no level of NCCL; they are {}", value, fmt::join(kWords, ", "));
+  return fmt::format("'{}' is not a level of NCCL: 0 to 5, or {}", value, fmt::join(kWords, ", "));
 }
 
 std::string check_p2p_disable(const std::string& value, const CheckedNode& node) {

@@ -4,6 +4,11 @@
 // among them), the operator's fabric.yml, and the probe of the gang with the node's fabric. Pure:
 // it looks at nothing but its arguments, and starts nothing.
 //
+// NCCL's variables are set in three places: those of the network here; the address of RAS, names of
+// threads and torch's flight recorder in runner/bootstrap/nccl_watch.h; the debug log in
+// runner/bootstrap/nccl_log.h. common_environment() (runner/bootstrap/bootstrap.h) and the
+// distribution's bootstrap put them into the rank's environment.
+//
 // Names and meanings of the variables are those of NCCL's, UCX's, gloo's and Open MPI's manuals.
 
 #include <map>

@@ -108,7 +108,7 @@ Result<std::string> read_regular_file(const std::string& path, Bytes limit) {
   const bool is_other = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
   if (!fd && !is_other) return file_error(errno, "open", path);
   if (is_other || (::fstat(fd.get(), &status) == 0 && !S_ISREG(status.st_mode)))
-    return make_error(ErrorCode::unsupported, "read " + path + ": it is no regular file");
+    return make_error(ErrorCode::unsupported, "read " + path + ": it is not a regular file");
   return read_all(fd, path, limit);
 }
 

@@ -238,7 +238,8 @@ class Check {
   Status image(const std::string& name, bool by_number) const {
     const auto all = variables_.expand(name);
     if (!all)
-      return refused(fmt::format("what image '{}' is cannot be told; write its name", name));
+      return refused(
+          fmt::format("the image that '{}' stands for cannot be determined; write its name", name));
     for (const std::string& one : *all)
       if (!is_stage(one, by_number)) TRY(check_name(one));
     return {};

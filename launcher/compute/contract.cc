@@ -96,7 +96,7 @@ Result<std::vector<std::string>> accounts_of(const json& object) {
     if (!entry.is_string()) return bad("accounts", "contains an entry that is not a string");
     auto name = entry.get<std::string>();
     if (name.find(':') != std::string::npos || !check_machine_name(name))
-      return bad("accounts", "contains '" + name + "', which is no account's name");
+      return bad("accounts", "contains '" + name + "', which is not an account's name");
     accounts.push_back(std::move(name));
   }
   return accounts;

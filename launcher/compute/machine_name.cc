@@ -19,8 +19,8 @@ Status check_machine_name(std::string_view name) {
   if (good) return {};
   return make_error(
       ErrorCode::invalid_argument,
-      "'" + std::string(name) +
-          "' is not a valid machine name or address; use letters, digits and . _ - :");
+      "'" + std::string(name) + "' is not a valid machine name or address; use 1 to " +
+          std::to_string(kMaxNameBytes) + " letters, digits and . _ - :, not beginning with '-'");
 }
 
 }  // namespace lockstep::compute

@@ -323,7 +323,7 @@ class Checker {
 
   void check_removed(NodeId id, const RemovedNode& node) {
     const std::string what = "removed node " + node.name;
-    expect(state_.node(id) == nullptr, what, "is no node any more");
+    expect(state_.node(id) == nullptr, what, "is not a node any more");
     expect(id < state_.next_node_id(), what, "has an id that is not given again");
     expect(state_.node_with_key(node.key) == nullptr, what, "has a key that is nobody's");
     expect(state_.removed_with_key(node.key) == &node, what, "is known by its key");

@@ -107,7 +107,8 @@ void Daemon::look_at_space() {
   space.look(durable.now());
   if (before != DiskMonitor::Level::well || space.level() == DiskMonitor::Level::well) return;
   if (const std::string whose = durable.core().whose_files(); !whose.empty())
-    spdlog::warn("whose jobs' logs, outputs, checkpoints and sources take most of it: {}", whose);
+    spdlog::warn("the users whose jobs' logs, outputs, checkpoints and sources take most space: {}",
+                 whose);
 }
 
 bool Daemon::settle() {

@@ -192,7 +192,7 @@ void State::Applier::operator()(const OutputNotWritten& fact) const {
 OutputWrite& State::Applier::write_ref(Job& job, const std::string& output) {
   const auto found = std::find_if(job.writes.begin(), job.writes.end(),
                                   [&](const OutputWrite& write) { return write.output == output; });
-  CHECK(found != job.writes.end(), "only what is to be written is written");
+  CHECK(found != job.writes.end(), "a fact names an output that is not to be written");
   return *found;
 }
 

@@ -130,8 +130,7 @@ Status Journal::replay(const std::function<void(const StampedFact&)>& each) {
 
 Status Journal::stage(const std::vector<StampedFact>& facts) {
   CHECK(impl_->use == Impl::Use::replayed,
-        "a journal is appended to after its replay, and not "
-        "after a failed append");
+        "Journal::stage() was called before replay(), or after an append that failed");
   if (facts.empty()) return {};
   impl_->use = Impl::Use::failed;
   if (!impl_->staged) {

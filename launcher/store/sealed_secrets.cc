@@ -75,7 +75,7 @@ std::optional<std::vector<StoredSecret>> unpacked(const std::vector<std::uint8_t
 Result<std::string> seal_secrets(const std::vector<StoredSecret>& secrets, const PublicKey& to) {
   TRY(start_sodium());
   const auto key = raw_of(to.value);
-  if (!key) return make_error(ErrorCode::invalid_argument, "this is no key to seal secrets to");
+  if (!key) return make_error(ErrorCode::invalid_argument, "this is not a key to seal secrets to");
   auto clear = packed(secrets);
   std::string box(clear.size() + crypto_box_SEALBYTES, '\0');
   const int done = crypto_box_seal(reinterpret_cast<unsigned char*>(box.data()), clear.data(),
@@ -91,7 +91,7 @@ Result<std::vector<StoredSecret>> unseal_secrets(const std::string& sealed,
   const std::size_t begin = kHead.size() + kKeyCharacters + 1;
   const bool has_form = sealed.starts_with(kHead) &&
                         sealed.size() >= begin + crypto_box_SEALBYTES && sealed[begin - 1] == '\n';
-  if (!has_form) return make_error(ErrorCode::corrupt, "these are no sealed secrets");
+  if (!has_form) return make_error(ErrorCode::corrupt, "these are not sealed secrets");
   const std::string to = sealed.substr(kHead.size(), kKeyCharacters);
   if (to != keys.public_key.value)
     return make_error(ErrorCode::invalid_argument,
@@ -99,7 +99,7 @@ Result<std::vector<StoredSecret>> unseal_secrets(const std::string& sealed,
                                   keys.path, keys.public_key.value));
   const auto public_key = raw_of(keys.public_key.value);
   auto secret_key = raw_of(keys.secret_key);
-  if (!public_key || !secret_key) return make_error(ErrorCode::corrupt, "this is no key pair");
+  if (!public_key || !secret_key) return make_error(ErrorCode::corrupt, "this is not a key pair");
   const std::string_view box = std::string_view(sealed).substr(begin);
   std::vector<std::uint8_t> clear(box.size() - crypto_box_SEALBYTES);
   const int done = crypto_box_seal_open(clear.data(), bytes_of(box), box.size(), public_key->data(),

@@ -70,10 +70,10 @@ std::unique_ptr<Bootstrap> make_bootstrap(const GangContext& gang, io::EventLoop
                                           std::unique_ptr<pmix::Client> server,
                                           BootstrapEvents events);
 
-// The variables that every rank of every job has (reference/azureml.md, the last rows of the
-// table): AZUREML_*, AZ_BATCH_*, LOCKSTEP_*, CUDA_VISIBLE_DEVICES, those of their network
-// (network_settings.h), PYTHONUNBUFFERED. They never override variables of the job's
-// environment_variables or environment.
+// The variables that ranks have whatever their distribution is (docs/guide-jobs.md, "What a rank
+// finds"): AZUREML_*, AZ_BATCH_*, LOCKSTEP_*, CUDA_VISIBLE_DEVICES, PYTHONUNBUFFERED, and those of
+// several nodes: their network (network_settings.h) and NCCL's log (nccl_log.h). They never
+// override variables of the job's environment_variables or environment.
 std::map<std::string, std::string> common_environment(const GangContext& gang, int rank,
                                                       int local_rank);
 

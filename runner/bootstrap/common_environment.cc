@@ -5,9 +5,9 @@
 
 #include "common/fabric/settings.h"
 #include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/nccl_log.h"
 #include "runner/bootstrap/network_settings.h"
 #include "runner/bootstrap/rank_variables.h"
-#include "runner/fabric/transport_check.h"
 
 namespace lockstep::runner {
 namespace {

@@ -83,7 +83,7 @@ Status Pmi1Protocol::receive(int rank, std::string_view line) {
   const auto name = words.value("cmd");
   const auto handler = name ? handlers().find(*name) : handlers().end();
   if (handler == handlers().end())
-    return make_error(ErrorCode::invalid_argument, "it is no command of PMI-1");
+    return make_error(ErrorCode::invalid_argument, "it is not a command of PMI-1");
   return (this->*handler->second)(rank, words);
 }
 

@@ -118,8 +118,8 @@ void Core::Impl::on(const RankConnected& input) {
   suspect_the_unconnected();
 }
 
-void Core::Impl::on(const PeerDrained& input) {
-  const auto& [node_rank, connected] = input.drained;
+void Core::Impl::on(const PeerDone& input) {
+  const auto& [node_rank, connected] = input.done;
   peers_left.insert(node_rank);
   if (is_ray() && node_rank == 0) return dismiss();
   if (!is_mpi() || !connected) return;

@@ -13,11 +13,11 @@
 // ranks have ended are children that those left behind. KillEverything always comes last.
 // Under mpi a rank that exits 0 must have finalized if it connected, and must have connected if
 // another rank of the gang did. If no rank connected, the command was not an MPI program and has
-// completed. A runner leaves when its own ranks are done: it sends GangDrained and does not wait
+// completed. A runner leaves when its own ranks are done: it sends GangNodeDone and does not wait
 // for other nodes' ranks. So a node whose ranks never connected may have left when another node's
 // ranks connect and wait for them in vain. Then that other runner fails, and names the first rank
 // of the node that left. On Leave the gang's socket must still deliver queued messages (the last
-// FenceDone). Under ray, a worker's ranks end when the node of rank 0 has drained, and have
+// FenceDone). Under ray, a worker's ranks end when those of the node of rank 0 have ended, and have
 // completed.
 // Before the ranks of a gang on several hosts start, its network is probed (runner/fabric/probe),
 // and the addresses in its table are replaced by those that reach each other best. Where they do
@@ -58,7 +58,7 @@ struct WarnRanks {
 struct KillEverything {};  // SIGKILL by cgroup / namespace / sweep
 struct TellGang {
   GangMessage message;
-};  // GangAbort, GangDrained
+};  // GangAbort, GangNodeDone
 struct ReadStderrTail {
   int rank = 0;
 };

@@ -193,7 +193,7 @@ void Core::Impl::finish_if_ended() {
   if (over() || !ranks.all_ended()) return;
   if (phase != Phase::running && !terminating) return;
   if (assignment.nodes() > 1 && phase == Phase::running && !failure && !stopped)
-    out.push_back(TellGang{GangDrained{
+    out.push_back(TellGang{GangNodeDone{
         assignment.node_rank, is_mpi() ? std::optional(ranks.any_connected()) : std::nullopt}});
   phase = Phase::draining;
   insist_at = now + kInsistEvery;

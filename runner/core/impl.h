@@ -66,9 +66,9 @@ struct Core::Impl {
   std::optional<NodeExitReport> final_report;
   Instant lease_until;  // if the assignment has a lease
 
-  bool peers_connected = false;  // ranks of another, drained node had connected to PMIx
+  bool peers_connected = false;  // ranks of another node that is done had connected to PMIx
   std::optional<int>
-      unconnected;  // first rank of the first drained node whose ranks never connected to PMIx
+      unconnected;  // first rank of the first node that is done and whose ranks never connected
 
   Instant now;
   std::vector<Action> out;
@@ -81,7 +81,7 @@ struct Core::Impl {
   void on(const ProbeDone& input);
   void on(const PeerLost&) {}  // the launcher decides whether a silent peer is lost
   void on(const AbortFromPeer& input);
-  void on(const PeerDrained& input);
+  void on(const PeerDone& input);
   void on(const RankStarted& input);
   void on(const RankStartFailed& input);
   void on(const RankConnected& input);

@@ -52,8 +52,8 @@ struct PeerLost {
 struct AbortFromPeer {
   GangAbort abort;
 };
-struct PeerDrained {
-  GangDrained drained;
+struct PeerDone {
+  GangNodeDone done;
 };  // every rank of that node exited 0
 struct RankStarted {
   int rank = 0;
@@ -110,7 +110,7 @@ struct LeaseRenewed {  // only if the assignment has a lease; may come before Be
 struct Tick {};
 using Input =
     std::variant<Begin, Endpoint, AssignmentChanged, GangConnected, ParentChecked, ProbeDone,
-                 PeerLost, AbortFromPeer, PeerDrained, RankStarted, RankStartFailed, RankConnected,
+                 PeerLost, AbortFromPeer, PeerDone, RankStarted, RankStartFailed, RankConnected,
                  RankFinalized, RankAborted, RankExited, StderrTail, LogsDrained, MasterPortTaken,
                  SpawnLost, BootstrapLost, SetupFailed, GangHangs, LeaseRenewed, Tick>;
 

@@ -256,15 +256,6 @@ NcclLog read_nccl_log(std::string_view text) {
   return log;
 }
 
-std::map<std::string, std::string> nccl_log_variables(
-    const std::map<std::string, std::string>& of_job, const std::string& folder) {
-  for (const char* name : {"NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS"})
-    if (of_job.count(name) > 0) return {};
-  return {{"NCCL_DEBUG", "INFO"},
-          {"NCCL_DEBUG_SUBSYS", "INIT,NET,ENV"},
-          {"NCCL_DEBUG_FILE", fmt::format("{}/{}%h.%p", folder, kNcclLogLead)}};
-}
-
 // A list that begins with '^' excludes what it names. A variable of Open MPI, UCX, libfabric or
 // Intel MPI is named if its list has nothing of RDMA.
 std::string variable_against_rdma(const std::map<std::string, std::string>& variables) {

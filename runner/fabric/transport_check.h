@@ -91,11 +91,9 @@ inline constexpr std::int64_t kTellingRdmaBytes = 256 << 10;
 // None for a finding that need not be reported.
 Why why_no_rdma(const TransportFinding& finding);
 
-// The variables with which NCCL writes its log into `folder`, as the ranks see it. Empty if the job
-// says itself what NCCL logs and where: a person looks for that in the ranks' logs.
-std::map<std::string, std::string> nccl_log_variables(
-    const std::map<std::string, std::string>& of_job, const std::string& folder);
-inline constexpr char kNcclLogLead[] = "lockstep-nccl.";  // the beginning of the files' names
+// The beginning of the names of the files into which NCCL writes its log; nccl_log_variables()
+// (runner/bootstrap/nccl_log.h) sets the variables for it.
+inline constexpr char kNcclLogLead[] = "lockstep-nccl.";
 
 // A variable of the job that keeps its library from RDMA, as NAME=VALUE; "": none does.
 std::string variable_against_rdma(const std::map<std::string, std::string>& variables);

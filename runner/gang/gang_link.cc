@@ -62,7 +62,7 @@ bool TreeLink::settled() {
          std::none_of(down_.begin(), down_.end(), [&](const auto& c) { return awaited(c.second); });
 }
 
-// The last message (GangDrained) and the bye must arrive although this runner leaves. A connection
+// The last message (GangNodeDone) and the bye must arrive although this runner leaves. A connection
 // that is closed while unread data comes in is reset, and the last messages may be lost with it. So
 // the destructor waits for the answers for a moment, and for neighbours that are silent or leave as
 // well. The loop has ended by then, so nobody waits for it, and the wait is at most kFlushTimeout.

@@ -123,7 +123,8 @@ void Client::on(Hello& report) {
 
 // Nobody waits for an operation that has expired.
 void Client::on(Done& report) {
-  if (report.id == 0 || report.id > last_id_) return lose("it answers what was not asked");
+  if (report.id == 0 || report.id > last_id_)
+    return lose("it answers a question that was not asked");
   const auto operation = operations_.extract(report.id);
   if (!operation) return;
   if (!report.error.empty())
@@ -136,7 +137,7 @@ void Client::on(Done& report) {
 
 void Client::on(Fetched& report) {
   const auto fetch = fetches_.extract(report.id);
-  if (!fetch) return lose("it answers what was not asked");
+  if (!fetch) return lose("it answers a question that was not asked");
   fetch.mapped()(report.found, report.data);
 }
 

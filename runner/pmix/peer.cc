@@ -205,7 +205,8 @@ Result<PeerOwners> PeerOwners::find_out() {
 // socket can have the same two ends. So our end is checked last.
 Result<uid_t> PeerOwners::owner(int fd) const {
   const auto ends = ends_of_peer(fd);
-  if (!ends) return make_error(ErrorCode::not_found, "it is no connection over TCP, or has ended");
+  if (!ends)
+    return make_error(ErrorCode::not_found, "it is not a connection over TCP, or has ended");
   const auto found = way_ == Way::diag ? ask_diag(*ends) : ask_proc(*ends);
   if (!found || !is_established(fd))
     return make_error(ErrorCode::not_found, "it has ended, or comes from elsewhere");

@@ -129,8 +129,8 @@ def test_a_launcher_that_is_killed_while_it_makes_pods_leaks_none(cluster):
 
 
 @pytest.mark.parametrize("name, words", [
-    ("../../lab.kubeconfig", "is not the name of a file, without a folder"),
-    ("/root/.kube/config", "is not the name of a file, without a folder"),
+    ("../../lab.kubeconfig", "is not the name of a file: it may not have '/'"),
+    ("/root/.kube/config", "is not the name of a file: it may not have '/'"),
 ])
 def test_a_kubeconfig_is_named_without_a_folder(cluster, name, words):
     spec = cluster.spec()

@@ -77,7 +77,7 @@ def judge_rdma(site, job, out, verbs):
     said = rows(out)
     assert len(said) == 2 and said[0].split()[:-1] == verbs, said
     for part in site.show(job)["attempts"][0]["parts"]:
-        limited = [note for note in part["notes"] if "locked memory is limited in its container" in note]
+        limited = [note for note in part["notes"] if "can lock only a limited amount of memory" in note]
         assert len(limited) == (0 if said[0].endswith("memlock=unlimited") else 1), (said, part["notes"])
 
 

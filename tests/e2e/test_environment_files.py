@@ -260,7 +260,7 @@ def test_a_registrys_name_is_looked_up_in_the_operators_map(up_site):
             "environment", "show", "broken")
     os.mkfifo(path.parent / "pipe")
     path.write_text("waits: pipe\n")
-    refused(up_site, FAILED, [f"{path}:1:8: read {path.parent}/pipe: it is no regular file"],
+    refused(up_site, FAILED, [f"{path}:1:8: read {path.parent}/pipe: it is not a regular file"],
             "environment", "show", "waits")
 
 

@@ -76,7 +76,7 @@ def test_a_pipeline_is_streamed_shown_and_downloaded(up_site):
     listed = [one["name"] for one in site.json("job", "list", "--parent", "p")]
     assert sorted(listed) == ["p_check", "p_nested_train", "p_prepare"] and listed[-1] == "p_nested_train"
     wrong = site.run("job", "list", "--parent-job-name", "p_check")
-    assert wrong.returncode == 1 and b"p_check is no pipeline" in wrong.stderr
+    assert wrong.returncode == 1 and b"p_check is not a pipeline" in wrong.stderr
 
     assert lines_of(site.ok("job", "logs", "p"), "nested.train") == ["training on data"]
     assert site.ok("job", "logs", "p", "--step", "nested.train") == "training on data\n"

@@ -138,7 +138,7 @@ def test_a_host_that_prints_anything_is_no_crash(target, server, tmp_path):
     ({"user": "-l"}, "is not a valid account name"),
     ({"directory": "/x; rm -rf /"}, "is not an absolute path made only of letters"),
     ({"directory": "/x/../../etc"}, "is not an absolute path made only of letters"),
-    ({"key": "relative"}, "is not an absolute path"),
+    ({"key": "relative"}, "is not a path that begins with / or ~"),
     ({"port": 70000}, "from 1 to 65535"),
     ({"colour": "red"}, "unknown key 'colour'"),
 ])

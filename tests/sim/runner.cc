@@ -80,18 +80,18 @@ void Runner::act(const runner::TellGang& action) {
       if (!cluster_.linked(node_, peer->node_.id)) continue;
       peer->later(cluster_.world.random.between(milliseconds(1), milliseconds(20)),
                   [raw = peer.get(), abort = *abort] { raw->give(runner::AbortFromPeer{abort}); });
-    } else if (const auto* drained = std::get_if<GangDrained>(&action.message)) {
-      peer->hear_drained(node_.id, *drained);
-      if (cluster_.world.random.chance(0.1)) peer->hear_drained(node_.id, *drained);
+    } else if (const auto* done = std::get_if<GangNodeDone>(&action.message)) {
+      peer->hear_done(node_.id, *done);
+      if (cluster_.world.random.chance(0.1)) peer->hear_done(node_.id, *done);
     }
   }
 }
 
 // Resent until it arrives, as what a gang's link still owes when its runner leaves.
-void Runner::hear_drained(NodeId from, const GangDrained& drained) {
-  later(cluster_.world.random.between(milliseconds(1), milliseconds(20)), [this, from, drained] {
-    if (!cluster_.linked(node_, from)) return hear_drained(from, drained);
-    give(runner::PeerDrained{drained});
+void Runner::hear_done(NodeId from, const GangNodeDone& done) {
+  later(cluster_.world.random.between(milliseconds(1), milliseconds(20)), [this, from, done] {
+    if (!cluster_.linked(node_, from)) return hear_done(from, done);
+    give(runner::PeerDone{done});
   });
 }
 

@@ -64,7 +64,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   void look_at_lease();
   void later(Duration delay, std::function<void()> event);
   PartReport as_told(PartReport report) const;
-  void hear_drained(NodeId from, const GangDrained& drained);
+  void hear_done(NodeId from, const GangNodeDone& done);
 
   // runner_gang.cc
   using Word = std::function<void(Runner& to)>;

@@ -129,7 +129,7 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::out_of_memory_unseen, "out_of_memory_unseen"},
       {Defect::abort_unheard, "abort_unheard"},
       {Defect::connect_unheard, "connect_unheard"},
-      {Defect::drained_peer_unheard, "drained_peer_unheard"},
+      {Defect::done_peer_unheard, "done_peer_unheard"},
       {Defect::nothing_is_killed, "nothing_is_killed"},
       {Defect::strays_survive, "strays_survive"},
       {Defect::timeout_ignored, "timeout_ignored"},
@@ -588,7 +588,7 @@ std::vector<runner::Input> Saboteur::runner_hears(runner::Input input) {
   std::vector<runner::Input> inputs{std::move(input)};
   if (has(Defect::abort_unheard)) swallow<runner::RankAborted>(inputs);
   if (has(Defect::connect_unheard)) swallow<runner::RankConnected>(inputs);
-  if (has(Defect::drained_peer_unheard)) swallow<runner::PeerDrained>(inputs);
+  if (has(Defect::done_peer_unheard)) swallow<runner::PeerDone>(inputs);
   return inputs;
 }
 

@@ -140,7 +140,7 @@ enum class Defect {
   out_of_memory_unseen,
   abort_unheard,
   connect_unheard,
-  drained_peer_unheard,  // that a peer's ranks never joined
+  done_peer_unheard,  // that a peer's ranks never joined
   nothing_is_killed,
   strays_survive,
   timeout_ignored,

@@ -1,7 +1,10 @@
 #include "common/domain/data/datastore.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace lockstep {
 
@@ -22,11 +25,17 @@ bool valid_datastore_name(std::string_view name) {
          });
 }
 
+std::string datastore_name_form() {
+  return fmt::format("1 to {} letters, digits, '_' or '-', beginning with a letter or a digit",
+                     kMaxDatastoreNameBytes);
+}
+
 Status validate(const DatastorePath& place) {
-  const auto invalid = [](const char* message) {
-    return make_error(ErrorCode::invalid_argument, message);
+  const auto invalid = [](std::string message) {
+    return make_error(ErrorCode::invalid_argument, std::move(message));
   };
-  if (!valid_datastore_name(place.datastore)) return invalid("its datastore has no name");
+  if (!valid_datastore_name(place.datastore))
+    return invalid(fmt::format("the datastore's name is not {}", datastore_name_form()));
   if (!place.directory.starts_with('/')) return invalid("its directory is not absolute");
   if (place.directory.size() + place.path.size() > kMaxDatastorePathBytes)
     return invalid("its path is too long");

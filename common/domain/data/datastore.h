@@ -63,7 +63,8 @@ struct DatastorePath {
 };
 Status validate(const DatastorePath& place);
 
-// Letters, digits, '_' and '-', beginning with a letter or a digit.
 bool valid_datastore_name(std::string_view name);
+// The rule in words: "1 to 100 letters, digits, '_' or '-', beginning with a letter or a digit".
+std::string datastore_name_form();
 
 }  // namespace lockstep

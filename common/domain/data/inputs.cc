@@ -120,8 +120,9 @@ Status validate(const std::vector<DataInput>& inputs) {
   for (const DataInput& input : inputs) {
     if (!valid_output_name(input.name))
       return make_error(ErrorCode::invalid_argument,
-                        "inputs: '" + input.name + "' is not an input's name: letters, digits or " +
-                            "'_', not starting with a digit");
+                        "inputs: '" + input.name + "' is not an input's name: 1 to " +
+                            std::to_string(kMaxOutputNameBytes) +
+                            " letters, digits or '_', not starting with a digit");
     if (!names.insert(input.name).second)
       return make_error(ErrorCode::invalid_argument, "inputs." + input.name + ": is named twice");
     TRY(validate_one(input));

@@ -49,7 +49,8 @@ Status validate(const std::vector<OutputSpec>& outputs) {
     if (output.path.size() > kMaxDatastorePathBytes)
       return invalid("outputs." + output.name + ".path: is too long");
     if (!output.remote.empty() && !valid_datastore_name(output.remote))
-      return invalid("outputs." + output.name + ".path: its datastore has no name");
+      return invalid("outputs." + output.name + ".path: the datastore's name is not " +
+                     datastore_name_form());
     if (output.place)
       if (const Status good = validate(*output.place); !good)
         return invalid("outputs." + output.name + ".path: " + good.error().message);

@@ -74,7 +74,10 @@ Status validate_ray(const Distribution& distribution) {
     good = good && (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' ||
                     c == ':' || c == '_');
   if (!good || ray.address.starts_with('-'))
-    return invalid_key("address", "is not a host's address; leave it out to take the first node's");
+    return invalid_key("address",
+                       fmt::format("must be at most {} letters, digits and . : - _, not beginning "
+                                   "with '-'; leave it out to take the first node's address",
+                                   kMaxRayAddressBytes));
   TRY(validate_port("port", ray.port));
   TRY(validate_port("dashboard_port", ray.dashboard_port));
   if (ray.dashboard_port && !ray.include_dashboard)

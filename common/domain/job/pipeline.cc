@@ -68,7 +68,9 @@ Status check_name(const PipelineStep& step, bool is_array) {
   }
   if (!is_step_name(step.name))
     return invalid("'" + step.name.substr(0, 100) +
-                   "' is not a step's name: letters, digits or '_', not starting with a digit");
+                   "' is not a step's name: letters, digits or '_', not starting with a digit, and "
+                   "'.' between the names of nested pipelines; at most " +
+                   std::to_string(kMaxStepNameBytes) + " bytes");
   return {};
 }
 
@@ -84,7 +86,7 @@ Status check_step(const PipelineStep& step, const Steps& before, bool is_array) 
     return invalid("a step's job is named by the launcher");
   if (step.spec.terminal != TerminalKind::none)
     return invalid(
-        "lockstep.terminal: the steps of a pipeline and the tasks of an array have none, "
+        "lockstep.terminal: the steps of a pipeline and the tasks of an array have no terminal, "
         "since nobody waits for them; run that command as a job of its own");
   TRY(validate(step.spec));
   return check_bindings(step, before);
@@ -142,8 +144,11 @@ Status validate(const PipelineSpec& pipeline) {
   std::set<std::string> names;
   for (const PipelineOutput& output : pipeline.outputs) {
     const std::string where = "outputs." + output.name;
-    if (!valid_output_name(output.name) || !names.insert(output.name).second)
-      return invalid(where + ": is not a new output's name");
+    if (!valid_output_name(output.name))
+      return invalid(where + ": is not an output's name: 1 to " +
+                     std::to_string(kMaxOutputNameBytes) +
+                     " letters, digits or '_', not starting with a digit");
+    if (!names.insert(output.name).second) return invalid(where + ": is named twice");
     const Status good = check_output(steps, output.step, output.output);
     if (!good) return good.error().within(where);
   }

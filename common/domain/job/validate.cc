@@ -131,11 +131,11 @@ Status validate_terminal(const JobSpec& spec) {
   if (spec.terminal == TerminalKind::none) return {};
   if (spec.array)
     return invalid(
-        "lockstep.terminal: the tasks of an array have none, since nobody can write to "
+        "lockstep.terminal: the tasks of an array have no terminal, since nobody can write to "
         "all of them; run one of them as a job of its own");
   if (spec.is_pipeline() || !spec.step.empty())
     return invalid(
-        "lockstep.terminal: a pipeline and its steps have none, since they run when "
+        "lockstep.terminal: a pipeline and its steps have no terminal, since they run when "
         "nobody waits for them; run that command as a job of its own");
   return {};
 }

@@ -11,11 +11,11 @@
 
 #include "common/base/result.h"
 #include "common/base/table.h"
+#include "common/domain/ranks/bounds.h"
 #include "common/domain/runners/assignment.h"
 #include "common/domain/runners/attach_frames.h"
 #include "common/domain/runners/probe_protocol.h"
 #include "common/domain/runners/watch_protocol.h"
-#include "common/domain/ranks/bounds.h"
 #include "common/domain/targets/metrics.h"
 
 namespace lockstep {
@@ -200,7 +200,7 @@ struct GangAbort {
 // All ranks of this node exited with 0. `connected`: whether they ever connected to their PMIx
 // server; either all or none did, because otherwise the node has failed. Absent: no MPI job, or an
 // older runner.
-struct GangDrained {
+struct GangNodeDone {
   static constexpr int kBody = 18;
   int node_rank = 0;
   std::optional<bool> connected = {};
@@ -208,11 +208,11 @@ struct GangDrained {
     see(field<1>, "node_rank", s.node_rank, kNodeRankRule);
     see(field<2>, "connected", s.connected);
   }
-  friend bool operator==(const GangDrained&, const GangDrained&) = default;
+  friend bool operator==(const GangNodeDone&, const GangNodeDone&) = default;
 };
 using GangMessage =
     std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone, ModexRequest, ModexReply,
-                 GangAbort, GangDrained, GangStandings, GangLook, GangSeen, GangRows, ProbeOffer,
+                 GangAbort, GangNodeDone, GangStandings, GangLook, GangSeen, GangRows, ProbeOffer,
                  ProbePlan, ProbeFindings, ProbeOutcome>;
 
 // What all runners of a gang understand, which they find out while they connect (GangReady,

@@ -97,8 +97,10 @@ Status check_scale(const ComputeSpec& spec) {
     return make_error(ErrorCode::invalid_argument, std::move(message));
   };
   if (spec.size.size() > kMaxSizeNameBytes || !is_word_of(spec.size, "._-", kMaxSizeNameBytes))
-    return bad_scale(fmt::format("size '{}' is not the name of a size: letters, digits and . _ -",
-                                 spec.size.substr(0, 100)));
+    return bad_scale(
+        fmt::format("size '{}' is not the name of a size: at most 128 letters, digits and . _ -, "
+                    "not beginning with -",
+                    spec.size.substr(0, 100)));
   if (scale.max_instances < 1 || scale.max_instances > kMaxInstances)
     return bad_scale(fmt::format("max_instances is {}; it must be from 1 to {}",
                                  scale.max_instances, kMaxInstances));
@@ -311,17 +313,23 @@ Status check(const SshHost& host) {
   const HostRule rules[] = {
       {"address", host.address,
        is_word_of(host.address, "._-:", kMaxAddressBytes) && host.address[0] != '.',
-       "a host name or an IP address: letters, digits and . _ - :"},
+       "a host name or an IP address: at most 255 letters, digits and . _ - :, not beginning with "
+       ". or -"},
       {"name", host.name,
        !host.name.empty() && is_word_of(host.name, "._-", kMaxHostBytes) && host.name[0] != '.',
-       "a name of 1 to 63 letters, digits and . _ -"},
-      {"user", host.user, is_word_of(host.user, "-._@\\", kMaxUserBytes), "the name of an account"},
-      {"key", host.key, is_key_path(host.key), "an absolute path without % and quotes"},
+       "a name of 1 to 63 letters, digits and . _ -, not beginning with . or -"},
+      {"user", host.user, is_word_of(host.user, "-._@\\", kMaxUserBytes),
+       "the name of an account: at most 64 letters, digits and . _ - @ \\, not beginning with -"},
+      {"key", host.key, is_key_path(host.key),
+       "a path that begins with / or ~, without %, quotation marks and control characters, of at "
+       "most 1024 bytes"},
       {"password_secret", host.password_secret,
-       is_word_of(host.password_secret, "._-", kMaxJoinSecretBytes), "the name of a secret"},
+       is_word_of(host.password_secret, "._-", kMaxJoinSecretBytes),
+       "the name of a secret: at most 128 letters, digits and . _ -, not beginning with -"},
       {"jump", host.jump, is_jump(host.jump), "[USER@]HOST[:PORT] or none"},
       {"directory", host.directory, is_plain_path(host.directory),
-       "an absolute path of letters, digits and / . _ - +"},
+       "an absolute path of letters, digits and / . _ - +, without '..', '//' and a '/' at its "
+       "end, of at most 1024 bytes"},
   };
   for (const HostRule& rule : rules)
     if (!rule.is_good)

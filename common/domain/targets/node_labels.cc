@@ -32,9 +32,10 @@ Status check_label_key(std::string_view key) {
   const bool good_prefix = slash == std::string_view::npos ||
                            (prefix.size() <= kMaxLabelPrefixBytes && is_dashed(prefix, "-."));
   if (good_prefix && name.size() <= kMaxLabelBytes && is_dashed(name, "-_.")) return {};
-  return invalid(shown(key) +
-                 " is not a label's key: write 1 to 63 letters, digits, '-', '_' and "
-                 "'.', perhaps after a DNS name and '/', as in example.com/rack");
+  return invalid(
+      shown(key) +
+      " is not a label's key: write 1 to 63 letters, digits, '-', '_' and '.', beginning and "
+      "ending with a letter or a digit, perhaps after a DNS name and '/', as in example.com/rack");
 }
 
 Status check_label_value(std::string_view value) {

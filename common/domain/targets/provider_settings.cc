@@ -98,8 +98,9 @@ Status check_word(const SettingKey& key, const std::string& word) {
       return {};
     case Kind::name:
       if (word[0] == '.' || word[0] == '-' || word.find('/') != std::string::npos)
-        return bad_setting(
-            fmt::format("{}: '{}' is not the name of a file, without a folder", key.name, word));
+        return bad_setting(fmt::format(
+            "{}: '{}' is not the name of a file: it may not have '/', nor begin with . or -",
+            key.name, word));
       return {};
     case Kind::pairs:
       if (const auto equals = word.find('='); equals == std::string::npos || equals == 0)

@@ -47,16 +47,16 @@ Status check(const Recurrence& recurrence) {
   if (is_elapsed && !(recurrence.hours.empty() && recurrence.minutes.empty()))
     return wrong(
         fmt::format("trigger.schedule: hours and minutes are for the frequencies day, week "
-                    "and month; this one is {}",
+                    "and month; the recurrence's frequency is {}",
                     to_string(recurrence.frequency)));
   if (recurrence.frequency != Frequency::week && !recurrence.week_days.empty())
     return wrong(
-        fmt::format("trigger.schedule.week_days: is for the frequency week; this one is {}",
+        fmt::format("trigger.schedule.week_days: is for the frequency week; the recurrence's is {}",
                     to_string(recurrence.frequency)));
   if (recurrence.frequency != Frequency::month && !recurrence.month_days.empty())
-    return wrong(
-        fmt::format("trigger.schedule.month_days: is for the frequency month; this one is {}",
-                    to_string(recurrence.frequency)));
+    return wrong(fmt::format(
+        "trigger.schedule.month_days: is for the frequency month; the recurrence's is {}",
+        to_string(recurrence.frequency)));
   return {};
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Why something is as it is: a job waits, an attempt ended, a machine is made. A reason is data:
 // its code, and its numbers, names and times as fields. Facts, state, views and reports carry it,
-// and decisions compare it. Only launcher/words makes text of it. The reasons are in reason.h.
+// and decisions compare it. Only launcher/words makes text of it. The reasons are in all/reason.h.
 
 #include <memory>
 #include <string>

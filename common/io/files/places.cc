@@ -38,7 +38,8 @@ Result<Fd> step_into(const Fd& above, const std::string& name, const std::string
   const bool made = disk::mkdirat(above.get(), name.c_str(), mode) == 0;
   if (!made && errno != EEXIST) return errno_error(errno, "make directory " + path);
   Fd folder(::openat(above.get(), name.c_str(), kFolder | O_NOFOLLOW));
-  if (!folder && (errno == ELOOP || errno == ENOTDIR)) return not_private(path, "is no directory");
+  if (!folder && (errno == ELOOP || errno == ENOTDIR))
+    return not_private(path, "is not a directory");
   struct stat info {};
   if (!folder || ::fstat(folder.get(), &info) != 0) return errno_error(errno, "open " + path);
   if (info.st_uid != ::geteuid())

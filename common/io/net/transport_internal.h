@@ -1,6 +1,6 @@
 #pragma once
 // Code shared by the sockets of transport.h: frames, options, errors, and the context. Private to
-// common/io/*_socket.cc and transport.cc.
+// common/io/net.
 
 #include <zmq.h>
 

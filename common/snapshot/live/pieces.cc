@@ -55,7 +55,7 @@ Result<PiecedFile> file_of(const Directory& directory) {
     const auto [read, failed] = std::from_chars(entry.name.data(), end, piece.offset, 16);
     if (entry.kind != EntryKind::file || entry.name.size() != kOffsetDigits ||
         failed != std::errc() || read != end)
-      return corrupt("an entry is no piece");
+      return corrupt("an entry is not a piece");
     if (piece.offset != file.size() || piece.offset + entry.size < piece.offset)
       return corrupt("a piece is missing");
     piece.size = entry.size;
@@ -65,7 +65,8 @@ Result<PiecedFile> file_of(const Directory& directory) {
     file.pieces.push_back(piece);
     if (file.pieces.size() > kMaxPieces) return corrupt("a file has too many pieces");
   }
-  if (!is_safe(file.path)) return corrupt("a file has no path");
+  if (!is_safe(file.path))
+    return corrupt("a file's path is empty or too deep, or has a part that is not a name");
   return file;
 }
 
@@ -191,7 +192,7 @@ Result<std::vector<PiecedFile>> decode_pieces(const Digest& root, const ReadObje
   if (list.entries.size() > kMaxPiecedFiles) return corrupt("it has too many files");
   std::vector<PiecedFile> files;
   for (const Entry& entry : list.entries) {
-    if (entry.kind != EntryKind::directory) return corrupt("an entry is no list of pieces");
+    if (entry.kind != EntryKind::directory) return corrupt("an entry is not a list of pieces");
     TRY_ASSIGN(const std::string one, read(entry.digest));
     TRY_ASSIGN(const Directory directory, decode_directory(one));
     TRY_ASSIGN(files.emplace_back(), file_of(directory));

@@ -64,10 +64,11 @@ Status read_protocol_body(pb::Envelope& wire, Body* body) {
   if (number == 0)
     return pb::bad_field("body", "is missing or of a kind that this version does not know");
   if constexpr (kIsReply<Body>)
-    return make_error(ErrorCode::corrupt,
-                      "is no answer to such a request; the address may be that of another port of "
-                      "the launcher: PORT of `lockstepd --listen` is for commands and nodes, PORT "
-                      "+ 1 for files and logs, PORT + 2 for joining");
+    return make_error(
+        ErrorCode::corrupt,
+        "is not an answer to this request; the address may be that of another port of "
+        "the launcher: PORT of `lockstepd --listen` is for commands and nodes, PORT "
+        "+ 1 for files and logs, PORT + 2 for joining");
   if (is_of<AgentMessage>(number))
     return make_error(ErrorCode::permission_denied, "only a node may send this message");
   if (is_of<ClientRequest>(number))

@@ -165,7 +165,7 @@ Result<RemoteFiles> remote_of(const Datastores& all, const WriteOutput& write) {
   TRY_ASSIGN(const spec::Datastore store,
              find_datastore(all, {write.user, write.project}, write.datastore));
   if (store.view.kind != DatastoreKind::rclone)
-    return refusal(fmt::format("datastore '{}' is no remote any more", store.view.name));
+    return refusal(fmt::format("datastore '{}' is not a remote any more", store.view.name));
   if (store.view.read_only)
     return refusal(fmt::format("datastore '{}' is read-only now", store.view.name));
   return files_of(store, *reference);
@@ -174,7 +174,8 @@ Result<RemoteFiles> remote_of(const Datastores& all, const WriteOutput& write) {
 Result<Datastores> shown_to(const State& state, const Caller& caller, Result<Datastores> all) {
   if (all || is_admin(state, caller)) return all;
   return make_error(ErrorCode::unavailable,
-                    "the launcher's datastores.yml cannot be used; an admin is told why");
+                    "the launcher's datastores.yml cannot be used; `lockstep datastore list` shows "
+                    "an admin the reason");
 }
 
 ClientReply list_datastores(const State& state, const Caller& caller, Result<Datastores> all,

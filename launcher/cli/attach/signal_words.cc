@@ -74,7 +74,7 @@ Result<int> signal_from(const std::string& word) {
   for (const Name& name : kNames) names.push_back(name.word);
   const std::string near = nearest(upper, names);
   return make_error(ErrorCode::invalid_argument,
-                    fmt::format("'{}' is no signal; {}", word,
+                    fmt::format("'{}' is not a signal; {}", word,
                                 near.empty() ? "write a name or number of `kill -l`, such as USR1, "
                                                "SIGUSR1 or 10"
                                              : "did you mean " + near + "?"));

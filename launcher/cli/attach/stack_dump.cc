@@ -66,7 +66,7 @@ Result<StackProcess> stack_process_from(std::string_view line) {
     process.threads = threads_from_text(text);
     for (StackThread& thread : process.threads) thread.is_main = thread.id == process.pid;
     if (process.threads.empty() && process.error.empty())
-      process.error = "what the tool said has no stack: " + text.substr(0, 500);
+      process.error = "the tool's output has no stack: " + text.substr(0, 500);
   }
   return process;
 }

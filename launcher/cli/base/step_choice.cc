@@ -27,7 +27,7 @@ Result<JobId> job_of_step(const std::string& verb, const JobView& job, const std
   constexpr std::size_t kMostNamed = 20;
   if (!job.spec.is_pipeline())
     return wrong(verb,
-                 fmt::format("{} is no pipeline, so it has no step '{}'", job.spec.name, name));
+                 fmt::format("{} is not a pipeline, so it has no step '{}'", job.spec.name, name));
   std::string names;
   for (std::size_t i = 0; i < job.steps.size(); ++i) {
     const StepView& step = job.steps[i];

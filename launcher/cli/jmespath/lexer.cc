@@ -48,7 +48,7 @@ class Lexer {
         at_ += symbol.size();
         return Token{TokenKind::symbol, begin_, std::string(symbol)};
       }
-    if (c == '=') return fault("'=' is no operator; equality is ==");
+    if (c == '=') return fault("'=' is not an operator; write == for equality");
     if (c == '$' || c == '#' || c == '~' || static_cast<unsigned char>(c) >= 0x80 || c == '/')
       return fault("a name of other characters than letters, digits and _ stands in \"\"");
     return fault(fmt::format("unexpected character '{}'", c));

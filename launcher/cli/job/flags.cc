@@ -80,8 +80,10 @@ Result<Word> word_of(std::string_view flag, const std::string& text, bool needs_
   const std::string name = text.substr(0, equals);
   const bool has_value = equals != std::string::npos;
   if (!valid_output_name(name) || (needs_value && !has_value))
-    return wrong(fmt::format("{} '{}' is not {}; the name has letters, digits and '_'", flag, text,
-                             needs_value ? "NAME=VALUE" : "NAME or NAME=PATH"));
+    return wrong(fmt::format(
+        "{} '{}' is not {}; the name has 1 to {} letters, digits and '_', and does not begin with "
+        "a digit",
+        flag, text, needs_value ? "NAME=VALUE" : "NAME or NAME=PATH", kMaxOutputNameBytes));
   return Word{name, has_value ? text.substr(equals + 1) : "", has_value};
 }
 

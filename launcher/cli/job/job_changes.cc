@@ -63,7 +63,7 @@ Error refusal(const Flag& flag, const std::string& key) {
                     "create -f FILE --set {}=…` ({})",
                     key, key, kCanBeChanged));
   const std::string near = nearest(key.substr(0, key.find('.')), kKeys);
-  return flag.wrong(fmt::format("'{}' is no key of a job; {}{}", key,
+  return flag.wrong(fmt::format("'{}' is not a key of a job; {}{}", key,
                                 near.empty() ? "" : fmt::format("did you mean '{}'? ", near),
                                 kCanBeChanged));
 }

@@ -64,8 +64,8 @@ Error why_refused(Error error, const KeyStanding& standing, const io::KeyPair& k
       return error;
     case KeyStanding::Kind::user_removed:
       error.message = fmt::format(
-          "{} ({}). {}add NAME --key NEWKEY`; who is added again is another user, without what the "
-          "first one had",
+          "{} ({}). {}add NAME --key NEWKEY`; a user who is added again is a new one, without the "
+          "jobs, names and secrets of the first",
           printable(fact), file, anew);
       return error;
     case KeyStanding::Kind::line_removed:

@@ -113,7 +113,7 @@ void Machine::add_accounts(const Container& container) {
     return;
   }
   events_.warning(machine_.name, "connect",
-                  "it got no accounts of users who are new: " +
+                  "the container got no accounts for new users: " +
                       (answer ? last_line(answer->errors) : answer.error().message));
 }
 

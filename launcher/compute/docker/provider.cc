@@ -98,7 +98,9 @@ Status check_request(Verb verb, const Request& request) {
   const auto bad = [](std::string why) {
     return make_error(ErrorCode::invalid_argument, std::move(why));
   };
-  if (verb == Verb::hold) return bad("kind docker has nothing to hold");
+  if (verb == Verb::hold)
+    return bad(
+        "kind docker does not have the verb 'hold': nothing has to be kept up for its machines");
   if (verb == Verb::create && request.bundle.empty())
     return bad(
         "the request has no 'bundle' (the archive with the agent); make one with scripts/bundle");

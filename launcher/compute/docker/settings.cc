@@ -27,8 +27,10 @@ constexpr std::size_t kMaxWord = 128;
 Status check_word(const SettingsObject& object, const char* key, const std::string& word,
                   std::string_view others) {
   if (word.size() <= kMaxWord && !word.starts_with('-') && is_made_of(word, others)) return {};
-  return object.bad(key, fmt::format("is '{}', not made of letters, digits and {}",
-                                     word.substr(0, kMaxWord), others));
+  return object.bad(
+      key, fmt::format("is '{}'; write at most {} letters, digits and characters of _{}, not "
+                       "beginning with '-'",
+                       word.substr(0, kMaxWord), kMaxWord, others));
 }
 
 // Refuses options that Lockstep sets itself, and names the setting to use instead.

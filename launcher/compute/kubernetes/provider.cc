@@ -79,7 +79,9 @@ int remove(const Request& request, const Objects& objects, const Pods& pods, Eve
 
 Result<int> carry_out(Verb verb, const Request& request, Events& events) {
   if (verb == Verb::hold)
-    return make_error(ErrorCode::invalid_argument, "kind kubernetes has nothing to hold");
+    return make_error(ErrorCode::invalid_argument,
+                      "kind kubernetes does not have the verb 'hold': nothing has to be kept up "
+                      "for its machines");
   TRY(check_names(request));
   TRY_ASSIGN(const Settings settings, settings_from(request.settings));
   const auto kubectl = Kubectl::open(settings);

@@ -180,7 +180,9 @@ int remove(const Request& request, const Settings& settings, Jobs jobs, Events& 
 
 Result<int> carry_out(Verb verb, const Request& request, Events& events) {
   if (verb == Verb::hold)
-    return make_error(ErrorCode::invalid_argument, "kind slurm has nothing to hold");
+    return make_error(
+        ErrorCode::invalid_argument,
+        "kind slurm does not have the verb 'hold': nothing has to be kept up for its machines");
   // Wrong settings must not keep machines from being removed.
   const bool needs_all = verb == Verb::check || verb == Verb::create;
   TRY_ASSIGN(const Settings settings,

@@ -67,7 +67,9 @@ Status check_directory(const SettingsObject& object, const std::string& path) {
   if (good) return {};
   return object.bad(
       "directory",
-      "is '" + path + "', not an absolute path made only of letters, digits and / . _ - +");
+      fmt::format("is '{}', not an absolute path made only of letters, digits and / . "
+                  "_ - +, without '..', '//' and a '/' at its end, of at most {} bytes",
+                  path, kMaxPath));
 }
 
 Result<SettingsObject> open_settings(const json& all) {
@@ -94,8 +96,9 @@ Result<Settings> settings_from(const std::string& settings_json) {
   const auto read = [&](const char* key, std::string_view others, std::string& into) -> Status {
     TRY_ASSIGN(into, object.text(key));
     if (into.size() <= kMaxValue && is_made_of(into, others)) return {};
-    return object.bad(key, fmt::format("is '{}', not made of letters, digits and {}",
-                                       into.substr(0, kMaxValue), others));
+    return object.bad(key,
+                      fmt::format("is '{}'; write at most {} letters, digits and characters of _{}",
+                                  into.substr(0, kMaxValue), kMaxValue, others));
   };
   TRY(read("partition", ".,-", settings.partition));
   TRY(read("account", ".@-", settings.account));

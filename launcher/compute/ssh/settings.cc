@@ -29,7 +29,9 @@ Error bad(const std::string& where, const std::string& why) {
 Status check_user(const std::string& where, const std::string& user) {
   if (user.empty()) return {};
   if (user.size() <= kMaxUserBytes && user[0] != '-' && is_made_of(user, "-.@\\")) return {};
-  return bad(where, "'" + user + "' is not a valid account name");
+  return bad(where, fmt::format("'{}' is not a valid account name: at most {} letters, digits and "
+                                ". _ - @ \\, not beginning with '-'",
+                                user, kMaxUserBytes));
 }
 
 // A path on the remote machine. It becomes a part of commands there.
@@ -41,7 +43,9 @@ Status check_directory(const std::string& where, const std::string& path) {
                     path.find("//") == std::string::npos;
   if (good) return {};
   return bad(where,
-             "'" + path + "' is not an absolute path made only of letters, digits and / . _ - +");
+             fmt::format("'{}' is not an absolute path made only of letters, digits and / . _ "
+                         "- +, without '..', '//' and a '/' at its end, of at most {} bytes",
+                         path, kMaxPathBytes));
 }
 
 // A path on the launcher's machine. ssh reads the file, and expands % and ~ in the path.
@@ -52,7 +56,9 @@ Status check_key(const std::string& where, const std::string& path) {
       path.find('%') == std::string::npos &&
       std::none_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20 || c == '"'; });
   if (good) return {};
-  return bad(where, "'" + path + "' is not an absolute path without % and quotes");
+  return bad(where, fmt::format("'{}' is not a path that begins with / or ~, without %, quotation "
+                                "marks and control characters, of at most {} bytes",
+                                path, kMaxPathBytes));
 }
 
 // `otherwise` is used if the key is missing; "none" means no jump host.

@@ -40,7 +40,7 @@ std::string why_not_shared(const Principals& principals, const NameKey& key, con
       known != nullptr && (known->has(Role::submitter, name.project) || known->has(Role::admin));
   if (!may_submit)
     return fmt::format(
-        "'{0}' is no user who may submit into project {1}, to which {2} belongs; an admin may "
+        "user '{0}' may not submit into project {1}, to which {2} belongs; an admin may "
         "change that with `lockstep user role {0} submitter --project {1}`",
         user, name.project, describe(key));
   if (name.grants.users.size() >= kMaxNameGrants)

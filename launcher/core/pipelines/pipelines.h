@@ -1,6 +1,7 @@
 #pragma once
 // Advances a pipeline: which steps begin, which are reused, which can never run, and how the
-// pipeline ends (docs/decisions/051-pipelines.md).
+// pipeline ends (docs/decisions/051-pipelines.md). A step may begin when Steps::ready() has it
+// (launcher/state/jobs/steps.h).
 
 #include <vector>
 

@@ -63,7 +63,7 @@ Status BlobLedger::load() {
   rows_in_file_ = bytes.size() / kRowBytes;
   if (const std::size_t torn = bytes.size() % kRowBytes; torn != 0) {
     spdlog::warn(
-        "{} ended in {} bytes of an unfinished row, which are dropped: who sent that blob "
+        "{} ended in {} bytes of an unfinished row, which are dropped: the user who sent that blob "
         "sends it again",
         path_, torn);
     cut_back();
@@ -133,7 +133,7 @@ Status BlobLedger::append(const std::string& rows, bool durable) {
     return written.error().within(path_);
   }
   if (!durable || io::disk::fdatasync(file_.get()) == 0) return {};
-  const Error failed = errno_error(errno, "cannot make durable what was written into " + path_);
+  const Error failed = errno_error(errno, "cannot make durable the rows written into " + path_);
   cut_back();
   must_rewrite_ = true;  // earlier rows may be lost, too, and another sync would not report that
   return failed;

@@ -131,7 +131,7 @@ Why why_pending(const ProviderEvent& event) {
 }
 
 Error no_event(std::string why) {
-  return make_error(ErrorCode::invalid_argument, "is no event: " + std::move(why));
+  return make_error(ErrorCode::invalid_argument, "is not an event: " + std::move(why));
 }
 
 // Reads the texts of an event; a missing optional text is "".
@@ -272,7 +272,7 @@ Result<ProviderEvent> read_event(std::string_view line) {
     event.kind = kind == "error" ? ProviderEvent::Kind::error : ProviderEvent::Kind::warning;
     TRY(reader.read_trouble(&event));
   } else {
-    return no_event("'" + kind + "' is none");
+    return no_event("its kind '" + kind + "' is unknown");
   }
   return event;
 }

@@ -20,7 +20,8 @@ void OutputWriter::perform(const WriteOutput& action) {
   if (!stores) {
     spdlog::warn("{}", stores.error().message);
     return done(make_error(ErrorCode::unavailable,
-                           "the launcher's datastores.yml cannot be used; an admin is told why"));
+                           "the launcher's datastores.yml cannot be used; `lockstep datastore "
+                           "list` shows an admin the reason"));
   }
   const auto to = remote_of(*stores, action);
   if (!to) return done(to.error());

@@ -20,7 +20,7 @@ namespace {
 Status check_is_file(const std::string& path, const std::string& shown) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode)) return {};
-  return make_error(ErrorCode::invalid_argument, quoted_name(shown) + " is no regular file");
+  return make_error(ErrorCode::invalid_argument, quoted_name(shown) + " is not a regular file");
 }
 
 FairWorkers::Limits limits_of_writes() {

@@ -42,9 +42,8 @@ class StoreReader {
     Datastore store;
     store.view.name = entry_.key;
     if (!valid_datastore_name(entry_.key))
-      fault(entry_.place, quoted_name(entry_.key) +
-                              " is not a datastore's name: letters, digits, '_' or '-', beginning "
-                              "with a letter or a digit");
+      fault(entry_.place,
+            quoted_name(entry_.key) + " is not a datastore's name: " + datastore_name_form());
     if (entry_.value.kind != Kind::mapping) {
       fault(entry_.place, fmt::format("'{}' must be a mapping with 'directory' or 'rclone', not {}",
                                       entry_.key, describe(entry_.value.kind)));

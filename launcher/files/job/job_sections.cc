@@ -134,7 +134,8 @@ void JobReader::fill_terminal(JobSpec& spec) const {
   if (spec.terminal == TerminalKind::none) return;
   if (const YamlNode* array = at("lockstep.array"))
     fault("lockstep.terminal", array->place,
-          "'lockstep.terminal': the tasks of an array have none, since nobody can write to all of "
+          "'lockstep.terminal': the tasks of an array have no terminal, since nobody can write to "
+          "all of "
           "them; leave out 'lockstep.array'");
   if (const YamlNode* most = at("lockstep.retry.max"))
     if (number("lockstep.retry.max").value_or(0) > 0)

@@ -101,7 +101,7 @@ class KindReader {
         return not_supported(schema.place, fmt::format("$schema '{}'", base), refused);
     for (const Refused& other : kOtherFiles)
       if (word == other.word || word == std::string(other.word) + "asset")
-        return source_.error(schema.place, fmt::format("this is no job but {}", other.instead),
+        return source_.error(schema.place, fmt::format("this is not a job but {}", other.instead),
                              ErrorCode::unsupported);
     return source_.error(schema.place, fmt::format("$schema '{}' is not supported yet", base),
                          ErrorCode::unsupported);

@@ -86,9 +86,8 @@ class SettingsReader {
     for (const std::string_view before : {"azureml://datastores/", "azureml:"})
       if (name.starts_with(before)) name.remove_prefix(before.size());
     if (valid_datastore_name(name)) return std::string(name);
-    fault(value, fmt::format("'settings.{}': {} is not a datastore's name: letters, digits, '_' or "
-                             "'-', beginning with a letter or a digit",
-                             key, quoted_name(value.text)));
+    fault(value, fmt::format("'settings.{}': {} is not a datastore's name: {}", key,
+                             quoted_name(value.text), datastore_name_form()));
     return "";
   }
 

@@ -319,10 +319,11 @@ class TreeReader {
     pipeline.by_key.emplace_back(node.key, &node);
     node.has_ports = false;  // set when it has been read
     if (!valid_output_name(entry.key))
-      return fault(node, entry.place,
-                   fmt::format("{} is not a step's name; use letters, digits and '_', and do not "
-                               "begin with a digit",
-                               quoted_name(entry.key)));
+      return fault(
+          node, entry.place,
+          fmt::format("{} is not a step's name; use at most {} letters, digits and '_', and do not "
+                      "begin with a digit",
+                      quoted_name(entry.key), kMaxOutputNameBytes));
     if (node.name.size() > kMaxStepNameBytes)
       return fault(node, entry.place,
                    fmt::format("the step's name, with those of the pipelines around it, has more "

@@ -187,9 +187,10 @@ Status ShapeChecker::check_text(const YamlEntry& entry, const std::string& path)
 
 Status ShapeChecker::check_input(YamlEntry& input, const std::string& path) const {
   if (!valid_output_name(input.key))
-    return error(input.place, fmt::format("'{}' is not a valid input name; use letters, digits and "
-                                          "'_', and do not begin with a digit",
-                                          input.key));
+    return error(input.place,
+                 fmt::format("'{}' is not a valid input name; use at most {} letters, digits and "
+                             "'_', and do not begin with a digit",
+                             input.key, kMaxOutputNameBytes));
   if (input.value.kind != YamlNode::Kind::mapping) return check_text(input, "inputs");
   check_entries(input.value, path,
                 [&](YamlEntry& entry) { return check_key(entry, "inputs.*", path); });
@@ -198,9 +199,10 @@ Status ShapeChecker::check_input(YamlEntry& input, const std::string& path) cons
 
 Status ShapeChecker::check_output(YamlEntry& output, const std::string& path, Shape shape) const {
   if (!valid_output_name(output.key))
-    return error(output.place, fmt::format("'{}' is not a valid output name; use letters, digits "
-                                           "and '_', and do not begin with a digit",
-                                           output.key));
+    return error(output.place,
+                 fmt::format("'{}' is not a valid output name; use at most {} letters, digits "
+                             "and '_', and do not begin with a digit",
+                             output.key, kMaxOutputNameBytes));
   if (output.value.kind == YamlNode::Kind::null) return {};
   const bool may_be_bound = shape == Shape::bound_outputs;
   if (may_be_bound && output.value.kind == YamlNode::Kind::scalar) return {};

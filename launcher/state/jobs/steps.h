@@ -54,7 +54,8 @@ class Steps {
 
   std::vector<JobId> jobs() const;  // the jobs of the steps that have one of their own
   const std::set<std::size_t>& waiting() const { return waiting_; }
-  // Steps that wait for no other step. The step of on_finalize is ready when all others are over.
+  // Steps that may begin: all steps whose outputs they read have completed, and for a `main` step
+  // that of on_init, too. The step of on_finalize may begin when all others are over.
   const std::set<std::size_t>& ready() const { return ready_; }
   // Steps that wait for a step that failed or was skipped.
   const std::set<std::size_t>& hopeless() const { return hopeless_; }

@@ -48,7 +48,7 @@ std::string cause_text(const RanksAvoidRdma& reason) {
       return "the partition is not one of the port's (" + of +
              "); leave NCCL_IB_PKEY and UCX_IB_PKEY out";
     case SocketsCause::no_answer:
-      return "what one port sends does not reach the other (" + of +
+      return "packets of one port do not reach the other (" + of +
              "): the GID index, the partition or the switch";
     case SocketsCause::no_plugin:
       return "the network plugin " + of + " of NCCL_NET_PLUGIN is not there";
@@ -81,11 +81,11 @@ std::string say(const RdmaIsLacking& reason) {
           to_string(reason.lockable));
     case RdmaLack::wrong_gid:
       return of +
-             " of the job is the index of no GID of an active RDMA port here; leave it out, or "
+             " of the job is not the index of a GID of an active RDMA port here; leave it out, or "
              "choose one of `lockstep node show --fabric`";
     case RdmaLack::wrong_pkey:
       return of +
-             " of the job is no partition of an active RDMA port here; leave it out, or choose "
+             " of the job is not a partition of an active RDMA port here; leave it out, or choose "
              "one of `lockstep node show --fabric`";
   }
   return of;
@@ -105,16 +105,19 @@ std::string say(const RdmaIsNotUsed& reason) {
 
 std::string say(const ContainerLacksRdma& reason) {
   return fmt::format(
-      "its container has no RDMA device: the agent's user may not open /dev/infiniband/uverbs*, so "
+      "the ranks' container has no RDMA device: the agent's user may not open "
+      "/dev/infiniband/uverbs*, so "
       "the rootless engine {} cannot pass them",
       reason.engine);
 }
 
 std::string say(const ContainerLocksLittle& reason) {
   return fmt::format(
-      "locked memory is limited in its container, and RDMA may need more: set "
-      "LimitMEMLOCK=infinity for the service of {}{}, and start the agent again",
-      reason.engine, reason.is_rootless ? " (here: for the agent's user)" : "");
+      "the ranks' container can lock only a limited amount of memory, and RDMA may need more: set "
+      "LimitMEMLOCK=infinity for {}, then restart {}",
+      reason.is_rootless ? "the services of the agent's user, who runs " + reason.engine
+                         : "the service of " + reason.engine,
+      reason.is_rootless ? "lockstep-agent" : "it and lockstep-agent");
 }
 
 }  // namespace lockstep::words

@@ -126,7 +126,7 @@ void Comparison::take(Instant now, const GangSeen& seen) {
   }
 }
 
-void Comparison::drained(Instant now, int node_rank, int first, int count) {
+void Comparison::node_done(Instant now, int node_rank, int first, int count) {
   for (int rank = std::max(first, 0); rank < first + count; ++rank) {
     if (static_cast<std::size_t>(rank) >= standings_.size()) return;
     auto& standing = standings_[static_cast<std::size_t>(rank)];

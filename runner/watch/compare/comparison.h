@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/runners/watch_protocol.h"
 #include "common/domain/ranks/found.h"
+#include "common/domain/runners/watch_protocol.h"
 #include "runner/watch/compare/evidence.h"
 #include "runner/watch/compare/notices.h"
 #include "runner/watch/compare/pace.h"
@@ -62,7 +62,7 @@ class Comparison {
   // The newest standing of each rank, on our clock; nullopt: none has come.
   const std::vector<std::optional<RankStanding>>& standings() const { return standings_; }
   // All ranks of a node, `count` from `first` on, have exited with 0; its runner leaves.
-  void drained(Instant now, int node_rank, int first, int count);
+  void node_done(Instant now, int node_rank, int first, int count);
 
   // All present findings. To be called every kCompareEvery.
   FoundList look(Instant now);

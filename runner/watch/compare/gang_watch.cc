@@ -92,10 +92,10 @@ void GangWatch::take(Instant now, const GangLook& look) {
 
 void GangWatch::neighbour_lost(Instant now, int node_rank) { telling_.lost(now, node_rank); }
 
-void GangWatch::drained(Instant now, int node_rank) {
+void GangWatch::node_done(Instant now, int node_rank) {
   if (!comparison_ || node_rank < 0 || node_rank >= assignment_.nodes()) return;
-  comparison_->drained(now, node_rank, assignment_.spec.first_rank_on(node_rank),
-                       assignment_.spec.ranks_on(node_rank));
+  comparison_->node_done(now, node_rank, assignment_.spec.first_rank_on(node_rank),
+                         assignment_.spec.ranks_on(node_rank));
   if (compare_at_ == Instant::never()) compare_at_ = now + kCompareEvery;
 }
 

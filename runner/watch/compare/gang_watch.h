@@ -47,7 +47,7 @@ class GangWatch {
   void take(Instant now, const GangLook& look);
   void take(Instant now, const GangSeen& seen);
   void neighbour_lost(Instant now, int node_rank);
-  void drained(Instant now, int node_rank);
+  void node_done(Instant now, int node_rank);
   void take_counts(Instant now, const std::map<int, std::vector<CollectiveCount>>& counts);
   // A process of the gang's ranks, as its node reported it; on node rank 0 only.
   struct Process {

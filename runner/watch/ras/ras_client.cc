@@ -64,7 +64,7 @@ Result<RasReport> RasConversation::report() const {
     const auto line = take_ras_line(&rest);
     if (!line || (i == 0 && !line->starts_with("SERVER PROTOCOL ")))
       return make_error(ErrorCode::corrupt,
-                        fmt::format("what answers is not NCCL's RAS: \"{}\"",
+                        fmt::format("the program that answers is not NCCL's RAS: \"{}\"",
                                     in_one_line(std::string_view(said_).substr(0, kShownOfRas))));
     is_json = line->starts_with("OK");  // the last answer counts
   }

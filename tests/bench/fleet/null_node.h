@@ -88,7 +88,7 @@ class NullNode {
   agent::Core core_;
   agent::LauncherLink control_;
   std::deque<agent::Input> inputs_;
-  std::optional<Observed> observed_;  // only the newest is sent, as in agent/agent.h
+  std::optional<Observed> observed_;  // only the newest is sent, as in agent/daemon/agent.h
   bool handling_ = false;
   std::uint64_t sequence_ = 0;
   Instant report_usage_at_ = Instant::never();

@@ -132,7 +132,7 @@ def test_a_wrong_gid_index_is_named_before_the_start(machines):
     done = machines.run_mpi("wrong-gid", "required", ["NCCL_IB_GID_INDEX=99"], "sh", "-c", "echo started")
     report = machines.show("wrong-gid")["attempts"][0]["report"]
     assert done.returncode == 125 and b"started" not in done.stdout and report["cause"] == "no_rdma", (done, report)
-    assert "NCCL_IB_GID_INDEX=99 of the job is the index of no GID" in report["message"], report
+    assert "NCCL_IB_GID_INDEX=99 of the job is not the index of a GID" in report["message"], report
 
 
 def test_a_device_that_is_taken_away_is_missed_at_the_start(machines):

@@ -108,7 +108,7 @@ TEST(Dockerfile, WhatWouldTakeTooLongIsRefused) {
   EXPECT_THAT(refusal(text), HasSubstr("too many continued lines"));
   std::string values;
   for (int i = 0; i < 1'000; ++i) values += "ARG A=$A$A$A\n";
-  EXPECT_THAT(refusal(values + "FROM $A\n"), HasSubstr("cannot be told"));
+  EXPECT_THAT(refusal(values + "FROM $A\n"), HasSubstr("cannot be determined"));
 }
 
 // Parsers in Go take them for blanks: at both ends of a line, between words of ARG and ENV, and,

@@ -59,10 +59,11 @@ void add_steps(Connection& connection, std::vector<JobView>& jobs) {
 Result<JobView> show_parent(Connection& connection, const JobId& job) {
   TRY_ASSIGN(JobReply known, connection.ask_for<JobReply>(ShowJob{job}));
   if (known.job.spec.is_pipeline() || known.job.children > 0) return std::move(known.job);
-  return make_error(ErrorCode::invalid_argument,
-                    fmt::format("job list: --parent {0} is no pipeline, and has submitted no jobs; "
-                                "see `lockstep job show {0}`",
-                                job.value));
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("job list: --parent {0} is not a pipeline, and has submitted no jobs; "
+                  "see `lockstep job show {0}`",
+                  job.value));
 }
 
 // The text if no job is listed. Asks whether archived jobs are the reason.

@@ -111,7 +111,9 @@ int diagnose(Context& context, const DiagnoseOptions& options) {
     const auto why = running_job(**connection, "job diagnose", options.name);
     return fail(
         context.terminal,
-        why ? make_error(ErrorCode::conflict, "job diagnose: it has no ranks yet") : why.error());
+        why ? make_error(ErrorCode::conflict,
+                         fmt::format("job diagnose: job '{}' has no ranks yet", job->spec.name))
+            : why.error());
   }
   Diagnosis diagnosis;
   diagnosis.job = *std::move(job);

@@ -31,10 +31,12 @@ Status check_owner(Connection& connection, const JobSpec& spec) {
   if (me.users.empty())
     return make_error(
         ErrorCode::permission_denied,
-        fmt::format("a running job may not resume jobs, because it is not shown the values of "
-                    "their variables; {1} may resume '{0}' from a shell, or this job submits a new "
-                    "one from its checkpoint: lockstep run --from-checkpoint-of {0} -- COMMAND",
-                    spec.name, spec.submitter));
+        fmt::format(
+            "job resume cannot be used inside a job, because a job is not shown the values "
+            "of another job's variables; {1} may resume '{0}' from a shell, or this job may "
+            "start a new one from the checkpoint of '{0}': lockstep run "
+            "--from-checkpoint-of {0} -- COMMAND",
+            spec.name, spec.submitter));
   return make_error(
       ErrorCode::permission_denied,
       fmt::format("job '{0}' belongs to {1}, and only its owner may resume it; to start your own "

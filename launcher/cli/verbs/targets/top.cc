@@ -152,7 +152,7 @@ void add_top_verb(VerbTable table) {
   verb->add_flag("--nodes", options->nodes, "only nodes");
   verb->add_flag("--jobs", options->jobs, "only jobs");
   verb->add_flag("--once", options->once,
-                 "print once and exit, as it does when standard output is no terminal");
+                 "print once and exit, as it does when standard output is not a terminal");
   verb->add_option_function<std::string>(
           "--sort",
           [options](const std::string& word) {

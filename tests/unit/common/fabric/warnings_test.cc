@@ -121,10 +121,10 @@ TEST(Warnings, NameTheMistakeAndWhatIsThere) {
       {"azure-nc24rs-v3", "NCCL_IB_PKEY", "1", ""},
       {"azure-nc24rs-v3", "NCCL_IB_PKEY", "2", "mlx5_ib0:1 has no partition at place 2"},
       // Numbers, words, and what turns faster ways off.
-      {"roce-cluster", "NCCL_IB_TC", "300", "'300' is no traffic class; it is 0 to 255"},
+      {"roce-cluster", "NCCL_IB_TC", "300", "'300' is not a traffic class, a number from 0 to 255"},
       {"dgx-a100", "NCCL_NET_GDR_LEVEL", "PXB", ""},
       {"dgx-a100", "NCCL_NET_GDR_LEVEL", "FAR",
-       "'FAR' is no level of NCCL; they are LOC, PIX, PXB, PHB, SYS"},
+       "'FAR' is not a level of NCCL: 0 to 5, or LOC, PIX, PXB, PHB, SYS"},
       {"dgx-a100", "NCCL_P2P_DISABLE", "1", "GPUs of this node do not use their NVLink"},
       {"plain-vm", "NCCL_P2P_DISABLE", "1", ""},
       {"plain-vm", "NCCL_SHM_DISABLE", "1", "ranks of one node talk through the network"},

@@ -480,7 +480,7 @@ class Filler {
   }
   void fill(DiskWrites& v) { auto& [a, b, c] = v; each(a, b, c); }
 
-  // common/domain/*_messages.h
+  // common/domain/messages/*.h
   void fill(PreemptionNotice& v) { auto& [a, b] = v; each(a, b); }
   void fill(SessionOpen& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
@@ -648,7 +648,7 @@ class Filler {
   void fill(ModexRequest& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ModexReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(GangAbort& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(GangDrained& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangNodeDone& v) { auto& [a, b] = v; each(a, b); }
   void fill(GangStandings& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(GangLook& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(GangSeen& v) { auto& [a, b, c] = v; each(a, b, c); }

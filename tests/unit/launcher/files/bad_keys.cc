@@ -294,7 +294,8 @@ std::vector<BadInput> bad_keys() {
       {"output_name",
        "command: x\noutputs: {my-model: }\n",
        {},
-       "job.yml:2:11: 'my-model' is not a valid output name; use letters, digits and '_', and do "
+       "job.yml:2:11: 'my-model' is not a valid output name; use at most 100 letters, digits and "
+       "'_', and do "
        "not begin with a digit"},
       {"label_of_data",
        "command: x\ninputs:\n  data:\n    path: azureml:iris@prod\n    type: uri_file\n",
@@ -421,7 +422,8 @@ std::vector<BadInput> bad_keys() {
       {"name_of_data",
        "command: x\ninputs: {my-data: {path: d}}\n",
        {},
-       "job.yml:2:10: 'my-data' is not a valid input name; use letters, digits and '_', and do not "
+       "job.yml:2:10: 'my-data' is not a valid input name; use at most 100 letters, digits and "
+       "'_', and do not "
        "begin with a digit"},
       {"unknown_key_of_input",
        "command: x\ninputs: {data: {pth: ./d}}\n",
@@ -452,7 +454,8 @@ std::vector<BadInput> bad_keys() {
       {"input_name",
        "command: x\ninputs: {a b: 5}\n",
        {},
-       "job.yml:2:10: 'a b' is not a valid input name; use letters, digits and '_', and do not "
+       "job.yml:2:10: 'a b' is not a valid input name; use at most 100 letters, digits and '_', "
+       "and do not "
        "begin with a digit"},
       {"retry_on_never_and_more",
        "command: x\nlockstep: {retry: {on: [never, signal]}}\n",

@@ -28,7 +28,8 @@ std::vector<BadInput> bad_values() {
       {"schedule_by_schema",
        "$schema: https://azuremlschemas.azureedge.net/latest/schedule.schema.json\n",
        {},
-       "job.yml:1:10: this is no job but a schedule; submit the job's own file from cron: lockstep "
+       "job.yml:1:10: this is not a job but a schedule; submit the job's own file from cron: "
+       "lockstep "
        "job create -f JOB",
        kNotYet},
       {"misspelt_type",
@@ -66,9 +67,8 @@ std::vector<BadInput> bad_values() {
       {"address_of_ray",
        "command: x\ndistribution: {type: ray, address: a b}\n",
        {},
-       "job.yml:2:36: distribution.address: is not a host's address; leave it out to take the "
-       "first "
-       "node's"},
+       "job.yml:2:36: distribution.address: must be at most 253 letters, digits and . : - _, not "
+       "beginning with '-'; leave it out to take the first node's address"},
       {"dashboard_of_ray",
        "command: x\ndistribution: {type: ray, include_dashboard: maybe}\n",
        {},
@@ -323,7 +323,8 @@ std::vector<BadInput> bad_values() {
       {"terminal_of_an_array",
        "command: x\nlockstep:\n  terminal: pty\n  array: 0-3\n",
        {},
-       "job.yml:4:10: 'lockstep.terminal': the tasks of an array have none, since nobody can write "
+       "job.yml:4:10: 'lockstep.terminal': the tasks of an array have no terminal, since nobody "
+       "can write "
        "to all of them; leave out 'lockstep.array'"},
       {"terminal_and_retries",
        "command: x\nlockstep:\n  terminal: stdin\n  retry: {max: 2}\n",

@@ -103,7 +103,7 @@ TEST(NoteWords, WhatANodeLacksForRdma) {
             "the agent's service, or memlock in /etc/security/limits.conf, and start the agent "
             "again");
   EXPECT_EQ(say(RdmaIsLacking{RdmaLack::wrong_gid, "NCCL_IB_GID_INDEX=3", {}}),
-            "NCCL_IB_GID_INDEX=3 of the job is the index of no GID of an active RDMA port here; "
+            "NCCL_IB_GID_INDEX=3 of the job is not the index of a GID of an active RDMA port here; "
             "leave it out, or choose one of `lockstep node show --fabric`");
 }
 

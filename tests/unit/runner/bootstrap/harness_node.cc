@@ -249,7 +249,7 @@ void Node::on_message(int from, GangMessage message) {
   if (std::holds_alternative<GangAbort>(message)) {
     failed_ = true;
     kill_ranks();
-  } else if (std::holds_alternative<GangDrained>(message)) {
+  } else if (std::holds_alternative<GangNodeDone>(message)) {
     if (from == link_->parent()) {
       link_->send_down(message);
       leave_ = true;
@@ -320,9 +320,9 @@ void Node::leave_if_drained() {
   if (!all || told_up_) return;
   told_up_ = true;
   if (link_->parent() >= 0) {
-    link_->send_up(GangDrained{node_rank_});
+    link_->send_up(GangNodeDone{node_rank_});
   } else {
-    link_->send_down(GangDrained{node_rank_});
+    link_->send_down(GangNodeDone{node_rank_});
     leave_ = true;
   }
 }

@@ -290,12 +290,12 @@ class RayWorker : public RunnerCore {
 
 TEST_F(RayWorker, CompletesWhenTheHeadHas) {
   run_gang(worker());
-  give(PeerDrained{{0, std::nullopt}});
+  give(PeerDone{{0, std::nullopt}});
   take_report(PartState::stopping);
   take_signal(SIGTERM);
-  give(PeerDrained{{0, std::nullopt}});  // repeated
+  give(PeerDone{{0, std::nullopt}});  // repeated
   give(RankExited{1, 0, SIGTERM, false});
-  EXPECT_EQ(std::get<GangDrained>(take<TellGang>().message).node_rank, 1);
+  EXPECT_EQ(std::get<GangNodeDone>(take<TellGang>().message).node_rank, 1);
   const auto report = drain_and_end();
   EXPECT_EQ(report.cause, Cause::completed);
   ASSERT_EQ(report.ranks.size(), 1u);
@@ -306,7 +306,7 @@ TEST_F(RayWorker, CompletesWhenTheHeadHas) {
 
 TEST_F(RayWorker, IsKilledIfItDoesNotEnd) {
   run_gang(worker());
-  give(PeerDrained{{0, std::nullopt}});
+  give(PeerDone{{0, std::nullopt}});
   take_report(PartState::stopping);
   take_signal(SIGTERM);
   pass(worker().grace);
@@ -321,7 +321,7 @@ TEST_F(RayWorker, StaysWhenAnotherWorkerHasDrained) {
   Assignment assignment = part(3, 1, Distribution::Kind::ray);
   assignment.node_rank = 1;
   run_gang(assignment);
-  give(PeerDrained{{2, std::nullopt}});
+  give(PeerDone{{2, std::nullopt}});
   give(RankExited{1, 1, 0, false});  // Ray on this node has failed
   EXPECT_EQ(std::get<GangAbort>(take<TellGang>().message).first.rank, 1);
   EXPECT_EQ(drain_quote_and_end(1).cause, Cause::exit_code);
@@ -352,28 +352,28 @@ class MpiGang : public RunnerCore {
     for (const auto& exit : report.ranks) EXPECT_TRUE(exit.terminated_by_us);
   }
 
-  std::optional<bool> told() { return std::get<GangDrained>(take<TellGang>().message).connected; }
+  std::optional<bool> told() { return std::get<GangNodeDone>(take<TellGang>().message).connected; }
 };
 
 TEST_F(MpiGang, APeerThatEndedBeforeOursConnectedIsNamed) {
   run_gang(part(3, 2, kMpi));
-  give(PeerDrained{{2, false}});
-  give(PeerDrained{{1, false}});  // the first heard is the one to name
-  give(PeerDrained{{2, false}});  // repeated
+  give(PeerDone{{2, false}});
+  give(PeerDone{{1, false}});  // the first heard is the one to name
+  give(PeerDone{{2, false}});  // repeated
   give(RankConnected{1});
   expect_to_fail_for(4);
-  give(RankConnected{0});         // late
-  give(PeerDrained{{1, false}});  // late
+  give(RankConnected{0});      // late
+  give(PeerDone{{1, false}});  // late
   end_for(4, 2);
-  give(PeerDrained{{1, false}});
+  give(PeerDone{{1, false}});
 }
 
 TEST_F(MpiGang, APeerThatEndedAfterOursConnectedIsNamed) {
   run_gang(part(3, 1, kMpi));
   give(RankConnected{0});
-  give(PeerDrained{{1, false}});
+  give(PeerDone{{1, false}});
   expect_to_fail_for(1);
-  give(PeerDrained{{1, false}});
+  give(PeerDone{{1, false}});
   end_for(1, 1);
 }
 
@@ -387,7 +387,7 @@ TEST_F(MpiGang, APeerThatEndedBeforeWeStartedIsNamed) {
   assignment.gang = table_of(2);
   give(AssignmentChanged{assignment});
   take<ConnectGang>();
-  give(PeerDrained{{1, false}});
+  give(PeerDone{{1, false}});
   give(GangConnected{});
   start_all(assignment);
   give(RankConnected{0});
@@ -399,7 +399,7 @@ TEST_F(MpiGang, ARankThatSettlesIsNoReasonToSpareThePeer) {
   run_gang(part(2, 1, kMpi));
   give(RankConnected{0});
   give(RankExited{0, 0, 0, false});  // its RankFinalized has not come yet
-  give(PeerDrained{{1, false}});
+  give(PeerDone{{1, false}});
   EXPECT_EQ(std::get<GangAbort>(take<TellGang>().message).first.rank, 1);
   EXPECT_EQ(drain_and_end().cause, Cause::never_connected);
 }
@@ -408,13 +408,13 @@ TEST_F(MpiGang, OfPlainScriptsCompletesInAnyOrder) {
   for (const bool peer_first : {true, false}) {
     core = Core();
     run_gang(part(2, 2, kMpi));
-    if (peer_first) give(PeerDrained{{1, false}});
+    if (peer_first) give(PeerDone{{1, false}});
     give(RankExited{0, 0, 0, false});
     give(RankExited{1, 0, 0, false});
     pass(kSettle);
     EXPECT_EQ(told(), false);
     take_drain();
-    if (!peer_first) give(PeerDrained{{1, false}});
+    if (!peer_first) give(PeerDone{{1, false}});
     give(LogsDrained{});
     EXPECT_EQ(take_end().cause, Cause::completed);
   }
@@ -422,7 +422,7 @@ TEST_F(MpiGang, OfPlainScriptsCompletesInAnyOrder) {
 
 TEST_F(MpiGang, IsNotToldOfARankWhoseConnectionWasHeardAfterItsExit) {
   run_gang(part(2, 1, kMpi));
-  give(PeerDrained{{1, true}});
+  give(PeerDone{{1, true}});
   give(RankExited{0, 0, 0, false});
   give(RankConnected{0});
   give(RankFinalized{0});
@@ -436,7 +436,7 @@ TEST_F(MpiGang, RunsTwoMpiProgramsInARow) {
     give(RankConnected{0});
     give(RankFinalized{0});
   }
-  give(PeerDrained{{1, true}});
+  give(PeerDone{{1, true}});
   give(RankExited{0, 0, 0, false});
   EXPECT_EQ(told(), true);
   EXPECT_EQ(drain_and_end().cause, Cause::completed);
@@ -447,13 +447,13 @@ TEST_F(MpiGang, OurRankThatNeverConnectedWhilePeersDid) {
   for (const bool peer_first : {true, false}) {
     core = Core();
     run_gang(part(2, 2, kMpi));
-    if (peer_first) give(PeerDrained{{1, true}});
+    if (peer_first) give(PeerDone{{1, true}});
     give(RankExited{1, 0, 0, false});
     pass(kSettle);
     if (peer_first) {
       std::get<GangAbort>(take<TellGang>().message);
     } else {
-      give(PeerDrained{{1, true}});
+      give(PeerDone{{1, true}});
       pass(kSettle);
       std::get<GangAbort>(take<TellGang>().message);
     }
@@ -469,7 +469,7 @@ TEST_F(MpiGang, OurRankThatNeverConnectedWhilePeersDid) {
 TEST_F(MpiGang, NothingIsConcludedFromAPeerThatDoesNotSay) {
   run_gang(part(2, 1, kMpi));
   give(RankConnected{0});
-  give(PeerDrained{{1, std::nullopt}});
+  give(PeerDone{{1, std::nullopt}});
   give(RankFinalized{0});
   give(RankExited{0, 0, 0, false});
   EXPECT_EQ(told(), true);
@@ -478,7 +478,7 @@ TEST_F(MpiGang, NothingIsConcludedFromAPeerThatDoesNotSay) {
 
 TEST_F(MpiGang, OtherKindsSayNothingAndWaitForNothing) {
   run_gang(part(2, 1, Distribution::Kind::pytorch));
-  give(PeerDrained{{1, false}});
+  give(PeerDone{{1, false}});
   give(RankExited{0, 0, 0, false});
   EXPECT_EQ(told(), std::nullopt);
   EXPECT_EQ(drain_and_end().cause, Cause::completed);

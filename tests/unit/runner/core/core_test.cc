@@ -88,7 +88,7 @@ TEST_F(RunnerCore, GangWaitsForTheTableAndTheTree) {
   give(GangConnected{});  // doubled
   give(RankExited{2, 0, 0, false});
   give(RankExited{3, 0, 0, false});
-  EXPECT_EQ(std::get<GangDrained>(take<TellGang>().message).node_rank, 1);
+  EXPECT_EQ(std::get<GangNodeDone>(take<TellGang>().message).node_rank, 1);
   EXPECT_EQ(drain_and_end().cause, Cause::completed);
 }
 
@@ -289,7 +289,7 @@ TEST_F(RunnerCore, AGangThatNeverConnectsFailsToStart) {
 TEST_F(RunnerCore, AVanishedPeerIsTheLaunchersBusiness) {
   run_gang(part(3, 1));
   give(PeerLost{1});
-  give(PeerDrained{{1}});
+  give(PeerDone{{1}});
   give(RankExited{0, 0, 0, false});
   take<TellGang>();
   EXPECT_EQ(drain_and_end().cause, Cause::completed);

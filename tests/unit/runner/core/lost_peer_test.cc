@@ -127,7 +127,7 @@ TEST_F(LostPeerInCore, NamesTheRankThatFailedBeforeOnTheOtherNode) {
 
 TEST_F(LostPeerInCore, KnowsThatAllRanksOfTheOtherNodeHadLeft) {
   run_gang(part(2, 1));
-  give(PeerDrained{{1, {}}});
+  give(PeerDone{{1, {}}});
   const RankExit exit = fails("Connection closed by peer [n1]");
   ASSERT_TRUE(exit.lost_peer);
   EXPECT_TRUE(exit.lost_peer->left);

@@ -186,7 +186,7 @@ TEST_F(GangNetwork, ALeaseThatEndsMeanwhileEndsIt) {
 
 TEST_F(GangNetwork, APeerThatDrainedBeforeWeHeardTheOutcomeIsKnown) {
   probe(1);
-  give(PeerDrained{{0, std::nullopt}});
+  give(PeerDone{{0, std::nullopt}});
   give(ProbeDone{result(), ProbeDone::Verdict::passed});
   start_all(assignment);
 }

@@ -227,12 +227,6 @@ TEST(NcclLog, MayHoldAnything) {
   EXPECT_LE(log.plugin.size(), kMaxTransportTextBytes);
 }
 
-TEST(NcclLog, IsLeftToAJobThatSaysItself) {
-  EXPECT_EQ(nccl_log_variables({}, "/tmp/a").at("NCCL_DEBUG_FILE"), "/tmp/a/lockstep-nccl.%h.%p");
-  for (const char* name : {"NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS"})
-    EXPECT_TRUE(nccl_log_variables({{name, "INFO"}}, "/tmp/a").empty()) << name;
-}
-
 // ---- what was counted --------------------------------------------------------------------------
 
 TransportCounts counts_of(bool device_open, std::int64_t rdma_bytes, std::int64_t tcp_bytes) {

@@ -334,7 +334,7 @@ TEST_F(GangLinkTest, WhatWasSaidLastArrivesAlthoughTheSpeakerLeaves) {
   std::atomic<bool> looked_for_long = false;
   FarRoot speaker(attempt_, [&](io::EventLoop& loop, std::unique_ptr<GangLink> link) {
     neighbour_is_away.get_future().wait();
-    link->send_down(GangDrained{0});
+    link->send_down(GangNodeDone{0});
     io::SystemClock clock;
     const Instant said = clock.now();
     while (!link->settled()) {

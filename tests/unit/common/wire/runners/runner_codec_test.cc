@@ -38,7 +38,7 @@ TEST(RunnerCodec, AFenceCarriesBinaryAndEmptyContributions) {
 
 TEST(RunnerCodec, ADrainedNodeThatSaysNoIsNotOneThatSaysNothing) {
   for (const std::optional<bool> connected : {std::optional(false), std::optional<bool>()}) {
-    const GangMessage sent = GangDrained{3, connected};
+    const GangMessage sent = GangNodeDone{3, connected};
     const auto received = wire::decode_gang(wire::encode(sent));
     ASSERT_TRUE(received) << received.error().message;
     EXPECT_TRUE(*received == sent);

@@ -34,7 +34,7 @@ TEST(RunnerTables, OfAGang) {
   check_table<pb::ModexRequest, ModexRequest>();
   check_table<pb::ModexReply, ModexReply>();
   check_table<pb::GangAbort, GangAbort>();
-  check_table<pb::GangDrained, GangDrained>();
+  check_table<pb::GangNodeDone, GangNodeDone>();
   check_table<pb::GangStandings, GangStandings>();
   check_table<pb::GangLook, GangLook>();
   check_table<pb::GangSeen, GangSeen>();

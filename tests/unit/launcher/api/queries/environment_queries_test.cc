@@ -298,7 +298,7 @@ TEST_F(Mapped, WhatIsWrongInItHasItsPlace) {
 // Who opened the pipe would wait for ever, and with it all of the launcher.
 TEST_F(Mapped, WhatIsNoRegularFileIsNotWaitedFor) {
   const std::string pipe = directory_.path() + "/pipe";
-  const std::string no_file = "read " + pipe + ": it is no regular file";
+  const std::string no_file = "read " + pipe + ": it is not a regular file";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   write("r.txt", "six\n-r pipe\n");
   write("environments.map",
@@ -311,12 +311,13 @@ TEST_F(Mapped, WhatIsNoRegularFileIsNotWaitedFor) {
   EXPECT_THAT(refused("conda"), HasSubstr(no_file));
   EXPECT_EQ(refused("deep"), "the launcher's " + directory_.path() + "/r.txt:2: " + no_file);
   EXPECT_EQ(refused("folder"), "the launcher's " + map() + ":5:9: read " + directory_.path() +
-                                   "/.: it is no regular file");
+                                   "/.: it is not a regular file");
   EXPECT_EQ(refused("device"),
-            "the launcher's " + map() + ":6:9: read /dev/zero: it is no regular file");
+            "the launcher's " + map() + ":6:9: read /dev/zero: it is not a regular file");
   ASSERT_EQ(::unlink(map().c_str()), 0);
   ASSERT_EQ(::mkfifo(map().c_str(), 0600), 0);
-  EXPECT_EQ(refused("entry"), "the launcher could not read " + map() + ": it is no regular file");
+  EXPECT_EQ(refused("entry"),
+            "the launcher could not read " + map() + ": it is not a regular file");
 }
 
 }  // namespace

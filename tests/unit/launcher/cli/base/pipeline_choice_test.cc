@@ -24,7 +24,7 @@ TEST(JobOfStep, IsItsOwnOrTheOneThatItIsReusedFrom) {
             "job logs: p has no step 'train'; its steps: prepare, nested.train, nested.score, "
             "check, publish");
   EXPECT_EQ(job_of_step("job logs", sample_job(), "train").error().message,
-            "job logs: gray_pig is no pipeline, so it has no step 'train'");
+            "job logs: gray_pig is not a pipeline, so it has no step 'train'");
 }
 
 TEST(JobOfStep, SaysWhoseAReusedStepsFilesAre) {

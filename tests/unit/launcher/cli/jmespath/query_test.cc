@@ -57,7 +57,7 @@ TEST(Query, ErrorsNameTheColumn) {
       {"", "column 1: the expression is empty; @ stands for the whole answer"},
       {"a.", "column 3: expected a name, *, [ or { after '.', not the end"},
       {"a[0", "column 4: expected [INDEX] or [START:STOP:STEP], not the end"},
-      {"a[?b = `1`]", "column 6: '=' is no operator; equality is =="},
+      {"a[?b = `1`]", "column 6: '=' is not an operator; write == for equality"},
       {"a b", "column 3: unexpected 'b' after a complete expression"},
       {"é", "column 1: a name of other characters than letters, digits and _ stands in \"\""},
       {"\"é\".a-b", "column 6: '-' stands before the digits of an index only"},

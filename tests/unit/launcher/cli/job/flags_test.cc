@@ -112,7 +112,8 @@ TEST_F(JobFlagsOnDisk, InputsOfAFileKeepTheirKind) {
   EXPECT_EQ(overrides({.inputs = {"n=3"}}, "inputs: {n: {type: integer, default: 1}}\njobs: {}\n"),
             Words{"inputs.n=3"});
   EXPECT_EQ(overrides({.inputs = {"lr"}}),
-            Words{"--input 'lr' is not NAME=VALUE; the name has letters, digits and '_'"});
+            Words{"--input 'lr' is not NAME=VALUE; the name has 1 to 100 letters, digits and '_', "
+                  "and does not begin with a digit"});
 }
 
 TEST(JobFlags, OutputsAndTargetsOfAFile) {

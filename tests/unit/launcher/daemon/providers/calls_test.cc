@@ -191,8 +191,8 @@ TEST(ProviderCalls, LinesThatAreNoEventsGoToTheLog) {
   world.call(ProviderVerb::create);
   ASSERT_TRUE(world.run_until_ended());
   EXPECT_THAT(world.told(), ElementsAre("vm1 runs architecture=x86_64 tunnel=true"));
-  EXPECT_THAT(world.log(), AllOf(HasSubstr("is no event: it is not a JSON object: what?"),
-                                 HasSubstr("is no event: 'party' is none")));
+  EXPECT_THAT(world.log(), AllOf(HasSubstr("is not an event: it is not a JSON object: what?"),
+                                 HasSubstr("is not an event: its kind 'party' is unknown")));
 }
 
 TEST(ProviderCalls, OnlyMachinesOfTheCallAreBelieved) {

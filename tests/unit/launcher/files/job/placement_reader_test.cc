@@ -67,7 +67,8 @@ TEST(PlacementReader, BadValuesAreRefusedWithThePlace) {
        "job.yml:2:20: 'lockstep.labels' must be a mapping of keys to values, not a list"},
       {"lockstep: {labels: {a b: c}}",
        "job.yml:2:20: lockstep.labels: 'a b' is not a label's key: write 1 to 63 letters, digits, "
-       "'-', '_' and '.', perhaps after a DNS name and '/', as in example.com/rack"},
+       "'-', '_' and '.', beginning and ending with a letter or a digit, perhaps after a DNS name "
+       "and '/', as in example.com/rack"},
       {"lockstep: {nodes: {a: b}}",
        "job.yml:2:19: 'lockstep.nodes' must be a list of names, such as [n1, n2]; this is a "
        "mapping"},

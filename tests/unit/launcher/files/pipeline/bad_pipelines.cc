@@ -63,13 +63,15 @@ std::vector<BadInput> bad_pipelines() {
       {"step_name",
        "jobs:\n  my-step: {command: x}\n",
        {},
-       "job.yml:2:3: my-step is not a step's name; use letters, digits and '_', and do not begin "
+       "job.yml:2:3: my-step is not a step's name; use at most 100 letters, digits and '_', and do "
+       "not begin "
        "with a digit"},
       {"artifacts_of_a_step_that_cannot_be_read",
        "jobs:\n  my-step: {command: x}\n"
        "  b: {command: x, inputs: {i: '${{parent.jobs.my-step.outputs.artifacts}}'}}\n",
        {},
-       "job.yml:2:3: my-step is not a step's name; use letters, digits and '_', and do not begin "
+       "job.yml:2:3: my-step is not a step's name; use at most 100 letters, digits and '_', and do "
+       "not begin "
        "with a digit"},
       {"artifacts_of_such_a_step_through_a_pipeline",
        "jobs:\n"
@@ -79,7 +81,8 @@ std::vector<BadInput> bad_pipelines() {
        "    jobs: {my-step: {command: x}}\n"
        "  b: {command: x, inputs: {i: '${{parent.jobs.in.outputs.o}}'}}\n",
        {},
-       "job.yml:5:12: my-step is not a step's name; use letters, digits and '_', and do not begin "
+       "job.yml:5:12: my-step is not a step's name; use at most 100 letters, digits and '_', and "
+       "do not begin "
        "with a digit"},
       {"step_without_command",
        "jobs:\n  a: {compute: cpu-cluster}\n",
@@ -521,9 +524,8 @@ std::vector<BadInput> bad_pipelines() {
       {"default_datastore_that_is_no_name",
        "settings: {default_datastore: a/b}\njobs:\n  a: {command: x}\n",
        {},
-       "job.yml:1:31: 'settings.default_datastore': a/b is not a datastore's name: letters, "
-       "digits, "
-       "'_' or '-', beginning with a letter or a digit"},
+       "job.yml:1:31: 'settings.default_datastore': a/b is not a datastore's name: 1 to 100 "
+       "letters, digits, '_' or '-', beginning with a letter or a digit"},
       {"output_that_is_a_value",
        "jobs:\n  a: {command: x, outputs: {m: ./here}}\n",
        {},

@@ -163,7 +163,8 @@ std::vector<BadInput> bad_computes() {
       {"pods_with_a_kubeconfig_of_anywhere",
        "name: lab\ntype: kubernetes\nlockstep: {kubernetes: {image: a, kubeconfig: ../x}}\n",
        {},
-       "compute.yml:3:47: kubeconfig: '../x' is not the name of a file, without a folder"},
+       "compute.yml:3:47: kubeconfig: '../x' is not the name of a file: it may not have '/', nor "
+       "begin with . or -"},
       {"pods_with_pairs_in_a_list",
        "name: lab\ntype: kubernetes\nlockstep: {kubernetes: {image: a, labels: [x]}}\n",
        {},
@@ -235,7 +236,8 @@ std::vector<BadInput> bad_computes() {
       {"program_is_a_path",
        "name: lab\ntype: amlcompute\nlockstep: {command: {program: /bin/sh}}\n",
        {},
-       "compute.yml:3:31: program: '/bin/sh' is not the name of a file, without a folder"},
+       "compute.yml:3:31: program: '/bin/sh' is not the name of a file: it may not have '/', nor "
+       "begin with . or -"},
       {"slurm_folder_is_relative",
        "name: lab\ntype: amlcompute\nlockstep: {slurm: {directory: here}}\n",
        {},

@@ -176,8 +176,8 @@ std::vector<BadInput> bad_hosts() {
           "65535"),
       bad("option_for_an_address", "lockstep: {hosts: [-oProxyCommand=reboot]}\n",
           "3:20: 'lockstep.hosts': '-oProxyCommand=reboot' is not a host: address "
-          "'-oProxyCommand=reboot' is not a host name or an IP address: letters, digits and . _ - "
-          ":"),
+          "'-oProxyCommand=reboot' is not a host name or an IP address: at most 255 letters, "
+          "digits and . _ - :, not beginning with . or -"),
       bad("no_account", "lockstep: {hosts: ['@vm1']}\n",
           "3:20: 'lockstep.hosts': '@vm1' is not a host: no account is before the '@'; write "
           "[USER@]ADDRESS[:PORT]"),
@@ -202,15 +202,16 @@ std::vector<BadInput> bad_hosts() {
           "3:41: 'lockstep.hosts.name': '7' is a number, and nodes have numbers of their own"),
       bad("name_with_a_slash", "lockstep: {hosts: [{address: vm1, name: a/b}]}\n",
           "3:41: 'lockstep.hosts.name': name 'a/b' is not a name of 1 to 63 letters, digits and . "
-          "_ "
-          "-"),
+          "_ -, not beginning with . or -"),
       bad("option_for_a_user", "lockstep: {hosts: [{address: vm1, user: -x}]}\n",
-          "3:41: 'lockstep.hosts.user': user '-x' is not the name of an account"),
+          "3:41: 'lockstep.hosts.user': user '-x' is not the name of an account: at most 64 "
+          "letters, digits and . _ - @ \\, not beginning with -"),
       bad("key_with_a_percent", "lockstep: {hosts: [vm1], ssh: {key: /k/%h}}\n",
-          "3:37: 'lockstep.ssh.key': key '/k/%h' is not an absolute path without % and quotes"),
+          "3:37: 'lockstep.ssh.key': key '/k/%h' is not a path that begins with / or ~, without %, "
+          "quotation marks and control characters, of at most 1024 bytes"),
       bad("relative_directory", "lockstep: {hosts: [{address: vm1, directory: x/y}]}\n",
           "3:46: 'lockstep.hosts.directory': directory 'x/y' is not an absolute path of letters, "
-          "digits and / . _ - +"),
+          "digits and / . _ - +, without '..', '//' and a '/' at its end, of at most 1024 bytes"),
       bad("jump_with_a_blank", "lockstep: {hosts: [vm1], ssh: {jump: a b}}\n",
           "3:38: 'lockstep.ssh.jump': jump 'a b' is not [USER@]HOST[:PORT] or none"),
       bad("name_of_a_secret", "lockstep: {hosts: [{address: vm1, password_secret: a-b}]}\n",
@@ -259,7 +260,8 @@ std::vector<BadInput> bad_hosts() {
           "lockstep:\n  sssh: {}\n  ssh: {prot: 1, user: -x}\n  hosts: ['@', {user: a}, vm1]\n",
           "4:3: unknown key 'lockstep.sssh'; did you mean 'lockstep.ssh'?\n"
           "compute.yml:5:9: unknown key 'lockstep.ssh.prot'; did you mean 'lockstep.ssh.port'?\n"
-          "compute.yml:5:24: 'lockstep.ssh.user': user '-x' is not the name of an account\n"
+          "compute.yml:5:24: 'lockstep.ssh.user': user '-x' is not the name of an account: at most "
+          "64 letters, digits and . _ - @ \\, not beginning with -\n"
           "compute.yml:6:11: 'lockstep.hosts': '@' is not a host: no account is before the '@'; "
           "write [USER@]ADDRESS[:PORT]\n"
           "compute.yml:6:16: 'lockstep.hosts': a host needs an 'address'"),

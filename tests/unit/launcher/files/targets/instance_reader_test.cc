@@ -221,7 +221,7 @@ std::vector<BadInput> bad_instances() {
        one("type: recurrence, frequency: day, schedule: {week_days: [monday]}"),
        {},
        "compute.yml:6:88: " + path +
-           ".trigger.schedule.week_days': is for the frequency week; this one is day"},
+           ".trigger.schedule.week_days': is for the frequency week; the recurrence's is day"},
       {"week_days",
        one("type: recurrence, frequency: week, schedule: {week_days: [1]}"),
        {},
@@ -231,8 +231,7 @@ std::vector<BadInput> bad_instances() {
        {},
        "compute.yml:6:77: " + path +
            ".trigger.schedule': hours and minutes are for the frequencies day, week and month; "
-           "this "
-           "one is hour"},
+           "the recurrence's frequency is hour"},
       {"start_time",
        one("type: cron, expression: '0 8 * * *', start_time: 2026-01-31T08:00:00Z"),
        {},

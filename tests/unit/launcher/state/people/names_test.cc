@@ -128,9 +128,8 @@ TEST_F(NamesTest, AreTheirMakersAndOthersAddVersionsByTheirGrant) {
 TEST_F(NamesTest, AreSharedWithThoseWhoMaySubmitIntoTheirProject) {
   EXPECT_EQ(add("alice", NameKind::data, "a"), "1");
   for (const char* user : {"eve", "ghost"})
-    EXPECT_THAT(
-        share("alice", NameKind::data, user),
-        HasSubstr(fmt::format("'{}' is no user who may submit into project default", user)));
+    EXPECT_THAT(share("alice", NameKind::data, user),
+                HasSubstr(fmt::format("user '{}' may not submit into project default", user)));
   EXPECT_THAT(share("alice", NameKind::data, "alice"), HasSubstr("is alice's own"));
   EXPECT_THAT(share("eve", NameKind::data, "eve"), HasSubstr("has no role"));
   EXPECT_TRUE(launcher.facts<NameShared>().empty());

@@ -161,7 +161,7 @@ TEST_F(GangProbeTest, MessagesOfTheWrongNodesAreIgnored) {
   offer.node_rank = 0;
   nodes_[0]->probe->receive(1, offer);
   nodes_[0]->probe->receive(1, ProbeFindings{0, {}});
-  nodes_[0]->probe->receive(1, GangDrained{1});
+  nodes_[0]->probe->receive(1, GangNodeDone{1});
   run();
   for (const auto& node : nodes_) EXPECT_EQ(node->outcomes[0].failed_on, -1);
 }

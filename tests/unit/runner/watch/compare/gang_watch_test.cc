@@ -162,7 +162,7 @@ TEST_F(Pair, ANodeSpeaksOfItsOwnRanksOnly) {
 
 TEST_F(Pair, NodeRankZeroFindsThatItsOwnRankHasLeft) {
   pass(seconds(20));
-  watches[0]->drained(now, 0);
+  watches[0]->node_done(now, 0);
   ranks[0].doing = Doing::exited;
   ranks[1].doing = Doing::waits_peer;
   ranks[1].within = "MPI_Recv";
