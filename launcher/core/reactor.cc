@@ -120,8 +120,7 @@ void fire(Context& core, const TimerKey& timer) {
   }
 }
 
-// ---- after a start
-// --------------------------------------------------------------------------------
+// ---- after a start -----------------------------------------------------------------------------
 
 // Fences parts that were placed shortly before the backup was taken and that no node had reported
 // by then. They may have run and ended since, so they must not run again under the same name.

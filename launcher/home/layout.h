@@ -5,7 +5,7 @@
 //     lock                        held while the daemon lives; contains its process id
 //     endpoint.json               0600: pid, start_ticks, control, bulk, join, public_key; written
 //                                 when the daemon is ready; a restart uses the same ports again
-//     started.json                0600: launcher/start_record.h
+//     started.json                0600: launcher/home/start_record.h
 //     moving_to                   where this launcher will be: daemon/moving_to.h
 //     keys/launcher.key           0600, the launcher's CURVE keys
 //     keys/attempts.key           0600: daemon/keys/attempt_keys.h

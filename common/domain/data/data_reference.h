@@ -1,7 +1,6 @@
 #pragma once
-// What the path of a data input may refer to instead of a file of the submitter: an output of
-// another job, registered data, or files of a datastore. The launcher resolves it when the job is
-// submitted.
+// The address of a data input that does not name a file of the submitter: an output of another job,
+// registered data, or files of a datastore. The launcher resolves it when the job is submitted.
 
 #include <optional>
 #include <string>
@@ -43,9 +42,9 @@ using DataReference = std::variant<JobOutputReference, AssetReference, Datastore
 
 inline constexpr std::string_view kArtifacts = "artifacts";
 
-// nullopt: the text is not a reference, because it does not begin with "azureml:". unsupported:
-// Azure ML has references of this kind, and Lockstep does not. invalid_argument: the reference is
-// malformed.
+// Reads the address of a data input. nullopt: the text is not a reference, because it does not
+// begin with "azureml:". Returns unsupported for references that Azure ML has and Lockstep does
+// not, and invalid_argument for a malformed one.
 Result<std::optional<DataReference>> parse_data_reference(std::string_view text);
 
 }  // namespace lockstep

@@ -39,12 +39,12 @@ struct DataInput {
   std::string name;
   InputType type = InputType::uri_folder;
   InputMode mode = InputMode::ro_mount;
-  std::string source;          // as the submission named it, for people: "./data"
+  std::string source;          // the path or address as the submission has it, for people: "./data"
   std::optional<Digest> tree;  // the folder, or a folder with this one file; absent: direct
   std::string file;            // name of the file in `tree`; "": the input is the folder itself
-  std::string address;         // of a direct input: a URL, or a path that each node must have
-  // The type was left out: it is that of the registered data or model that `source` names. False
-  // from when the launcher has found that.
+  std::string address;         // for a direct input: a URL, or a path that each node must have
+  // True when the submission gives no type: the input then has the type of the registered data or
+  // model that `source` names. The launcher sets it to false when it has found that type.
   bool is_type_open = false;
   // The path in a datastore's directory that the ranks use in place. An input with a place has no
   // `tree`.

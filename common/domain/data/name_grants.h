@@ -1,5 +1,5 @@
 #pragma once
-// Who may add versions to a name beside its owner.
+// The users and projects that may add versions to a name besides its owner.
 
 #include <cstddef>
 #include <set>

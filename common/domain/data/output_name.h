@@ -12,7 +12,8 @@ inline constexpr std::size_t kMaxOutputNameBytes = 100;
 // used in paths and variables.
 bool valid_output_name(const std::string& name);
 
-inline constexpr std::size_t kMaxKeepPatterns = 100;  // of further files that a job keeps
+inline constexpr std::size_t kMaxKeepPatterns = 100;  // the most patterns of further files that one
+                                                      // job keeps
 
 // A snapshot never holds it.
 inline constexpr std::string_view kReservedFolder = ".lockstep";

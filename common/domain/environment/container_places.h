@@ -8,8 +8,9 @@ namespace lockstep {
 inline constexpr char kSpawnInside[] = "/.lockstep/lockstep-spawn";
 // The folder that holds the runner's socket.
 inline constexpr char kRunInside[] = "/.lockstep/run";
-// The node's bundle, so that jobs in containers have the command `lockstep`. Its programs bring
-// their libraries; those of a build need libraries that the image may not have.
+// Where a container has the node's bundle, so that its ranks have the command `lockstep`. The
+// bundle's programs bring their libraries; programs of a plain build need libraries that the image
+// may not have.
 inline constexpr char kBundleInside[] = "/.lockstep/bundle";
 
 }  // namespace lockstep

@@ -39,7 +39,7 @@ struct PipelineStep {
   JobSpec spec;
   std::vector<StepBinding> bindings;
   StepRole role = StepRole::main;
-  bool reuse = true;  // false: it runs, even if a job with the same content has completed
+  bool reuse = true;  // false: the step runs, even if a job with the same content has completed
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name, {.bytes = kMaxStepNameBytes});
     see(field<2>, "spec", s.spec);
@@ -70,7 +70,7 @@ struct PipelineSpec {
   bool continue_on_step_failure = true;
   // If it is a job array: as it was written, "0-19%4". Its steps are named after their indices.
   std::string array = {};
-  int at_most = 0;  // so many steps run at the same time; 0: as many as the launcher allows
+  int at_most = 0;  // the most steps that run at the same time; 0: as many as the launcher allows
   static void table(auto& s, auto&& see) {
     see(field<1>, "steps", s.steps, {.count = kMaxPipelineSteps});
     see(field<2>, "outputs", s.outputs, {.count = kMaxOutputs});

@@ -24,15 +24,16 @@ struct EarlySignal {
 };
 
 struct StopPolicy {
-  std::optional<Duration> grace = {};  // absent: the launcher's
+  std::optional<Duration> grace = {};  // absent: the launcher's default
   std::optional<EarlySignal> signal = {};
   friend bool operator==(const StopPolicy&, const StopPolicy&) = default;
 };
 
 inline constexpr Duration kMostGrace = std::chrono::hours(1);
-inline constexpr Duration kSignalBefore = seconds(60);  // as in Slurm, where nothing is said
+inline constexpr Duration kSignalBefore = seconds(60);  // the same default as Slurm's
 
-// "USR1", "SIGUSR1" or "10", of those that may be sent; nullopt: it is none of them.
+// The number of "USR1", "SIGUSR1" or "10"; nullopt: the word is not one of the signals that may be
+// sent.
 std::optional<int> early_signal_number(std::string_view word);
 std::string early_signal_name(int number);  // "USR1"
 // "HUP, INT, QUIT, USR1, …"

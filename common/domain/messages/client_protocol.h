@@ -30,7 +30,8 @@ namespace lockstep {
 struct ShowJob {
   static constexpr int kBody = 33;
   JobId job;
-  bool with_steps = false;  // of a pipeline: spec.pipeline has its steps, for who may read the job
+  bool with_steps = false;  // for a pipeline: fills spec.pipeline with its steps, for readers of
+                            // the job
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job, kNameRule);
     see(field<2>, "with_steps", s.with_steps);
@@ -47,10 +48,10 @@ struct ExplainJob {
   }
   friend bool operator==(const ExplainJob&, const ExplainJob&) = default;
 };
-struct ListEvents {  // of one job, oldest first
+struct ListEvents {  // Asks for the events of one job, oldest first.
   static constexpr int kBody = 45;
   JobId job;
-  Instant since;  // only events from this time on
+  Instant since;  // only events at this time or later
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job, kNameRule);
     see(field<2>, "since", s.since);
@@ -73,7 +74,7 @@ struct ListNodes {
 struct ShowNode {
   static constexpr int kBody = 37;
   std::string name_or_id;
-  bool history = false;  // with NodeView::history
+  bool history = false;  // fills NodeView::history
   static void table(auto& s, auto&& see) {
     see(field<1>, "name_or_id", s.name_or_id, kNameRule);
     see(field<2>, "history", s.history);
@@ -94,7 +95,7 @@ struct CreateToken {
   }
   friend bool operator==(const CreateToken&, const CreateToken&) = default;
 };
-// Of one token: what is stolen with it stays small, and so does the time in which it can be used.
+// The most joins of one token: a stolen token then does little harm, and only for a short time.
 inline constexpr int kMaxTokenUses = 1'000;
 inline constexpr Duration kMaxTokenValidFor = minutes(30 * 24 * 60);
 // Answered by TokensReply: the tokens that the launcher remembers.
@@ -103,7 +104,7 @@ struct ListTokens {
   static void table(auto&, auto&&) {}
   friend bool operator==(const ListTokens&, const ListTokens&) = default;
 };
-// No node joins with the token any more. Nodes that have joined stay.
+// Makes a token useless for further nodes. Nodes that have joined with it stay.
 struct RevokeToken {
   static constexpr int kBody = 563;
   std::string id;  // TokenView::id, or a beginning of it that only one token has
@@ -141,7 +142,7 @@ struct ApproveNode {  // a node that waits for approval may get work from now on
   static void table(auto& s, auto&& see) { see(field<1>, "name_or_id", s.name_or_id, kNameRule); }
   friend bool operator==(const ApproveNode&, const ApproveNode&) = default;
 };
-struct RemoveNode {  // for ever: its key is revoked, and its id is never used again
+struct RemoveNode {  // removes a node for ever: its key is revoked, and its id is never used again
   static constexpr int kBody = 42;
   std::string name_or_id;
   bool now = false;  // even while it is ALIVE or holds attempts, which are then given up
@@ -244,9 +245,9 @@ struct ChangePrincipals {
   }
   friend bool operator==(const ChangePrincipals&, const ChangePrincipals&) = default;
 };
-// Answered by QuotasReply: the quota of `holder`; without a holder and with `all`, the quotas of
-// all users and projects that have one or use something, as far as the asker may see them; else
-// those of the asker and the asker's projects.
+// Answered by QuotasReply. With `holder`: the quota of that holder. With `all`: the quotas of all
+// users and projects that have one or use something, as far as the asker may see them. Else the
+// quotas of the asker and of the asker's projects.
 struct ListQuotas {
   static constexpr int kBody = 250;
   std::optional<QuotaHolder> holder;
@@ -293,8 +294,7 @@ using ClientRequest = std::variant<
 struct SubmitReply {
   static constexpr int kBody = 60;
   JobId job;
-  bool snapshot_missing =
-      false;  // not accepted: upload the snapshot over the bulk socket and submit again
+  bool snapshot_missing = false;  // upload the snapshot over the bulk socket and submit again
   // For the person who submits: which target was chosen, and what of the job is not used.
   std::vector<std::string> notes = {};
   static void table(auto& s, auto&& see) {
@@ -316,7 +316,7 @@ struct JobsDeleted {
     JobId job;
     ErrorCode code = ErrorCode::internal;
     std::string message;
-    std::string project = {};  // of the job. For the audit log; in no message
+    std::string project = {};  // the job's project, for the audit log; no message carries it
     static void table(auto& s, auto&& see) {
       see(field<1>, "job", s.job);
       see(field<2>, "code", s.code);
@@ -327,8 +327,8 @@ struct JobsDeleted {
   };
   std::vector<JobId> jobs;
   std::vector<Kept> kept;
-  std::int64_t more = 0;  // so many more jobs match and are not deleted yet
-  // Of each of `jobs`. For the audit log; in no message.
+  std::int64_t more = 0;  // the number of further jobs that match and are not deleted yet
+  // The project of each of `jobs`, for the audit log. No message carries them.
   std::vector<std::string> projects = {};
   static void table(auto& s, auto&& see) {
     see(field<1>, "jobs", s.jobs, {.count = kMaxJobsInReply});
@@ -362,7 +362,7 @@ inline constexpr Duration kStillWatchingEvery = seconds(5);
 struct JobsReply {
   static constexpr int kBody = 63;
   std::vector<JobView> jobs;
-  std::int64_t more = 0;       // so many older jobs match and are not in this reply
+  std::int64_t more = 0;       // older jobs that match and are left out
   bool more_at_least = false;  // there may be more than `more`: not all were counted
   static void table(auto& s, auto&& see) {
     see(field<1>, "jobs", s.jobs, {.count = kMaxJobsInReply});
@@ -382,7 +382,7 @@ struct ExplainReply {
 struct EventsReply {
   static constexpr int kBody = 75;
   std::vector<JobEvent> events;
-  std::uint64_t left_out = 0;  // so many events in the middle were not kept
+  std::uint64_t left_out = 0;  // events in the middle that were not kept
   bool final = false;          // the job is final: no more events will follow
   static void table(auto& s, auto&& see) {
     see(field<1>, "events", s.events, {.count = kMaxEventsInReply});
@@ -473,7 +473,7 @@ struct UsageReply {
   static constexpr int kBody = 322;
   std::vector<NodeUsage> nodes;
   std::vector<JobUsage> jobs;
-  std::int64_t more = 0;  // so many more jobs are not in this reply
+  std::int64_t more = 0;  // further jobs that this reply leaves out
   static void table(auto& s, auto&& see) {
     see(field<1>, "nodes", s.nodes, {.count = kMaxUsageEntries});
     see(field<2>, "jobs", s.jobs, {.count = kMaxUsageEntries});

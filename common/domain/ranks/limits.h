@@ -16,7 +16,7 @@ namespace lockstep {
 inline constexpr int kLeastPidsLimit = 16;
 inline constexpr int kMostPidsLimit = 4'194'304;  // the highest pid_max of Linux
 
-// Under lockstep.limits of a job file. Absent: the defaults below.
+// The limits under lockstep.limits of a job file. Absent: the defaults below.
 struct LimitRequest {
   std::optional<int> pids;    // processes and threads of each rank
   std::optional<Bytes> log;   // kept output of all its ranks on one node
@@ -53,7 +53,7 @@ struct Limits {
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
-inline constexpr int kDefaultPidsLimit = 4'096;  // so that a fork bomb leaves the node alive
+inline constexpr int kDefaultPidsLimit = 4'096;  // so that a fork bomb does not stop the node
 inline constexpr Bytes kDefaultLogLimit = gibibytes(16);
 inline constexpr Bytes kLeastLogLimit = mebibytes(1);
 inline constexpr Bytes kLeastDiskLimit = mebibytes(16);

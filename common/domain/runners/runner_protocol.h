@@ -43,8 +43,8 @@ struct UpdateAssignment {
   static auto& bare(auto& s) { return s.assignment; }
   friend bool operator==(const UpdateAssignment&, const UpdateAssignment&) = default;
 };
-struct LogsTaken {  // so many bytes from the start of each log are durable at the launcher; ranks
-                    // may be missing
+struct LogsTaken {  // the bytes from the start of each log that the launcher has stored; ranks may
+                    // be missing
   static constexpr int kBody = 12;
   std::vector<LogSize> logs;
   static void table(auto& s, auto&& see) {
@@ -81,7 +81,7 @@ struct GangHello {  // child -> parent, first message
   static constexpr int kBody = 10;
   AttemptId attempt;
   int node_rank = 0;
-  bool awaits_rows = false;  // it has no whole table, and is not ready before all GangRows came
+  bool awaits_rows = false;  // it lacks the whole table, and is ready only after all GangRows
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);
     see(field<2>, "node_rank", s.node_rank, kNodeRankRule);
@@ -197,9 +197,9 @@ struct GangAbort {
   }
   friend bool operator==(const GangAbort&, const GangAbort&) = default;
 };
-// All ranks of this node exited with 0. `connected`: whether they ever connected to their PMIx
-// server; either all or none did, because otherwise the node has failed. Absent: no MPI job, or an
-// older runner.
+// All ranks of this node exited with 0. `connected`: whether they connected to their PMIx server;
+// either all or none did, because otherwise the node has failed. Absent: the job does not use MPI,
+// or the runner is older.
 struct GangDrained {
   static constexpr int kBody = 18;
   int node_rank = 0;
@@ -215,11 +215,11 @@ using GangMessage =
                  GangAbort, GangDrained, GangStandings, GangLook, GangSeen, GangRows, ProbeOffer,
                  ProbePlan, ProbeFindings, ProbeOutcome>;
 
-// What all runners of a gang understand, which they find out while they connect (GangReady,
-// GangStart): the lowest of all counts. One number for each kind of message that older runners do
-// not know, in the order in which these were added: who knows a kind knows those before it, too.
-// 0: runners from before there were such numbers. GangRows pass before that, so GangHello asks for
-// them, and the launcher knows who understands them (PartReport::gang_rows).
+// The messages that all runners of a gang understand: the lowest number of all runners, found while
+// they connect (GangReady, GangStart). The kinds of messages that older runners do not know are
+// numbered in the order in which they were added; a runner that knows a kind knows all earlier
+// kinds. 0: runners older than these numbers. GangRows travel before that, so GangHello asks for
+// them, and the launcher knows which runners understand them (PartReport::gang_rows).
 inline constexpr std::uint32_t kGangWatches = 1;  // GangStandings, GangLook, GangSeen
 inline constexpr std::uint32_t kGangProbes = 2;   // ProbeOffer to ProbeOutcome
 inline constexpr std::uint32_t kGangKnows = kGangProbes;

@@ -1,7 +1,7 @@
 #pragma once
-// What the runners of a gang tell each other of their ranks while these run: a node's changed
-// standings climb the tree to node rank 0, which may ask nodes for fresh ones. Times of a message
-// are on its sender's clock; whoever takes it moves them to its own, by `now`.
+// The messages about running ranks among the runners of a gang: a node's changed standings go up
+// the tree to node rank 0, which may ask nodes for fresh ones. The times of a message are on its
+// sender's clock; the receiver moves them to its own clock by `now`.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +24,11 @@ struct RankPace {
   int node_rank = 0;
   Duration over{0};
   int samples = 0;
-  int waiting = 0;             // of the samples, those in which it waited for a peer
-  int moving = 0;              // of the samples, those before which something of it had moved
+  int waiting = 0;             // the samples in which the rank waited for a peer
+  int moving = 0;              // the samples before which something of the rank had moved
   std::int64_t cpu_milli = 0;  // mean
-  std::int64_t log_lines = 0;  // in this time, as the next two
+  std::int64_t log_lines = 0;  // the lines of log in this time; the next two fields have the same
+                               // time
   std::int64_t retransmits = 0;
   Hindrances hindrances;  // means; major_faults in this time; cpu_mhz as they were last
   static void table(auto& s, auto&& see) {
@@ -69,9 +70,9 @@ struct GangLook {
   static constexpr int kBody = 31;
   std::uint64_t id = 0;
   bool all = false;        // ranks; else `ranks`
-  std::vector<int> ranks;  // at most kMaxRanksOfLook
+  std::vector<int> ranks;  // the ranks to look at; at most kMaxRanksOfLook
   bool stacks = false;     // ask for stacks too: RankStanding::at
-  bool keep = false;       // and put whole stacks into the job's logs (lockstep.on_hang: stacks)
+  bool keep = false;  // also writes whole stacks into the job's logs (lockstep.on_hang: stacks)
   static void table(auto& s, auto&& see) {
     see(field<1>, "id", s.id);
     see(field<2>, "all", s.all);
@@ -85,7 +86,7 @@ struct GangLook {
 // node -> its parent, merged on the way: an answer to a GangLook.
 struct GangSeen {
   static constexpr int kBody = 32;
-  std::uint64_t id = 0;  // of the question
+  std::uint64_t id = 0;  // the id of the question
   Instant now;           // the sender's clock
   std::vector<RankStanding> standings;
   static void table(auto& s, auto&& see) {
@@ -97,6 +98,7 @@ struct GangSeen {
 };
 
 inline constexpr Duration kPaceOver = minutes(1);
-inline constexpr std::size_t kMaxWatchedRanks = 200'000;  // of a gang; larger ones are not compared
+inline constexpr std::size_t kMaxWatchedRanks = 200'000;  // the most ranks of a gang that are
+                                                          // compared; larger gangs are not
 
 }  // namespace lockstep

@@ -165,7 +165,7 @@ bool may_have(ComputeType type, NodeSource source) {
   return false;
 }
 
-// Which type, source, hosts and settings may be combined.
+// Checks that type, source, hosts and settings go together.
 Status check_source(const ComputeSpec& spec) {
   if (!may_have(spec.type, spec.source))
     return make_error(ErrorCode::invalid_argument,

@@ -22,8 +22,8 @@ struct Cron {
   friend bool operator==(const Cron&, const Cron&) = default;
 };
 
-// invalid_argument: the message names the field and says what it may have. An expression that never
-// matches, such as 31 February, is refused too.
+// Reads an expression. Returns invalid_argument with the field and its allowed values, also for an
+// expression that never matches, such as 31 February.
 Result<Cron> parse_cron(std::string_view expression);
 
 // The first time at or after `from` that matches; nullopt: none within 100 years.

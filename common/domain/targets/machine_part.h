@@ -13,8 +13,8 @@ inline constexpr std::size_t kMaxMachineIdBytes = 300;
 
 struct MachinePart {
   std::string id;          // boot id and namespaces; "": not reported
-  std::string machine_id;  // of /etc/machine-id, for people; "": none
-  Bytes memory;            // that an agent there can offer
+  std::string machine_id;  // the text of /etc/machine-id, for people; "": none
+  Bytes memory;            // the memory that an agent on the machine can offer
   bool is_part = false;    // --share, --cpus or --memory said so
   static void table(auto& s, auto&& see) {
     see(field<1>, "id", s.id, {.bytes = kMaxMachineIdBytes});

@@ -103,8 +103,7 @@ class Packages {
   std::map<std::string, std::map<std::string, std::string, std::less<>>, std::less<>> named_;
 };
 
-// ---- @EXPLICIT
-// -----------------------------------------------------------------------------------
+// ---- @EXPLICIT ---------------------------------------------------------------------------------
 
 class ExplicitReader {
  public:
@@ -150,8 +149,7 @@ class ExplicitReader {
   VenvEnvironment pip_;
 };
 
-// ---- conda-lock.yml
-// -----------------------------------------------------------------------------------
+// ---- conda-lock.yml ----------------------------------------------------------------------------
 
 class LockReader {
  public:

@@ -34,7 +34,7 @@ class Redactor {
       for (auto& item : member) (*this)(name, item);
     }
   }
-  // It is unknown which of its texts are names of jobs, so all are removed.
+  // Removes all texts, since it is unknown which of them are names of jobs.
   void of_unknown(WhyData& data) {
     for (WhyField& field : data.fields) of_unknown(field.value);
   }

@@ -11,19 +11,19 @@
 
 namespace lockstep {
 
-// What stands for such a job. No job has such a name.
+// The words that replace such a job. They are never the name of a job.
 enum class HiddenJob {
   of_another_project,
   any,  // nothing is said of it
 };
 JobId hidden(HiddenJob which);
-std::optional<HiddenJob> as_hidden(const JobId& job);  // nullopt: it is the name of a job
+std::optional<HiddenJob> as_hidden(const JobId& job);  // nullopt: the job's name is given
 
 struct Redaction {
   std::function<bool(const JobId&)> is_hidden;
   HiddenJob as = HiddenJob::of_another_project;
-  // What remains of a text that an earlier version or another program wrote: of Told, and of the
-  // fields `text` and `said`.
+  // Cuts a text that an earlier version or another program wrote: the text of Told, and the fields
+  // `text` and `said`.
   std::function<std::string(std::string)> cut;
 };
 Why redacted(const Why& why, const Redaction& redaction);

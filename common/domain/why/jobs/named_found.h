@@ -25,7 +25,7 @@ struct RankedNode {
 };
 
 struct NamedFound {
-  std::string job;  // its name, in commands
+  std::string job;  // the job's name, for commands
   FoundKind kind = FoundKind::waits;
   FoundVerdict verdict = FoundVerdict::notice;
   FoundAbout about = FoundAbout::named;
@@ -35,8 +35,9 @@ struct NamedFound {
   Duration lasting{0};
   std::string fact = {};
   std::int64_t here = 0, elsewhere = 0;
-  std::vector<RankedNode> nodes = {};  // of `ranks`, and of the first if stacks are kept
-  int stacks_of_attempt = 0;           // whose stacks are kept; 0: none are
+  std::vector<RankedNode> nodes = {};  // the nodes of `ranks`, and of the first rank if stacks are
+                                       // kept
+  int stacks_of_attempt = 0;           // the attempt whose stacks are kept; 0: none are
   LOCKSTEP_FIELDS(NamedFound, job, kind, verdict, about, ranks, waiting, more_waiting, lasting,
                   fact, here, elsewhere, nodes, stacks_of_attempt);
 };

@@ -54,8 +54,8 @@ constexpr MachineStage last_enumerator(MachineStage) { return MachineStage::fail
 struct MachineWithoutNode {
   std::string machine;
   MachineStage stage = MachineStage::being_made;
-  std::string step;  // that failed
-  Why why;           // it failed
+  std::string step;  // the step that failed
+  Why why;           // why it failed
   LOCKSTEP_FIELDS(MachineWithoutNode, machine, stage, step, why);
 };
 
@@ -84,7 +84,7 @@ struct NodeSkipped {  // when another one was chosen
 struct NodeCouldRun {  // a part of the job now
   static constexpr std::string_view kCode = "node_could_run";
   std::string node;
-  std::optional<bool> rdma;  // absent: the job does not mind
+  std::optional<bool> rdma;  // absent: the job does not ask for RDMA
   LOCKSTEP_FIELDS(NodeCouldRun, node, rdma);
 };
 
@@ -101,7 +101,7 @@ struct PlacedOnNode {
   int cpus = 0;
   Bytes memory;
   int gpus = 0;
-  bool as_before = false;  // in the attempt before
+  bool as_before = false;  // the rank has the same node as in the attempt before
   LOCKSTEP_FIELDS(PlacedOnNode, node_rank, node, cpus, memory, gpus, as_before);
 };
 
@@ -119,7 +119,7 @@ struct InstanceIsStopped {
   static constexpr std::string_view kCode = "instance_is_stopped";
   std::string target;
   Why why;
-  struct Start {  // by its schedule
+  struct Start {  // the next start of its schedule
     Instant at;
     std::string local_time, time_zone;
     LOCKSTEP_FIELDS(Start, at, local_time, time_zone);
@@ -128,7 +128,7 @@ struct InstanceIsStopped {
   LOCKSTEP_FIELDS(InstanceIsStopped, target, why, starts);
 };
 
-struct NodesWereRemoved {  // that the job names
+struct NodesWereRemoved {  // The job names nodes that were removed.
   static constexpr std::string_view kCode = "nodes_were_removed";
   NodesAsked asked;
   std::string target;
@@ -155,17 +155,17 @@ struct NoMachineGivesThat {
   static constexpr std::string_view kCode = "no_machine_gives_that";
   NodesAsked asked;
   std::string target;
-  std::string account;  // that the last machines lack; "": they do not
-  Why why;              // they lack it
+  std::string account;  // the account that the last machines lack; "": they have it
+  Why why;              // why they lack it
   LOCKSTEP_FIELDS(NoMachineGivesThat, asked, target, account, why);
 };
 
 struct JobOutlivesMachines {
   static constexpr std::string_view kCode = "job_outlives_machines";
   std::string target;
-  Duration timeout{0};   // of the job
-  Duration lifetime{0};  // of a machine
-  std::string setting;   // that gives them more time: "lockstep.slurm.time"; "": there is none
+  Duration timeout{0};   // the job's time limit
+  Duration lifetime{0};  // the lifetime of a machine
+  std::string setting;   // for a longer lifetime: "lockstep.slurm.time"; "": there is none
   bool in_seconds = false;
   LOCKSTEP_FIELDS(JobOutlivesMachines, target, timeout, lifetime, setting, in_seconds);
 };
@@ -186,11 +186,11 @@ struct TooFewNodesFit {
   static constexpr std::string_view kCode = "too_few_nodes_fit";
   NodesAsked asked;
   std::string target;
-  std::int64_t fitting = 0, nodes = 0;  // of the target
+  std::int64_t fitting = 0, nodes = 0;  // the numbers of the target's nodes
   Together together = Together::anywhere;
   std::vector<NodePassedOver> passed_over;  // the first ones
   MachinesWithoutNode machines;
-  std::string account;  // that some node lacks; "": none does
+  std::string account;  // the account that some node lacks; "": none does
   LOCKSTEP_FIELDS(TooFewNodesFit, asked, target, fitting, nodes, together, passed_over, machines,
                   account);
 };
@@ -211,7 +211,7 @@ constexpr TargetIs last_enumerator(TargetIs) { return TargetIs::not_made; }
 struct TargetThatFits {
   std::string target;
   TargetIs is = TargetIs::free;
-  double price = 0;  // of a node and hour; 0: none is known
+  double price = 0;  // per node and hour; 0: unknown
   LOCKSTEP_FIELDS(TargetThatFits, target, is, price);
 };
 
@@ -225,7 +225,7 @@ struct TargetWasChosen {
 struct InstanceTypeNotUsed {
   static constexpr std::string_view kCode = "instance_type_not_used";
   std::string instance_type, target;
-  std::string size;  // of the target's nodes; "": it has none
+  std::string size;  // the size of the target's nodes; "": it has none
   LOCKSTEP_FIELDS(InstanceTypeNotUsed, instance_type, target, size);
 };
 

@@ -21,7 +21,7 @@ struct MachineStepFailed {
   LOCKSTEP_FIELDS(MachineStepFailed, step, fault, why);
 };
 
-struct ProviderSaid {  // in its own words
+struct ProviderSaid {  // The reason in the provider's own words.
   static constexpr std::string_view kCode = "provider_said";
   std::string said;
   LOCKSTEP_FIELDS(ProviderSaid, said);
@@ -102,7 +102,7 @@ struct ProviderLineTooLong {
 struct ProviderKilled {
   static constexpr std::string_view kCode = "provider_killed";
   int signal = 0;
-  std::string name;  // of the signal
+  std::string name;  // the name of the signal
   LOCKSTEP_FIELDS(ProviderKilled, signal, name);
 };
 
