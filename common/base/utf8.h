@@ -1,6 +1,6 @@
 #pragma once
-// UTF-8 (RFC 3629) in bytes from elsewhere, which may hold anything. Whoever cuts such bytes cuts
-// between characters; bytes that are no UTF-8 may be cut anywhere.
+// Reads UTF-8 (RFC 3629) in bytes from elsewhere, which may hold anything. Callers cut such bytes
+// between characters; bytes that are not UTF-8 may be cut anywhere.
 
 #include <cstddef>
 #include <optional>
@@ -11,7 +11,7 @@ namespace lockstep {
 
 struct Utf8Character {
   char32_t code = 0;
-  std::size_t length = 0;  // in bytes; 0: there is no character, but bytes that are no UTF-8
+  std::size_t length = 0;  // in bytes; 0: the bytes are not a character of UTF-8
 };
 
 // The character at the beginning of `text`, which is not empty.

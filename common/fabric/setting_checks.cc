@@ -220,7 +220,7 @@ std::string check_ucx_gid_index(const std::string& value, const CheckedNode& nod
 
 std::string check_ucx_pkey(const std::string& value, const CheckedNode& node) {
   const int pkey = number_in(value);
-  if (pkey < 0) return "";  // not a number, such as "auto"
+  if (pkey < 0) return "";  // the value is not a number, such as "auto"
   for (const FabricPort* port : node.rdma.ports) {
     if (is_roce(*port) || port->pkeys.empty()) continue;
     const int partition = pkey & ~kFullMember;

@@ -270,7 +270,7 @@ class Reader {
 
   // ---- options behind it ------------------------------------------------------------------------
 
-  // The next word as a shell would split it, with its quotes; nullopt: no word is left.
+  // Takes the next word as a shell would split it, with its quotes; nullopt: no word is left.
   std::optional<std::string_view> take_option_word(std::size_t& at) const {
     while (at < options_.size() && is_blank(options_[at])) ++at;
     if (at == options_.size()) return std::nullopt;

@@ -26,7 +26,8 @@ Fd open_beneath(int base, const std::string& path, int flags, mode_t mode = 0,
 
 // Removes the entry `name` of `folder`, with everything in it. The tree may have any depth; few
 // descriptors are used, and no symlink is followed and no other mount entered. A missing entry is
-// success. conflict: a file system is mounted in it, or it is filled or moved meanwhile.
+// success. Returns conflict if a file system is mounted in it, or if it is filled or moved
+// meanwhile.
 Status remove_tree_at(int folder, const std::string& name, const std::string& shown);
 
 struct FolderOwner {

@@ -22,7 +22,7 @@ class SystemClock final : public Clock {
   std::int64_t offset_ns_ = 0;
 };
 
-// The same, but it also counts the time while the machine sleeps. For leases, because the other
+// A steady clock that also counts the time while the machine sleeps. For leases, because the other
 // side does not sleep.
 class BootTimeClock final : public Clock {
  public:

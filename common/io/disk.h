@@ -45,7 +45,7 @@ int rmdir(const char* path);
 int fchown(int fd, uid_t uid, gid_t gid);
 int fchown_link(int folder, const char* name, uid_t uid, gid_t gid);  // follows no symlink
 int fchmod(int fd, mode_t mode);
-int fchmod_path(int fd, mode_t mode);  // for a descriptor that was opened with O_PATH
+int fchmod_path(int fd, mode_t mode);  // fchmod() for a descriptor that was opened with O_PATH
 
 // ---- faults, for tests --------------------------------------------------------------------------
 
@@ -55,7 +55,7 @@ enum class Call { create, write, sync, resize, folder, rename, link, remove, ope
 
 struct Fault {
   int error = 0;                     // errno of the call
-  std::optional<std::size_t> first;  // for a write: it writes only this many bytes and returns that
+  std::optional<std::size_t> first;  // for a write: only this many bytes are written
 };
 
 class Faults {

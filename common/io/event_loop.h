@@ -37,8 +37,8 @@ class EventLoop {
   // From any thread: runs `work` on the loop's thread, in order.
   void post(Handler work);
 
-  // One turn: waits until something is ready or `timeout` has passed, then runs all handlers that
-  // are ready. With Duration::max() it waits without limit.
+  // Runs the loop once: waits until something is ready or `timeout` has passed, then runs all
+  // handlers that are ready. With Duration::max() it waits without limit.
   void turn(Duration timeout);
 
  private:

@@ -30,7 +30,7 @@ bool look_at_folder(int fd, FolderFacts& facts);
 
 class FolderStack {
  public:
-  // Where the listing of a folder continues after the folder was closed and reopened.
+  // The place at which the listing of a folder continues after the folder was closed and reopened.
   enum class Reopened { from_start, behind_child };
   FolderStack(std::string shown, Reopened reopened)
       : shown_(std::move(shown)), reopened_(reopened) {}

@@ -19,15 +19,15 @@ struct ProcessIdentity {
   std::uint64_t start_ticks = 0;  // /proc/PID/stat field 22
   friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
 };
-std::optional<ProcessIdentity> identify(int pid);  // nullopt: no such process
+std::optional<ProcessIdentity> identify(int pid);  // nullopt: the process does not exist
 bool is_alive(const ProcessIdentity& who);         // false for zombies
 // True when the process has ended, or was killed and still waits for the disk: then it does no work
 // any more, but still holds its locks.
 bool is_ending(const ProcessIdentity& who);
 std::string to_text(const ProcessIdentity& who);  // "pid ticks\n"
 std::optional<ProcessIdentity> process_identity_from(const std::string& text);
-// A pidfd. It becomes readable when the process has ended, even while it is a zombie. not_found:
-// the process does not exist any more.
+// Opens a pidfd. It becomes readable when the process has ended, even while it is a zombie. Returns
+// not_found if the process does not exist any more.
 Result<Fd> open_process(const ProcessIdentity& who);
 // Never signals another process that got the pid later. A process that has ended is success.
 Status signal_process(const ProcessIdentity& who, int signal);

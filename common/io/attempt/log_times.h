@@ -31,8 +31,8 @@ class LogTimes {
                                bool covering) const;
   // When the byte at `offset` was read; Instant{} when that is not known.
   Instant at(std::uint64_t offset) const;
-  // The offset from which bytes may have been read at `since` or later; the first of them may be up
-  // to kLogTimeStep older. nullopt: no times are known, or all are earlier.
+  // The offset from which bytes may have been read at `since` or later; the first of these bytes
+  // may be up to kLogTimeStep older. nullopt: no times are known, or all are earlier.
   std::optional<std::uint64_t> first_since(Instant since) const;
   bool known() const;  // there is an entry
   // Frees the disk space of entries before `offset`.

@@ -118,7 +118,8 @@ void remove_record(const Runner& runner) {
   disk::rmdir(runner.directory.c_str());  // fails if somebody added files
 }
 
-// Otherwise an agent removes the attempt's directory, and the mount point with it.
+// Removes the mount point of a runner without a directory; for other runners the agent removes it
+// with the attempt's directory.
 void remove_mount_point(const Runner& runner) {
   const auto attempt = AttemptDir::attempt_of(name_of(runner));
   if (!attempt || exists(runner.directory)) return;

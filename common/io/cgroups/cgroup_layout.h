@@ -8,7 +8,8 @@
 
 namespace lockstep::io {
 
-// Below the cgroup of a program: those of its attempts, as cgroups.cc has it, and the nurseries.
+// The folder for the cgroups of attempts (cgroups.cc) and the nurseries, below the program's
+// cgroup.
 inline constexpr char kOfAttempts[] = "/lockstep";
 inline constexpr char kNurseryPrefix[] = "starting-";
 

@@ -53,14 +53,14 @@ std::string place_v1(const std::string& base, std::string_view controller,
   return base + kParent + "/" + name;
 }
 
-// Null: the directory is below no parent of ours.
+// The parent that we made for the directory; null: it has no such parent.
 std::optional<std::string> parent_of(const std::string& directory) {
   const std::string parent = directory.substr(0, directory.rfind('/'));
   if (!parent.ends_with(kParent)) return std::nullopt;
   return parent;
 }
 
-// Another attempt may remove the empty parent between the two calls.
+// Makes a cgroup and its parent. Another attempt may remove the empty parent between the two calls.
 Status make_directory(const std::string& directory, bool v2) {
   const auto parent = parent_of(directory);
   for (int i = 0; i < 100; ++i) {
@@ -300,8 +300,8 @@ std::vector<std::string> Cgroups::first_files(int local_rank) const {
 long long Cgroups::refused_forks(int local_rank) const {
   const auto pids = pids_hierarchy();
   long long refused = pids && made_ ? io::refused_forks(rank_directory(*pids, local_rank)) : 0;
-  // It is unknown which ranks these forks belonged to: those in the nursery, and orphans from
-  // there.
+  // Rank 0 counts the forks that the kernel ascribes to no rank: those in the nursery, and those of
+  // orphans from it.
   if (begins_in_nursery_ && local_rank == 0) {
     refused += io::refused_forks(request_.nursery);
     if (pids && made_) refused += io::refused_forks(directories_[*pids]);

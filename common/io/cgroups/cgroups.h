@@ -52,7 +52,8 @@ class Cgroups {
   std::vector<std::string> procs_files(int local_rank) const;
   // The subset that a rank must join before it execs, so that the processes it forks are counted.
   std::vector<std::string> first_files(int local_rank) const;
-  // The cgroup that ranks start in before they join those of procs_files(); "": the runner's own.
+  // The cgroup that ranks start in before they join the cgroups of procs_files(); "": the runner's
+  // own.
   std::string nursery() const { return begins_in_nursery_ ? request_.nursery : ""; }
   // The files for processes that belong to no known rank.
   std::vector<std::string> shared_procs_files() const;

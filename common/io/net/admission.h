@@ -69,7 +69,8 @@ class Admission {
     std::size_t proven() const { return all - unproven.size(); }
   };
   void forget(int fd);
-  // Also forgets closed connections that it meets. nullopt: the source has no unproven one.
+  // Takes the source's oldest connection that has not proven its key, and forgets closed
+  // connections that it meets. nullopt: the source has none.
   std::optional<Connection> take_oldest_unproven(const std::string& source);
   std::optional<std::string> most_unproven() const;
   void forget_closed();

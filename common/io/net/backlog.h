@@ -19,7 +19,7 @@ class Backlog {
     std::int64_t unread = 48 << 20;
     std::int64_t unsent = 32 << 20;
     std::int64_t all = 256 << 20;  // all in one direction; beyond, each may hold an equal share,
-    std::int64_t share = 1 << 20;  // but at least this
+    std::int64_t share = 1 << 20;  // the least share of a connection
   };
   explicit Backlog(Limits limits) : limits_(limits) {}
 
@@ -34,7 +34,8 @@ class Backlog {
   // False: more bytes are unread than allowed, and the caller must cut the connection.
   bool read(int fd, std::int64_t bytes);
   void took(int fd, std::int64_t bytes);
-  // No message waits to be taken, so no unread bytes of closed connections are left either.
+  // Tells that no message waits to be taken, so no unread bytes of closed connections are left
+  // either.
   void all_taken();
 
   bool may_give(int fd, std::int64_t bytes);

@@ -43,7 +43,7 @@ struct FramedSocket::Impl : std::enable_shared_from_this<FramedSocket::Impl> {
         on_closed(std::move(closed)) {}
 
   void start();
-  void stop();        // no handler is called after this
+  void stop();        // No handler is called after stop().
   void close_soon();  // calls on_closed from the loop, never from inside the owner's call
   void on_readable();
   bool deliver_frames();
@@ -108,7 +108,7 @@ void FramedSocket::Impl::on_readable() {
   if (closed && fd) close_soon();
 }
 
-// False: the connection is closed or destroyed afterwards.
+// Delivers the frames that have arrived. False: the connection is closed or destroyed afterwards.
 bool FramedSocket::Impl::deliver_frames() {
   std::size_t at = 0;
   while (fd && input.size() - at >= kHeaderBytes) {

@@ -1,6 +1,6 @@
 #pragma once
-// What a client's socket knows of its connection, for callers that poll. ClientSocket::watch_link
-// tells of changes instead.
+// The state of a client socket's connection, for callers that poll. ClientSocket::watch_link
+// reports changes instead.
 
 #include <string>
 

@@ -21,14 +21,14 @@ constexpr int kListenBacklog = 4096;  // the default of net.core.somaxconn
 // The most messages of one peer that wait for the loop, which takes fewer per turn. A peer that
 // sends faster waits in its own queue.
 constexpr int kMostReceived = 512;
-// What CURVE and ZMTP add to a message, at least and at most (RFC 23 and 26).
+// the bytes that CURVE and ZMTP add to a message, at least and at most (RFC 23 and 26)
 constexpr std::int64_t kLeastFraming = 33 + 2, kMostFraming = 33 + 9;
 // Above this number, ended connections are forgotten.
 constexpr std::size_t kMostConnections = 4'096;
 // Frames of a ZAP request (RFC 27), CURVE: version … credentials.
 constexpr std::size_t kZapFrames = 7;
 
-// nullopt: the endpoint is not TCP.
+// The port of a TCP endpoint; nullopt: the endpoint is not TCP.
 std::optional<std::uint16_t> tcp_port(const std::string& endpoint) {
   std::uint16_t port = 0;
   if (!endpoint.starts_with("tcp://")) return std::nullopt;

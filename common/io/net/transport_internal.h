@@ -65,7 +65,7 @@ inline Error zmq_error(const std::string& what) {
   return error;
 }
 
-// One frame; closes itself.
+// One frame, which closes itself.
 struct Frame {
   Frame() { zmq_msg_init(&message); }
   ~Frame() { zmq_msg_close(&message); }

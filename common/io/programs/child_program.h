@@ -38,7 +38,7 @@ class ChildProgram {
   int ended() const { return pidfd_.get(); }
   // Sent to the whole group; not sent after reap() has returned an end.
   void signal(int signal);
-  // nullopt: it still runs. Once it has ended, kills what is left of its group.
+  // How the program ended; nullopt: it still runs. Once it has ended, kills the rest of its group.
   std::optional<End> reap();
 
  private:

@@ -218,7 +218,7 @@ class Spare {
   // In the server: returns whether the fork worked. In the new process: returns its order, or ends
   // the process.
   std::optional<ForkOrder> fork(char** argv, const ForkHooks& hooks);
-  // False: the process has ended.
+  // Takes an order. False: the process has ended.
   bool take(const std::string& order, const Fd& channel) const {
     return socket_ && send_to(socket_.get(), order, channel.get()).has_value();
   }
@@ -245,8 +245,8 @@ std::optional<ForkOrder> Spare::fork(char** argv, const ForkHooks& hooks) {
     process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, child, 0U)));
     return std::nullopt;
   }
-  // Closes the server's descriptors: with its socket or that of an order open, others would not
-  // notice an end.
+  // Closes the server's descriptors: while its socket or the socket of an order is open here,
+  // others would not notice an end.
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (null < 0 || ::dup2(null, STDIN_FILENO) < 0) no_order();
   if (ours.get() != kChannelFd && ::dup3(ours.get(), kChannelFd, O_CLOEXEC) < 0) no_order();
@@ -282,7 +282,7 @@ std::optional<std::vector<std::string>> serve_forks(int socket, char** argv,
     if (bytes.empty()) break;
     if (!decode(bytes) || !channel) continue;
     bool is_taken = spare.take(bytes, channel);
-    if (!is_taken) {  // it was killed by someone else
+    if (!is_taken) {  // the process was killed by someone else
       if (const auto order = spare.fork(argv, hooks)) return order->words;
       is_taken = spare.take(bytes, channel);
     }

@@ -21,7 +21,7 @@ namespace lockstep::io {
 
 struct ForkOrder {
   std::vector<std::string> words;  // the new process's command line, also shown in /proc
-  std::string log_path;            // its stdout and stderr, appended
+  std::string log_path;            // the file to which its stdout and stderr are appended
 };
 
 class ForkServer {
@@ -37,8 +37,9 @@ class ForkServer {
   ForkServer(const ForkServer&) = delete;
   ForkServer& operator=(const ForkServer&) = delete;
 
-  // From any thread. unavailable: the server has ended or does not answer; no process of this order
-  // runs or will run. Other errors are those of start_detached.
+  // Starts a process; from any thread. Returns unavailable if the server has ended or does not
+  // answer: then no process of this order runs or will run. Other errors are those of
+  // start_detached.
   Result<ProcessIdentity> fork(const ForkOrder& order) const;
   const ProcessIdentity& identity() const { return identity_; }
 

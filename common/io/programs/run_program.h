@@ -17,9 +17,10 @@ struct ProgramOutput {
   std::string errors;  // standard error, the same
 };
 
-// The first word is looked up in `path` (in the format of PATH) if it has no slash. Standard input
-// is /dev/null; the environment is ours. not_found: the program does not exist; unavailable: it was
-// killed because it took longer than `timeout`.
+// Runs a program and waits for its end. The first word is looked up in `path` (in the format of
+// PATH) if it has no slash. Standard input is /dev/null; the environment is ours. Returns not_found
+// if the program does not exist, and unavailable if it was killed because it took longer than
+// `timeout`.
 Result<ProgramOutput> run_program(const std::vector<std::string>& words, Duration timeout,
                                   const std::string& path = "/usr/local/bin:/usr/bin:/bin");
 
