@@ -72,7 +72,7 @@ Result<Entry> Merger::merge(const std::vector<NodeTree>& folders, const std::str
   return out;
 }
 
-// The entry of the lowest rank. If it is a folder, it is joined with those of the others.
+// The merged entry of one name: the entry of the lowest rank; folders of several ranks are joined.
 Result<Entry> Merger::merge_entry(std::vector<NodeEntry> same_name, const std::string& path,
                                   int depth, std::vector<NodeEntry>& left_over) {
   Entry first = same_name.front().entry;

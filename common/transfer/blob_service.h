@@ -18,8 +18,8 @@ namespace lockstep::transfer {
 // Turns an error into a refusal. If a limit was reached, for_now is set, so that the asker may ask
 // again.
 BulkRefused refusal(const Error& error);
-// The same for uploads: for_now and no_space are set unless the sender is wrong, since all other
-// errors are about this side's own disk, and nothing that was sent may be lost for them.
+// The refusal of an upload: for_now and no_space are set unless the sender is wrong, since all
+// other errors concern this side's own disk, and nothing that was sent may be lost for them.
 BulkRefused not_stored(const Error& error);
 
 // MissingBlobs -> MissingBlobsReply; PutBlobs -> PutBlobsReply (after a sync) or BulkRefused.
@@ -31,7 +31,7 @@ BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::str
 // The reply to PutBlobs in two steps, put() and make_durable(), which may run on two threads, so
 // that one sync serves many requests.
 struct PutAnswer {
-  BulkMessage reply;  // to be sent after make_durable()
+  BulkMessage reply;  // the reply, to be sent after make_durable()
   std::uint64_t losses = 0;
 };
 // Called for each piece. `was_here`: its blob was complete before, so the store ignored the piece;

@@ -46,7 +46,7 @@ class FetchPlan {
     std::string fault;  // why it was dropped; "": it was not
     bool gave_wrong_data = false;
     int strikes = 0;
-    bool is_asked = false;  // it was asked for its units and has not answered yet
+    bool is_asked = false;  // the peer was asked for its units and has not answered yet
     Instant ask_at;
   };
 
@@ -63,7 +63,7 @@ class FetchPlan {
   void drop(NodeId peer, std::string fault, bool gave_wrong_data);
   // Nothing more is requested from the launcher.
   void close_launcher(Instant now);
-  // This node was suspended and could hear no peer, so that time does not count as silence.
+  // Tells that this node was suspended: silence of peers in that time does not count.
   void woke(Instant now);
 
   // ---- actions
@@ -78,7 +78,7 @@ class FetchPlan {
   const std::map<NodeId, Peer>& peers() const { return peers_; }
   std::uint64_t from_launcher_bytes() const { return from_launcher_; }
   bool has_sources() const;  // some peer has units, or will have them
-  Instant last_progress() const { return last_progress_; }  // of this node or one of its peers
+  Instant last_progress() const { return last_progress_; }  // of this node and its peers
   int senders() const;  // number of peers that sent data and are not dropped
 
  private:
@@ -107,7 +107,7 @@ class FetchPlan {
   std::map<NodeId, Source> sources_;
   std::uint64_t from_launcher_ = 0;
   Instant last_progress_;  // last progress of this node or one of its peers
-  Instant progress_;       // the same, or when spare_ was increased for lack of progress
+  Instant progress_;       // as last_progress_, or when spare_ grew for lack of progress
   std::size_t spare_ = 0;  // how many units may be open at the launcher although others should
                            // bring them; one more after each timeout without progress
 };

@@ -22,7 +22,7 @@ namespace {
 // Below this size an upload after the capture is as fast, with fewer messages.
 constexpr std::uint64_t kWorthwhileBytes = 1u << 20;
 constexpr std::size_t kWorthwhileFiles = 64;
-constexpr std::uint64_t kBytesPerQuestion = 4u << 20;  // of contents; fewer at the end
+constexpr std::uint64_t kBytesPerQuestion = 4u << 20;  // contents; the last has fewer
 constexpr std::size_t kProbeFactor = 16;
 // After this silence the capture continues alone, and the submission reports the error.
 constexpr Duration kSilence = seconds(15);

@@ -23,7 +23,7 @@ constexpr std::size_t kMaxAllowed = 100'000;  // the most allowed pairs of key a
 constexpr std::size_t kMaxReachableBytes = 64u << 20;
 constexpr std::size_t kMaxLooks = 1'000;
 constexpr std::size_t kMaxOwed = 1'000;
-constexpr std::size_t kBytesPerMessage = 256u << 10;  // so that eight streams take turns often
+constexpr std::size_t kBytesPerMessage = 256u << 10;  // eight streams take turns often
 constexpr int kQueuedMessages = 4;  // the most messages that are queued for one asker
 constexpr Duration kLookAgainAfter = seconds(5);
 constexpr Duration kRefusalCounts = milliseconds(300);
@@ -70,7 +70,7 @@ struct PeerServer::Impl {
   void answer(const std::string& asker, std::uint64_t sequence, BulkMessage body);
   // Sends owed answers, and one message of each stream; true while some queue takes one.
   bool pump();
-  // False: the stream is finished.
+  // Sends more of a stream. False: the stream is finished.
   bool pump(Stream& stream, Instant now, bool* moved);
 
   snapshot::BlobStore& store;  // the store's walk remembers complete trees

@@ -41,11 +41,11 @@ class PeerServer {
 
   std::string endpoint() const;
   std::uint16_t port() const;
-  // These three may be called from any thread. Lets the keys fetch blobs below `root`.
+  // These three may be called from any thread. This one lets the keys fetch blobs below `root`.
   void allow(const std::vector<PublicKey>& keys, const Digest& root);
   // Ends that; blobs of the tree that are being sent to them are stopped.
   void withdraw(const std::vector<PublicKey>& keys, const Digest& root);
-  // The same for all trees, for ever.
+  // Ends that for all trees, for ever.
   void forbid(const std::vector<PublicKey>& keys);
 
  private:

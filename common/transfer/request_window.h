@@ -45,7 +45,7 @@ class RequestWindow {
     std::uint64_t weight = 0;
     OnAnswer on_answer;
     int refusals = 0;                        // consecutive refusals for now
-    std::optional<std::int64_t> send_at_ns;  // it was refused for now
+    std::optional<std::int64_t> send_at_ns;  // set while the request is refused for now
   };
   Status turn();
   Status receive();
@@ -56,7 +56,7 @@ class RequestWindow {
   std::int64_t next_send_ns() const;
   void send_refused();
   Status repeat_or_give_up();
-  Status check_link();  // unavailable: it has been down for too long
+  Status check_link();  // unavailable: the link has been down for too long
 
   io::ClientSocket& socket_;
   const TransferOptions options_;

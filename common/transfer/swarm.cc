@@ -13,7 +13,7 @@ namespace lockstep::transfer {
 
 namespace {
 
-constexpr std::uint64_t kBytesPerAsk = 4u << 20;  // of a large blob; more requests follow
+constexpr std::uint64_t kBytesPerAsk = 4u << 20;  // a part of a large blob; more requests follow
 constexpr Duration kTick = milliseconds(50);
 constexpr Duration kFindEvery = milliseconds(500);
 // A unit that is begun at the launcher is fetched from it to the end. So large units are not begun

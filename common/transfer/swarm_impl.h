@@ -41,7 +41,7 @@ class Swarm {
   };
   struct Source {
     std::unique_ptr<io::ClientSocket> socket;
-    std::string uploader;  // keeps its incomplete blobs apart from those of other sources
+    std::string uploader;  // keeps its incomplete blobs apart from other sources' blobs
   };
 
   Status loop();
@@ -64,7 +64,7 @@ class Swarm {
   Status check_launcher(Instant now);
   void ask_origin(std::size_t unit);
   Status hear_origin(Instant now);
-  // No source will bring the rest.
+  // Whether no source will bring the rest.
   bool is_over(Instant now) const;
   bool is_here(const TreeUnit& unit) const;
   void came(NodeId from, std::uint64_t bytes, Instant now);

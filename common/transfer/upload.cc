@@ -89,7 +89,7 @@ Result<UploadResult> Uploader::run() {
                   open.size(), kMaxRounds, open.front().hex()));
 }
 
-// Which of these are missing at the other side, in the order of `digests`.
+// The digests that the other side lacks, in the order of `digests`.
 Result<std::vector<Digest>> Uploader::ask(const std::vector<Digest>& digests) {
   std::unordered_set<Digest> missing;
   TRY(in_questions(digests, [&](std::vector<Digest> part) {

@@ -80,7 +80,7 @@ Status read_enum(int value, Domain last, const char* field, Domain* out) {
   return {};
 }
 
-// Of an enum with words (common/base/word.h).
+// The codec of an enum with words (common/base/word.h).
 template <typename E>
 Status read_word(int number, const char* field, E* out) {
   const auto read = with_number<E>(number);
@@ -127,8 +127,8 @@ Status read_map(const google::protobuf::RepeatedPtrField<Entry>& from, std::size
   return {};
 }
 
-// Both directions of one struct, which some file defines: by its table with LOCKSTEP_TABLE_CODEC
-// (table_codec.h), or by hand.
+// Declares both directions of one struct. Some file defines them: by the struct's table with
+// LOCKSTEP_TABLE_CODEC (table_codec.h), or by hand.
 #define LOCKSTEP_CODEC(Domain, Wire)          \
   void to_wire(const Domain& from, Wire* to); \
   Status from_wire(const Wire& from, Domain* to)

@@ -43,7 +43,7 @@ Status from_wire(const W& from, T* to) {
   return read_table(from, to);
 }
 
-// Of a struct whose only member travels alone.
+// The codec of a struct whose only member travels alone.
 template <Bare T, class W>
 void to_wire(const T& from, W* to) {
   to_wire(T::bare(from), to);
@@ -53,7 +53,7 @@ Status from_wire(const W& from, T* to) {
   return from_wire(from, &T::bare(*to));
 }
 
-// What LOCKSTEP_CODEC(Domain, Wire) declares, by the struct's table.
+// Defines the functions that LOCKSTEP_CODEC(Domain, Wire) declares, by the struct's table.
 #define LOCKSTEP_TABLE_CODEC(Domain, Wire)                                        \
   void to_wire(const Domain& from, Wire* to) { write_table(from, to); }           \
   Status from_wire(const Wire& from, Domain* to) { return read_table(from, to); } \

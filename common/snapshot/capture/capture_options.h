@@ -24,7 +24,7 @@ enum class Links { keep, follow };
 struct FollowedLink {
   std::string path;    // relative; a folder's ends with '/'
   std::string target;  // absolute
-  // false: it lies in another followed folder, which counts its files.
+  // False: the link's target lies in another followed folder, which counts its files.
   bool is_outermost = true;
   std::uint64_t files = 0;
   Bytes total;
@@ -32,10 +32,10 @@ struct FollowedLink {
 // A symlink that leads out of the tree and stayed, though links are followed.
 struct KeptLink {
   std::string path;
-  std::string target;  // as read
+  std::string target;  // the link's target as read
   std::string why;
 };
-// What a capture reports to people before it reads a file.
+// The counts that a capture reports to people before it reads a file.
 struct CaptureReport {
   std::vector<FollowedLink> followed;  // sorted by path
   std::vector<KeptLink> kept;
@@ -47,7 +47,7 @@ struct SkippedPath {
   // ".gitignore", "sub/.gitignore", "../.gitignore", ".amlignore"; "" = no pattern
   std::string source;
   int line = 0;
-  std::string pattern;  // as written; without a pattern, the reason ("a socket")
+  std::string pattern;  // the pattern as written; without a pattern, the reason ("a socket")
 };
 inline constexpr char kSocket[] = "a socket";
 

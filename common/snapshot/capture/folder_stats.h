@@ -33,7 +33,7 @@ class FolderStats {
   FolderStats(const FolderStats&) = delete;
   FolderStats& operator=(const FolderStats&) = delete;
 
-  // Another thread does it, or the calling one when the others have enough to do.
+  // Adds a folder. Another thread reads it, or the calling one when the others have enough to do.
   void add(FolderToStat folder);
   // Waits for all added folders and returns them in order. Call it once.
   std::deque<FolderToStat> finish();

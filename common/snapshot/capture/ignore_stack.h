@@ -1,7 +1,7 @@
 #pragma once
-// The ignore files that apply to the folder which a walk is in: those of the repository above the
-// tree, then those of the tree from its root down. No pattern of them leaves out a file that git
-// tracks. An `.amlignore` in the root replaces all of that. Reads ignore files and git's index
+// The ignore files that apply to the folder which a walk is in: first the files of the repository
+// above the tree, then the files of the tree from its root down. No pattern leaves out a file that
+// git tracks. An `.amlignore` in the root replaces all of them. Reads ignore files and git's index
 // only.
 
 #include <optional>

@@ -43,7 +43,7 @@ struct Scan {
   io::Fd root;
   std::vector<ScannedFolder> folders;  // [0] is the root
   std::vector<SkippedPath> skipped;
-  CaptureReport report;  // its links in the order in which they were met
+  CaptureReport report;  // its links are in the order in which the walk met them
 };
 
 // Selects entries of a tree. An entry that is not selected is neither read nor listed as skipped.

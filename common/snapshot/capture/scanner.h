@@ -1,6 +1,6 @@
 #pragma once
-// One walk of scan(): inside of scan.h, for its two files. The walk is in scan.cc, symlinks are in
-// scan_links.cc.
+// One walk of scan(), internal to scan.h and its two files: scan.cc has the walk, scan_links.cc the
+// symlinks.
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -61,7 +61,7 @@ class Scanner {
   void drop_if_empty(std::size_t index, std::size_t child, const struct stat& info);
   // An entry that cannot be read: fails the scan, or is skipped and listed.
   Status unreadable(std::string_view what, const std::string& path);
-  // The same for what a snapshot cannot hold.
+  // An entry that a snapshot cannot hold: fails the scan, or is skipped and listed.
   Status unsupported(const std::string& path, const std::string& why);
   Error cannot(std::string_view what, const std::string& path) const;
 

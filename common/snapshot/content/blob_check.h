@@ -24,7 +24,7 @@ struct BadBlob {
 
 class BlobCheck {
  public:
-  // conflict: the store is in use.
+  // Opens the store for a check; returns conflict if it is in use.
   static Result<std::unique_ptr<BlobCheck>> open(const std::string& root);
 
   // Reads and hashes all blobs below the tree that were not checked before.

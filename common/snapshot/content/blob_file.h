@@ -1,9 +1,9 @@
 #pragma once
-// One larger blob in one file. In pieces: a header, the pieces in the order of their arrival, and
-// at the end a table of the pieces. Each piece is compressed separately or not at all, so that it
-// can be sent as it is stored. Whole: the bytes of the blob and nothing else, without blocks of
-// zeros. BlobFileWriter fills a file under tmp/ and verifies the digest; the caller moves the file
-// to its final place.
+// One larger blob in one file. In pieces, the file has a header, the pieces in the order of their
+// arrival, and at the end a table of the pieces. Each piece is compressed separately or not at all,
+// so that it can be sent as it is stored. Whole, it has the bytes of the blob alone, without blocks
+// of zeros. BlobFileWriter fills a file under tmp/ and verifies the digest; the caller moves the
+// file to its final place.
 
 #include <cstdint>
 #include <map>
@@ -64,7 +64,7 @@ class BlobFileWriter {
   std::uint64_t sync_from_ = 0;
   std::uint64_t hashed_ = 0;  // length of the hashed prefix in raw bytes
   Sha256 hash_;
-  std::map<std::uint64_t, Stored> pieces_;  // by raw offset
+  std::map<std::uint64_t, Stored> pieces_;  // the stored pieces by raw offset
 };
 
 class BlobFileReader {

@@ -78,7 +78,8 @@ class PackSet {
     std::uint64_t bytes = 0;  // the size of its file
   };
   std::vector<Sparse> sparse_packs() const;
-  using Moved = std::vector<std::pair<Digest, Location>>;  // with their old locations
+  using Moved = std::vector<std::pair<Digest, Location>>;  // the moved blobs, with their old
+                                                           // locations
   Status move_out(std::size_t pack, Moved* moved);         // moves used records to the last pack
   void put_back(const Moved& moved);
   Status cut_back(std::size_t pack, std::uint64_t from, int error);

@@ -36,9 +36,9 @@ struct Upload {
 
 struct Touched {
   std::optional<SteadyTime> lasting, brief;  // the last touch with each kind of lease
-  bool has_come = false;                     // it arrived after the store was opened
+  bool has_come = false;                     // the blob arrived after the store was opened
   Asker asker = 0;                           // the first one; 0: none
-  // The last touch of `asker`; those of others are in `lasting`.
+  // The last touch by `asker`; touches by others are in `lasting`.
   std::optional<SteadyTime> by_asker;
 };
 
@@ -98,7 +98,8 @@ struct BlobStore::Impl {
   Status open_cache();
   bool has_whole(const Digest& digest);
   void has_come_whole(const Digest& digest);
-  std::optional<FileIdentity> linked_file(const Digest& digest);  // nullopt: no tree has it
+  std::optional<FileIdentity> linked_file(const Digest& digest);  // nullopt: no tree has the blob's
+                                                                  // file
   std::uint64_t remove_whole(const Digest& digest);
   Status sync_whole();
   Status sync_whole(const Digest& digest);
@@ -106,7 +107,8 @@ struct BlobStore::Impl {
   Result<BlobFileReader> open_file(const Digest& digest);
   Status verify(const Digest& digest, const BlobFileReader& file);
   bool is_condemned(const Digest& digest);
-  bool spare(const Digest& digest);  // true: it was condemned until now
+  bool spare(const Digest& digest);  // Keeps a blob from being removed. True: it was condemned
+                                     // until now.
   void touch(const Digest& digest, Lease lease = Lease::lasting, Asker asker = 0);
   void has_come(const Digest& digest);
   bool on_disk(const Digest& digest);

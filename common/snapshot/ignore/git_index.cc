@@ -41,7 +41,7 @@ class Bits {
     text_.remove_prefix(size);
     return taken;
   }
-  std::uint32_t number(std::size_t size) {  // in big-endian order
+  std::uint32_t number(std::size_t size) {  // reads a number in big-endian order
     std::uint32_t value = 0;
     for (const char c : take(size)) value = (value << 8) | static_cast<unsigned char>(c);
     return value;

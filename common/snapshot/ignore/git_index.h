@@ -21,7 +21,7 @@ Result<std::vector<std::string>> paths_in_index(std::string_view index, std::siz
 // The paths in the index of a repository around a tree, read when they are first asked for.
 class TrackedFiles {
  public:
-  TrackedFiles() = default;  // for no repository
+  TrackedFiles() = default;  // for a tree without a repository
   TrackedFiles(std::string file, std::size_t id_bytes, std::string below)
       : file_(std::move(file)), id_bytes_(id_bytes), below_(std::move(below)) {}
 

@@ -11,7 +11,7 @@
 namespace lockstep::snapshot {
 
 struct IgnorePattern {
-  std::string text;  // as written, for people
+  std::string text;  // the line as written, for people
   int line = 0;
   std::string glob;         // without '!', leading and trailing '/'
   std::size_t literal = 0;  // length of the leading part without wildcards

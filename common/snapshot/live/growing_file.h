@@ -52,9 +52,9 @@ std::optional<Digest> digest_of_range(int fd, std::uint64_t offset, std::uint64_
 // since then was appended.
 bool is_continued(int fd, const FileIdentity& now, const FileVersion& before);
 
-// `before`: a version of the same file, or of one that had its path; null: none. nullopt: it
-// cannot be read now, or it changed while it was read; for a file that is written: it became
-// shorter.
+// Reads the file's present version. `before`: a version of the same file, or of one that had its
+// path; null: none. nullopt: it cannot be read now, or changed while it was read; a file that is
+// being written may only grow.
 std::optional<ReadResult> read_version(int fd, const FileVersion* before, Rest rest,
                                        std::uint64_t may_hold);
 

@@ -76,7 +76,7 @@ LiveCapture::Watched& LiveCapture::watch(const std::string& path, const FileIden
   return watched;
 }
 
-// What must be read of the file now, if anything.
+// The part of the file that must be read now, if any.
 std::optional<LiveCapture::Work> LiveCapture::judge(const std::string& path,
                                                     const FileIdentity& identity,
                                                     const LiveClock& now) {
@@ -107,7 +107,7 @@ std::optional<LiveCapture::Work> LiveCapture::judge(const std::string& path,
   return work;
 }
 
-// Also begins the next state with the files that exist and were sent.
+// Finds the files to read. Also begins the next state with the files that exist and were sent.
 std::vector<LiveCapture::Work> LiveCapture::look(const Scan& scan, const LiveClock& now) {
   std::vector<Work> work;
   std::map<std::string, Watched> before = std::exchange(watched_, {});
@@ -148,7 +148,7 @@ bool LiveCapture::may_read(const Work& work, std::uint64_t already) const {
   return work.cost <= kAlwaysRead || allowance_ > 0;
 }
 
-// False: no file could be read.
+// Reads the files of `work` into `out`. False: no file could be read.
 bool LiveCapture::read(const Scan& scan, std::vector<Work> work, LiveTree& out) {
   std::uint64_t already = 0, held = 0;
   bool any = false;
@@ -156,7 +156,7 @@ bool LiveCapture::read(const Scan& scan, std::vector<Work> work, LiveTree& out) 
     if (!may_read(one, already)) break;
     const io::Fd fd =
         open_entry(scan.root.get(), one.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (!fd) continue;  // it was removed, or is another kind of entry now
+    if (!fd) continue;  // the file was removed, or is another kind of entry now
     const std::uint64_t may_hold = one.rest == Rest::written ? kHeldBytes - held : 0;
     auto result = read_version(fd.get(), one.before.get(), one.rest, may_hold);
     already += one.cost;

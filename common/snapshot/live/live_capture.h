@@ -44,7 +44,8 @@ struct LiveTree {
 
 class LiveCapture {
  public:
-  // nullopt: no changed file is due. `options`: only is_upper and lower are used.
+  // Captures the changed files that are due; nullopt: there are none. `options`: only is_upper and
+  // lower are used.
   Result<std::optional<LiveTree>> capture(io::Fd folder, const std::string& shown_as,
                                           const TreeOptions& options, const LiveClock& now);
   // The receiver has the last capture.
@@ -61,8 +62,8 @@ class LiveCapture {
  private:
   struct Watched {
     FileIdentity seen;
-    Duration since{0};                      // first seen as it is
-    bool has_changed = false;               // or came, since an earlier look
+    Duration since{0};         // first seen as it is
+    bool has_changed = false;  // whether the file has changed, or came, since an earlier look
     std::optional<Duration> differs_since;  // how long it has differed from what was sent
     Duration left_out_until{0};
   };
@@ -71,7 +72,7 @@ class LiveCapture {
   };
   struct Work {
     std::string path;
-    FileIdentity identity;  // as it was seen
+    FileIdentity identity;  // the file's identity when it was seen
     Rest rest = Rest::at_rest;
     Version before;
     std::uint64_t cost = 0;
@@ -91,8 +92,8 @@ class LiveCapture {
                          LiveTree out);
 
   std::map<std::string, Watched> watched_;
-  Files kept_;      // as the receiver has them
-  Files captured_;  // as the receiver will have them when the last capture has arrived
+  Files kept_;      // the files that the receiver has
+  Files captured_;  // the files that the receiver will have when the last capture has arrived
   Digest shape_, captured_shape_;
   std::vector<std::string> read_, not_held_;  // files of the last capture
   std::map<std::pair<std::uint64_t, std::uint64_t>, Version> by_inode_;  // during a look

@@ -54,8 +54,8 @@ bool is_of(int number) {
   return has_kind(number, static_cast<const Body*>(nullptr));
 }
 
-// What is not of the protocol is refused unread. Who awaits a reply has asked: what comes instead
-// is another port's.
+// A message of another protocol is refused unread. If a peer that awaits a reply gets one, it has
+// asked another port.
 template <typename Body>
 Status read_protocol_body(pb::Envelope& wire, Body* body) {
   Status status;
