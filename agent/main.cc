@@ -162,7 +162,7 @@ Result<bool> record_boot(const AgentHome& home, const BootId& boot) {
   return !before.has_value();
 }
 
-// What this node knows of its launcher before it contacts it.
+// The node's knowledge about its launcher before it contacts it.
 struct Membership {
   std::optional<Identity> known;
   std::optional<wire::JoinToken> token;  // needed to join; later it says where the launcher is now

@@ -53,8 +53,8 @@ Result<io::Fd> as_file(const std::string& text) {
   return fd;
 }
 
-// What the child needs. It is made before the fork: after it, only async-signal-safe calls are
-// allowed.
+// The data that the child needs. It is made before the fork: after it, only async-signal-safe calls
+// are allowed.
 struct Start {
   std::string program;
   std::vector<std::string> variables;
@@ -133,7 +133,7 @@ class Running {
   std::optional<Instant> kill_at_;  // set when it was told to stop
   std::string rest_;                // the beginning of an event
   std::optional<Event> last_;
-  std::optional<Error> nonsense_;  // its output is not an event
+  std::optional<Error> nonsense_;  // set if a line of its output is not an event
 };
 
 // False: nothing more can be read now. Resets `fd` at the end of the stream.

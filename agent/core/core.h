@@ -36,8 +36,8 @@ struct FromLauncher {
 };  // SessionAccepted/Refused/Lost, Desired, acks
 struct WorkspaceStaged {
   AttemptId attempt;
-  // invalid_argument: the job asks for something wrong, so no node can stage it.
-  // unsatisfiable: this node does not have a path that the job names, or no room for what it needs.
+  // The result of staging. invalid_argument: the job asks for something wrong, so no node can stage
+  // it. unsatisfiable: this node lacks a path that the job names, or room for what it needs.
   Status result;
   std::optional<CollectedOutput> restored = {};
   Cause cause = Cause::workspace_failed;  // used if `result` is an error
@@ -84,7 +84,8 @@ struct RunnerGone {
 struct OutputsProgress {  // there are outputs to collect; `text` says how far collecting is
   AttemptId attempt;
   std::string text;
-  // It cannot continue until the launcher has space again, or until a person repairs the node.
+  // Collecting cannot continue until the launcher has space again, or until a person repairs the
+  // node.
   bool is_stuck = false;
 };
 struct OutputsCollected {  // everything that can be kept is in the launcher's blob store
@@ -202,7 +203,8 @@ struct Config {
   BootId boot;
   SessionId session;
   Duration heartbeat_interval = seconds(1);
-  // Then dial again; runners keep running. Doubled with each attempt that got no answer.
+  // The agent dials again after this silence; runners keep running. Doubled with each attempt that
+  // got no answer.
   Duration launcher_silent_after = seconds(5);
   Duration look_every = seconds(1);     // between looks at what a running part has written
   Duration stop_overdue = seconds(30);  // after the grace period; then kill the runner

@@ -1,7 +1,7 @@
-// Leases of parts (retry.on_lost: after_fence): such a part may run only while the launcher knows
-// of this node. A lease begins when a heartbeat was sent whose answer shows that the launcher wants
-// the part here. The launcher received that heartbeat later and waits longer, so the part has ended
-// before the launcher starts it elsewhere. docs/decisions/009-retry.md.
+// Leases of parts (retry.on_lost: after_fence): a part with a lease may run only while the launcher
+// knows of this node. A lease begins when a heartbeat was sent whose answer shows that the launcher
+// wants the part here. The launcher received that heartbeat later and waits longer, so the part has
+// ended before the launcher starts it elsewhere. docs/decisions/009-retry.md.
 
 #include "agent/core/impl.h"
 
@@ -42,7 +42,8 @@ void Core::Impl::renew(Part& part, Instant heard_after) {
   out.push_back(RenewLease{part.assignment.attempt, part.lease_until});
 }
 
-// Its runner ends the part by itself a moment later, so it ends even if no agent is left.
+// Ends a part whose lease is over. Its runner ends the part by itself a moment later, also if no
+// agent is left.
 void Core::Impl::end_lease(Part& part) {
   part.killed = Part::Killed::lease_over;
   part.kill_at = now + kInsistEvery;

@@ -1,4 +1,4 @@
-// What becomes of each part: recovered, staged, started, reported, collected, removed.
+// The steps of each part: recovered, staged, started, reported, collected, removed.
 
 #include "agent/core/impl.h"
 #include "common/base/check.h"
@@ -222,8 +222,8 @@ std::vector<RankEnd> ends_of(const NodeExitReport& exit) {
   return ends;
 }
 
-// The ranks have ended, in whatever way. The part ends when its outputs are kept; the launcher
-// takes none of a part that it no longer wants.
+// Begins to collect the outputs after the ranks have ended, in whatever way. The part ends when its
+// outputs are kept; the launcher takes no outputs of a part that it no longer wants.
 void Core::Impl::collect(Part& part, NodeExitReport exit) {
   if (!part.wanted) return end(part, std::move(exit));
   part.stage = Stage::collecting;

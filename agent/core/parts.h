@@ -15,14 +15,14 @@ namespace lockstep::agent {
 
 struct Part {
   enum class Stage {
-    found,       // not staged: it is new, or its directory was found at start without a runner
-    staging,     // StageWorkspace is running
-    staged,      // everything is ready; the part waits for its lease
-    equipping,   // PrepareEnvironment is running
+    found,      // not staged: the part is new, or its directory was found at start without a runner
+    staging,    // StageWorkspace is running
+    staged,     // everything is ready; the part waits for its lease
+    equipping,  // PrepareEnvironment is running
     discarding,  // staging still runs, but its result is not needed: report.exit says why
     starting,    // StartRunner is running
-    alive,       // its runner is alive
-    collecting,  // its runner has ended and CollectOutputs runs; `exit` is reported after it
+    alive,       // the runner is alive
+    collecting,  // the runner has ended and CollectOutputs runs; `exit` is reported afterwards
     ended,       // report.exit says how; its directory may still exist
     removing,    // RemovePart is running
   };
@@ -69,7 +69,8 @@ struct Part {
 class SentBeats {
  public:
   std::uint64_t sent(Instant now);
-  // The send time. nullopt: it or a later heartbeat was acknowledged before, or it is too old.
+  // The send time of a heartbeat. nullopt: this or a later heartbeat was acknowledged before, or it
+  // is too old.
   std::optional<Instant> acknowledged(std::uint64_t number);
 
  private:

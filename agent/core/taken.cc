@@ -35,8 +35,8 @@ void Core::Impl::hear_of_notice(const HeartbeatAck& message) {
   if (message.revision == revision.value_or(0)) taken->launcher_knows = true;
 }
 
-// What still runs here ends with the machine. Where nothing runs, the agent need not wait for the
-// launcher's answer.
+// When to leave. Parts that still run here end with the machine. If nothing runs, the agent need
+// not wait for the launcher's answer.
 Instant Core::Impl::leave_at() const {
   if (!taken || !taken->leave) return Instant::never();
   return parts.empty() ? std::min(taken->until, taken->since + kTellForNothing) : taken->until;

@@ -31,7 +31,7 @@ Config core_config(const AgentConfig& config) {
   return core;
 }
 
-// The lease that an earlier agent wrote. Without such a file, the lease is over.
+// The lease that an earlier agent wrote. If the file is missing, the lease is over.
 Instant lease_of(const io::AttemptDir& directory, Instant now) {
   const auto until = io::read_lease(directory);
   return until ? now + (*until - io::since_boot()) : Instant{};

@@ -41,8 +41,9 @@ using StageWorkspaceFunction = std::function<Result<WorkspacePlan>(
 
 struct AgentConfig {
   AgentHome home{""};
-  Identity identity;       // its endpoints are dialled first: see as_dialled
-  std::string advertise;   // the value of --advertise: the node's address; "": that of the route
+  Identity identity;  // its endpoints are dialled first: see as_dialled
+  // the node's address, as --advertise gives it; "": the address of the route to the launcher
+  std::string advertise;
   std::string token_file;  // the value of --token-file: moved_file.h; "": none
   // A launcher that starts again at its old address is not left too soon.
   Duration try_address_for = seconds(3);  // how long one of several addresses is tried
@@ -51,7 +52,8 @@ struct AgentConfig {
   MachinePart machine = {};
   std::string runner_program;
   Bytes log_spool = gibibytes(1);  // per attempt on this node: see runner/logs/log_capture.h
-  Bytes low_space = {};            // with less free, take no new part; 0: io::default_low_space
+  // with less free space, the node takes no new part; 0: io::default_low_space
+  Bytes low_space = {};
   LimitCaps caps = {};
   // How often the use of the node and its ranks is sampled; zero: never.
   Duration sample_every = kSampleEvery;
@@ -154,7 +156,7 @@ class Agent {
   Instant unanswered_since_;
   std::set<AttemptId> staging_;
   std::string told_trouble_;  // the last trouble of the bulk link that was reported
-  Identity saved_;            // as in the file
+  Identity saved_;            // the identity in the file
   Duration try_for_;          // how long one of several addresses is tried
   LauncherLink control_;
   BulkLink bulk_;
@@ -175,7 +177,7 @@ class Agent {
   Instant report_usage_at_ = Instant::never();
   std::set<AttemptId> recovered_;  // parts of an earlier agent, whose logs may be partly sent
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late worker results
-  // Only the newest of several is sent: it holds every unacknowledged change.
+  // The newest report alone is sent: it has every unacknowledged change.
   std::optional<Observed> observed_;
   std::uint64_t sequence_ = 0;
   bool leaving_ = false;

@@ -232,7 +232,7 @@ void add_ports(Findings& out) {
 struct Tool {
   const char* check;
   std::vector<std::string> words;
-  const char* without;  // what does not work if this is missing
+  const char* without;  // the things that do not work without it
 };
 
 // Tools that jobs mostly bring themselves. The ranks' PATH begins with /usr/bin.

@@ -22,7 +22,7 @@ namespace {
 constexpr Duration kLookEvery = milliseconds(50);
 constexpr Duration kShareEvery = milliseconds(100);  // between updates to waiting attempts
 constexpr std::size_t kMaxProgressBytes = 200;
-constexpr Bytes kFullDisk = mebibytes(16);  // with less, a failure is not remembered
+constexpr Bytes kFullDisk = mebibytes(16);  // with less free space, a failure is not remembered
 constexpr std::size_t kCopyBytes = 256 << 10;
 constexpr std::size_t kTagBytes = 16;  // bytes of the key that a tag shows
 
@@ -233,7 +233,7 @@ Result<envs::EnvironmentOrder> Build::order_for(envs::Order::What what,
                   {}}};
   if (std::holds_alternative<CondaEnvironment>(target_.definition))
     order.order.site.shared = {entry_.archives(), entry_.wanted(), entry_.scratch() + "/fetched"};
-  // Not the engine's client: programs that it starts may serve other images of its user.
+  // The engine's client stays outside: programs that it starts may serve other images of its user.
   if (cgroup_ && !is_image) order.cgroup_procs = cgroup_->procs_files();
   order.lock = held.fd();
   return order;
@@ -269,8 +269,8 @@ bool Build::passes_on(const BuildSubscriber& subscriber) const {
   return plan.others_may_solve || !plan.solve || plan.generation != target_.generation;
 }
 
-// Another node may have what this one lacks: other credentials, a channel on its disk, the image in
-// its engine. An error of a command in the definition is the same everywhere.
+// Whether another node may succeed, since it has other credentials, a channel on its disk, or the
+// image in its engine. An error of a command in the definition is the same everywhere.
 bool Build::may_be_elsewhere(const Error& error) const {
   const auto* docker = std::get_if<DockerEnvironment>(&target_.definition);
   return may_be_mended(error) && !(docker != nullptr && docker->build);

@@ -80,7 +80,7 @@ Result<envs::Event> Build::run_with_packages(const std::optional<envs::Lock>& lo
   return said;
 }
 
-// Those of `files` that the build would fetch from their channel; empty if that is not known.
+// The `files` that the build would fetch from their channel; empty if that is unknown.
 std::set<Digest> Build::missing_of(const std::vector<PackageFile>& files, const envs::Lock& lock,
                                    const EntryLock& held) {
   std::set<Digest> wanted;

@@ -1,6 +1,6 @@
 #pragma once
-// One attempt that waits for its environment: its newest assignment, whether it still waits, and
-// its environment log. Its functions may be called from any thread.
+// An attempt that waits for its environment: its newest assignment, whether it still waits, and its
+// environment log. Its functions may be called from any thread.
 
 #include <atomic>
 #include <memory>

@@ -24,9 +24,9 @@ class Interpreters {
   Interpreters(const EnvironmentCache& cache, std::string program,
                std::map<std::string, std::string> environment, std::function<bool()> go_on);
 
-  // `name`: an absolute path, or a program on PATH. The errors are those of envs/host: it does not
-  // exist, or does not answer. `starting` is called before the interpreter is started; when
-  // `is_wanted` returns false, the interpreter is ended.
+  // Asks an interpreter about itself. `name`: an absolute path, or a program on PATH. The errors
+  // are those of envs/host: the program does not exist, or does not answer. `starting` is called
+  // before the interpreter is started; when `is_wanted` returns false, the interpreter is ended.
   Result<Interpreter> ask(const std::string& name, const io::User& user,
                           const std::function<void()>& starting,
                           const std::function<bool()>& is_wanted);

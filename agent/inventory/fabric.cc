@@ -48,7 +48,7 @@ class InterfaceReader {
     std::vector<FabricInterface> all;
     for (const NetworkLink& link : links_)
       if (is_of_use(link)) all.push_back(describe(link));
-    // If there are too many, those of hardware are kept.
+    // If there are too many, interfaces of hardware are kept.
     std::stable_sort(all.begin(), all.end(),
                      [](const auto& a, const auto& b) { return !a.is_virtual && b.is_virtual; });
     if (all.size() > kMaxFabricInterfaces) all.resize(kMaxFabricInterfaces);

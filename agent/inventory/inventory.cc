@@ -101,7 +101,7 @@ Status add_gpus(const Share& share, Inventory& inventory) {
   return {};
 }
 
-// Like conda: a variable replaces the version that was found; "" hides it.
+// Replaces a detected version by a variable, as conda does; "" hides it.
 void override_version(const char* variable, Inventory& inventory, std::string& version) {
   const char* value = std::getenv(variable);
   if (value == nullptr) return;

@@ -29,11 +29,11 @@ struct InventoryRequest {
   std::string network;            // label, or ""
 };
 
-// invalid_argument: the share asks for more than the machine has.
+// Measures this node. Returns invalid_argument if the share asks for more than the machine has.
 Result<Inventory> take_inventory(const InventoryRequest& request);
 
-// The same with its interfaces, RDMA ports and fabric as they are now: what changes while a machine
-// runs. It may take some milliseconds.
+// The same inventory with its present interfaces, RDMA ports and fabric, which change while a
+// machine runs. It may take some milliseconds.
 Inventory with_network_now(Inventory inventory);
 
 }  // namespace lockstep::agent

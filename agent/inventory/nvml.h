@@ -70,7 +70,7 @@ class Nvml {
   int (*pci)(NvmlDeviceHandle, NvmlPciInfo*) = nullptr;
   int (*memory)(NvmlDeviceHandle, NvmlMemoryInfo*) = nullptr;
   int (*utilization)(NvmlDeviceHandle, NvmlUtilization*) = nullptr;  // null: very old
-  int (*cuda_version)(int*) = nullptr;  // null: the driver is too old to say
+  int (*cuda_version)(int*) = nullptr;  // null: the driver is too old for this call
   // Current and pending mode. Null: the driver is too old for MIG.
   int (*mig_mode)(NvmlDeviceHandle, unsigned*, unsigned*) = nullptr;
   int (*p2p_status)(NvmlDeviceHandle, NvmlDeviceHandle, int, int*) = nullptr;  // null: too old

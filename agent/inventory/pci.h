@@ -1,6 +1,6 @@
 #pragma once
-// Where devices of this node are, from /sys: their paths through PCI bridges, their NUMA nodes and
-// drivers. Small files of /sys, read as one line.
+// Finds devices of this node in /sys: their paths through PCI bridges, their NUMA nodes and
+// drivers. Reads small files, each as one line.
 
 #include <string>
 #include <vector>

@@ -44,7 +44,7 @@ std::optional<MustEnd> who_must_end(const std::vector<AttemptDisk>& attempts,
 class DiskWatch {
  public:
   struct Events {
-    std::function<bool(const AttemptId&)> is_running;  // its runner is alive
+    std::function<bool(const AttemptId&)> is_running;  // whether the attempt's runner is alive
     std::function<void(const MustEnd&)> end;
   };
   // `low`: AgentConfig::low_space; 0 = io::default_low_space.
@@ -71,7 +71,7 @@ class DiskWatch {
   const Bytes low_, cap_;
   const Events events_;
   std::map<AttemptId, Bytes> limits_;
-  std::set<AttemptId> ended_;  // their space is freed only when they are removed
+  std::set<AttemptId> ended_;  // attempts whose space is freed only when they are removed
   Instant look_at_;
   Instant measure_at_;     // do not measure earlier; never() while a worker measures
   Instant limits_due_at_;  // the next measurement of attempts with a limit

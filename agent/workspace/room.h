@@ -27,9 +27,8 @@ struct Room {
 // while its disk is low; they are refused on a full disk alone (resource_exhausted).
 Status check_room(const Room& needed, const io::DiskSpace& disk, Bytes kept);
 
-// Checks that the disk of a cache has room, also for attempts on the same disk. Trees of the cache
-// that no job uses now are removed for one that a job needs. Errors are those of check_room(). For
-// worker threads.
+// Checks that the disk of a cache has room, also for attempts on the same disk. If not, it removes
+// trees of the cache that no job uses now. Errors are those of check_room(). For worker threads.
 class RoomCheck {
  public:
   // `low`: AgentConfig::low_space; 0 = io::default_low_space.

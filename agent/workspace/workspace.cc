@@ -43,7 +43,8 @@ Result<Mode> mode_of(const std::string& workdir_mode) {
   return make_error(ErrorCode::invalid_argument, "unknown working directory mode " + workdir_mode);
 }
 
-// A container's engine sees none of the runner's mounts; it gets a list of mounts of its own.
+// Whether the job runs in a container, whose engine sees none of the runner's mounts and gets its
+// own list of mounts.
 bool runs_in_container(const JobSpec& spec) {
   return spec.environment &&
          std::holds_alternative<DockerEnvironment>(spec.environment->definition);
@@ -269,7 +270,7 @@ Result<CapturedCheckpoint> Workspace::capture_checkpoint(const Assignment& assig
 Status Workspace::Impl::lay_out(const io::AttemptDir& directory, const snapshot::Owner& owner,
                                 Mode plan) const {
   const snapshot::Owner ours = snapshot::current_owner();
-  // Other accounts of the machine cannot enter it, whatever the modes inside.
+  // Other accounts of the machine cannot enter the folder, whatever the modes inside.
   TRY(make_folder(directory.path(), {ours.uid, owner.gid}, 0710));
   TRY(make_folder(directory.logs(), ours, 0700));  // the runner writes there, not the ranks
   TRY(make_folder(directory.tmp(), owner, 0700));
@@ -277,13 +278,13 @@ Status Workspace::Impl::lay_out(const io::AttemptDir& directory, const snapshot:
   // Members of the user's group can enter the attempt's folder; files of the ranks stay the user's
   // alone.
   TRY(make_folder(directory.code(), owner, 0700));
-  // The upper folder's owner and mode are those of the overlay's root, and ranks must be able to
-  // write there.
+  // The upper folder's owner and mode become those of the overlay's root, where ranks must be able
+  // to write.
   TRY(make_folder(directory.upper(), owner, 0700));
   return make_folder(directory.overlay_work(), ours, 0700);
 }
 
-// Only a person can remove this cause, so the error says what to do.
+// Explains an error with what to do, since only a person can remove this cause.
 Error Workspace::Impl::explained(Error error) const {
   if (!io::exists(cache + "/trees") || !io::exists(cache + "/blobs"))
     error.message += fmt::format(

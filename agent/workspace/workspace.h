@@ -43,8 +43,8 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
                snapshot::BlobStore& cache, const transfer::OnProgress& progress) override;
   Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override;
-  // The same, for an attempt. `is_final`: its ranks have ended. Otherwise these are its outputs so
-  // far, of which the launcher may keep less.
+  // Sends a snapshot for an attempt. `is_final`: its ranks have ended. Otherwise these are its
+  // outputs so far, of which the launcher may keep less.
   Status push_for(const AttemptId& attempt, bool is_final, const snapshot::Snapshot& tree,
                   const transfer::OnProgress& progress);
   // Fetches the files of `wanted` that `cache` does not have, from peers and `origin`: see

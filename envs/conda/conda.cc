@@ -52,7 +52,7 @@ Result<Activation> activated(Toolbox& tools, const Site& site, const std::string
                              const CondaEnvironment& definition) {
   TRY_ASSIGN(Activation activation,
              activate_conda(tools, site.prefix, scratch, definition.variables));
-  // As in a venv: packages in a user's home differ between nodes.
+  // As in a venv, packages in a user's home are hidden: they differ between nodes.
   activation.variables.emplace("PYTHONNOUSERSITE", "1");
   return activation;
 }

@@ -34,7 +34,7 @@ struct CondaPlatform {
 };
 CondaPlatform conda_platform_of(const std::string& platform);
 
-// The packages that a lock file lists for a platform; invalid_argument: it lists none.
+// The packages that a lock file lists for a platform; returns invalid_argument if it lists none.
 Result<std::vector<std::string>> locked_for(const CondaEnvironment& definition,
                                             const std::string& subdir);
 

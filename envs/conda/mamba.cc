@@ -119,7 +119,7 @@ class MambaBackend final : public CondaBackend {
   const std::string scratch_, packages_, program_, name_;
 };
 
-// Sets the virtual packages of the target platform, which may differ from those of this node.
+// Sets the virtual packages of the target platform, which may differ from this node's.
 void MambaBackend::describe_node() {
   const CondaPlatform platform = conda_platform_of(site_.platform);
   tools_.set("CONDA_SUBDIR", platform.subdir);

@@ -100,7 +100,7 @@ Result<std::string> rattler_python(Toolbox& tools, const std::string& cache) {
   TRY(io::remove_tree(home));
   if (io::disk::rename(beside.c_str(), home.c_str()) != 0)
     return make_error(ErrorCode::io, fmt::format("keeping {}: {}", home, std::strerror(errno)));
-  // Otherwise the last line of pip's output would stay in view.
+  // Shows another text: otherwise the last line of pip's output would stay in view.
   tools.show(fmt::format("starting {}", package()));
   return python;
 }

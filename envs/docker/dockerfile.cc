@@ -135,7 +135,7 @@ class Check {
     return text.size();
   }
 
-  // Both forms: "NAME=VALUE …", and ENV's "NAME VALUE". A quoted value may contain blanks.
+  // Reads both forms: "NAME=VALUE …", and ENV's "NAME VALUE". A quoted value may contain blanks.
   Status values(std::string_view rest, const std::vector<std::string>& words) {
     TRY(no_blank_in(rest));
     std::string last;
@@ -155,7 +155,7 @@ class Check {
     std::size_t at = 0;
     while (at < words.size() && words[at].starts_with("--")) ++at;
     const bool is_named = at + 3 == words.size() && lower_word(bare_word(words[at + 1])) == "as";
-    // Not an assignment: the line may be text of an instruction. Engines refuse it elsewhere.
+    // A word without '=' may be text of an instruction. Engines refuse it elsewhere.
     if (at + 1 != words.size() && !is_named) return {};
     TRY(image(words[at], false));
     ++stages_;
@@ -270,7 +270,7 @@ class Check {
   DockerfileVariables variables_;  // variables that have a value so far
 };
 
-// Another frontend may not keep the name space of the caches.
+// Refuses other frontends, which may not keep the name space of the caches.
 Status check_frontend(const std::vector<std::string_view>& lines) {
   const auto refused = [](std::string_view line) {
     return invalid(fmt::format(

@@ -94,7 +94,7 @@ std::optional<io::Fd> open_file(const io::Folder& folder, const std::string& nam
   return file;
 }
 
-// nullopt: no such file.
+// Reads a file; nullopt: it is missing.
 Result<std::optional<std::string>> read_text(const io::Folder& folder, std::string_view name) {
   std::uint64_t size = 0;
   const auto file = open_file(folder, std::string(name), size);

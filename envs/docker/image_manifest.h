@@ -20,7 +20,7 @@ bool is_hex(std::string_view text);
 
 bool is_metadata(std::string_view name);
 
-// Those of a known name that are content.
+// Whether a file of a known name is content of the image.
 bool is_content(std::string_view name);
 
 struct Manifest {

@@ -20,7 +20,7 @@ std::optional<std::uint64_t> number(std::string_view digits);
 // The checksum of a header.
 std::uint64_t sum_of(std::string_view block);
 
-// Of a file.
+// The header of a file.
 std::string header_of(std::string_view name, std::uint64_t size);
 
 // Behind content of this size.

@@ -1,7 +1,7 @@
 #pragma once
-// What a person can do about a package that pip did not find, or an index that it did not reach:
-// one line below pip's own words. Pure; the names and versions in it come from indexes and users,
-// so they are shortened and made printable.
+// Says what a person can do about a package that pip did not find, or an index that it did not
+// reach: one line below pip's own words. Pure; the names and versions in it come from indexes and
+// users, so they are shortened and made printable.
 
 #include <string>
 #include <string_view>

@@ -20,8 +20,8 @@ class AttachRelay {
  public:
   // The state of a part, for attachments.
   enum class Standing {
-    absent,    // it does not run here, or no more
-    starting,  // its runner is not there yet
+    absent,    // the part does not run here, or not any more
+    starting,  // the part's runner has not started yet
     running,
   };
   struct Callbacks {

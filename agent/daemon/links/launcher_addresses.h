@@ -25,7 +25,7 @@ class KnownAddresses {
   // Addresses from the launcher itself, which are tried right after the first one. Those that are
   // not TCP addresses are left out.
   void told(const std::vector<LauncherAddress>& addresses);
-  // Another source reports that the launcher is at this address now.
+  // Tells that another source reports the launcher at this address now.
   void moved(const LauncherAddress& address);
   // The current address does not answer, so the next one is tried.
   void next() { at_ = (at_ + 1) % known_.size(); }
@@ -39,7 +39,7 @@ class KnownAddresses {
   std::size_t at_ = 0;
 };
 
-// Both are tcp://HOST:PORT, with a HOST that can be dialled (common/io/net/host_text.h).
+// Whether both are tcp://HOST:PORT, with a HOST that can be dialled (common/io/net/host_text.h).
 bool is_dialable(const LauncherAddress& address);
 
 }  // namespace lockstep::agent

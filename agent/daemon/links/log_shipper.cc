@@ -167,7 +167,7 @@ void LogShipper::on_ack(const LogAck& ack, Instant now) {
     const bool open = stream->sent != stream->acked;
     stream->ask_at = open ? now + limits_.resume_after : Instant::never();
   }
-  // A runner writes the streams of its ranks only, not that of the environment.
+  // A runner writes the streams of its ranks, and not the environment's stream.
   if (stream->acked > known && ack.key.stream != LogStream::environment) {
     attempts_.at(ack.key.attempt).news.insert(ack.key.rank);
     tell_at_ = std::min(tell_at_, std::max(now, told_at_ + limits_.tell_every));

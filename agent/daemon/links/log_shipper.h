@@ -23,17 +23,19 @@ namespace lockstep::agent {
 
 class LogShipper {
  public:
-  // unavailable: the link is down or its queue is full; the shipper retries a little later.
+  // Sends a message. unavailable: the link is down or its queue is full; the shipper retries a
+  // little later.
   using Send = std::function<Status(BulkMessage)>;
   // Reports the log bytes that the launcher has acknowledged, only for ranks with news.
   using Taken = std::function<void(const AttemptId&, const std::vector<LogSize>&)>;
 
   struct Limits {
-    std::uint64_t window_bytes = 4u << 20;    // unacknowledged, all streams together
-    std::uint64_t bytes_per_turn = 1u << 20;  // so that control messages never wait behind logs
+    std::uint64_t window_bytes = 4u << 20;  // unacknowledged, all streams together
+    // small, so that control messages do not wait behind logs
+    std::uint64_t bytes_per_turn = 1u << 20;
     Duration resume_after = seconds(2);       // ask for an acknowledgement that is this late
     Duration retry_after = milliseconds(20);  // after the link refused a message
-    Duration scan_every = milliseconds(20);   // only where inotify is not available
+    Duration scan_every = milliseconds(20);   // used only if inotify is not available
     Duration tell_every = milliseconds(50);   // between calls of Taken
   };
 
@@ -62,12 +64,12 @@ class LogShipper {
   struct Stream {
     enum class State {
       idle,      // all known bytes are sent
-      queued,    // in ready_
+      queued,    // the stream is in ready_
       resuming,  // sends nothing until the launcher says where to continue
     };
     State state = State::idle;
     std::uint64_t sent = 0, acked = 0;
-    Instant ask_at = Instant::never();  // then its acknowledgement is overdue
+    Instant ask_at = Instant::never();  // the acknowledgement is overdue from this time on
     bool is_refused = false;            // until something more of it is acknowledged
   };
   struct Attempt {

@@ -293,7 +293,7 @@ Result<std::optional<LowerTree>> Collector::lower_of(const std::string& folder) 
 }
 
 Result<std::optional<Digest>> Collector::find_lower(const std::string& folder) {
-  // Most source trees have no such folder; one stat saves reading the objects.
+  // Most source trees lack the folder; one stat saves reading the objects.
   if (!io::exists(plan_.tree + "/" + folder)) return std::optional<Digest>();
   Digest at = *parts_.assignment.spec.snapshot;
   for (std::size_t from = 0; from <= folder.size();) {

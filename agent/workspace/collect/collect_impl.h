@@ -61,7 +61,7 @@ class Collector {
   std::vector<std::string> followed_;  // folders of the working directory that links led to
   std::optional<snapshot::LowerTree> previous_;  // see TreeOptions
   CheckpointMemory* memory_ = nullptr;           // keeps what is captured
-  MadeFiles* selection_ = nullptr;               // which entries are captured; null: all
+  MadeFiles* selection_ = nullptr;               // chooses the entries to capture; null: all
 };
 
 }  // namespace lockstep::agent

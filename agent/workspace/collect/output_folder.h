@@ -21,7 +21,7 @@ namespace lockstep::agent {
 struct LinkRules {
   // Absolute, as ranks see it or may have seen it; the first is the likeliest.
   std::vector<std::string> working_directories;
-  std::string base;           // where it is for the agent, resolved
+  std::string base;           // the folder as the agent sees it, resolved
   bool in_container = false;  // paths outside of it are the container's
   uid_t owner = 0;            // the owner of outside folders that are followed
 };
@@ -30,7 +30,7 @@ LinkRules link_rules(const Assignment& assignment, const WorkspacePlan& plan,
 
 struct OutputFolder {
   Opened opened;
-  std::string folder;    // its path in the working directory; "": it is outside
+  std::string folder;    // the folder's path in the working directory; "": it is outside
   bool is_link = false;  // a symlink was followed
 };
 // `folder`: "a/b", below `base`. For Opened::other, `why` completes a sentence about `folder`.

@@ -23,7 +23,7 @@ namespace lockstep::agent {
 struct Look {
   Digest digest;
   std::int64_t newest_ns = 0;  // wall clock: when a file of it was last touched
-  std::map<std::string, snapshot::FileIdentity> files;  // by path
+  std::map<std::string, snapshot::FileIdentity> files;  // the files by path
 };
 
 Result<Look> look_of(io::Fd folder, std::string_view shown_as);
@@ -33,9 +33,9 @@ Result<Look> look_of(io::Fd folder, std::string_view shown_as);
 Result<bool> is_torn(const io::Fd& checkpoint, const CheckpointMemory& memory,
                      const std::vector<Instant>& killed);
 
-// Such files of an output, and those that were written just then without a complete version before
-// (of a checkpoint these alone). Of ./logs none: a log is always being written, and has its own
-// name.
+// Finds such files of an output, and files that were written just then without a complete version
+// before (for a checkpoint only these). In ./logs it finds none: a log is always being written, and
+// has its own name.
 Result<std::vector<snapshot::TornFile>> torn_files(const Place& place, const OutputFolder& found,
                                                    const Interrupted& at);
 // Counts the files that have a complete version, and adds for all of them what is kept to the

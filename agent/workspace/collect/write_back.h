@@ -25,7 +25,7 @@ Result<std::vector<std::string>> write_back(const io::Fd& base, const OutputSpec
                                             const std::optional<OneOfNodes>& node,
                                             const LinkRules* rules = nullptr);
 
-// nullopt: the attempt has one node.
+// This node among the nodes of its attempt; nullopt: the attempt has one node.
 std::optional<OneOfNodes> one_of_nodes(const Assignment& assignment,
                                        const io::AttemptDir& directory);
 // Adds the failure or the notes to the output's problems, as text for the user.

@@ -49,7 +49,7 @@ class Copier {
               const struct stat& info);
   Status fill(const io::Fd& source, const io::Fd& target, const std::string& name,
               const struct stat& info);
-  Result<bool> make_folder(int parent, std::string& name);  // false: it was there before
+  Result<bool> make_folder(int parent, std::string& name);  // false: the folder was there before
   // The temporary name of an entry, and its change to the final one.
   std::string staged(const std::string& name);
   Status settle(int to, const std::string& made, const std::string& name) const;

@@ -23,9 +23,9 @@ Status copy_tree(const std::string& from, const std::string& to, const snapshot:
 Status copy_opened(const io::OpenedPlace& from, const std::string& shown, const std::string& file,
                    int to);
 
-// Copies the entries of the open folder `from` over those of the open folder `to`, or, with `only`,
-// its file of this name as `file`. Each file is written under another name and renamed, so that
-// nobody sees a part of it. Other entries of `to` stay. Uses the rights of the calling thread.
+// Copies the entries of the open folder `from` over the entries of the open folder `to`, or, with
+// `only`, its file of this name as `file`. Each file is written under another name and renamed, so
+// that nobody sees a part of it. Other entries of `to` stay. Uses the rights of the calling thread.
 // `shared`: names the files if other nodes write to the same folder; null: an entry of the same
 // name is replaced.
 Status copy_over(int from, const std::string& only, const std::string& file, int to,
