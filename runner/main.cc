@@ -52,7 +52,8 @@ Status start_log(const io::AttemptDir& directory) {
   return {};
 }
 
-// There is one runner per attempt and node. The pid file names it.
+// Claims the attempt for this runner, which the pid file then names: there is one runner per
+// attempt and node.
 Status claim(const io::AttemptDir& directory) {
   if (io::exists(directory.final_report()))
     return make_error(ErrorCode::conflict, directory.path() + " already has its final report");

@@ -80,7 +80,7 @@ class Runner {
     not_begun,
     preparing,  // the bootstrap begins: ranks are pending
     ready,      // each rank is pending until the bootstrap has prepared it
-    refused,    // no further rank is started: refusal_ says why
+    refused,    // no further rank is started: refusal_ has the reason
   };
   enum class Stage {
     awaiting_secrets,  // the agent sends them over the socket; until then the core gets no input
@@ -253,14 +253,14 @@ class Runner {
   std::optional<LeasePorts> leasing_;  // ordered and not all leased yet
   std::optional<io::PortLease> master_port_;
   std::vector<io::PortLease> rank_ports_;
-  std::optional<io::PortLease> ras_port_;  // for NCCL's RAS
+  std::optional<io::PortLease> ras_port_;  // the port for NCCL's RAS
   std::string why_no_port_;                // "": it waits for no port
   Instant lease_again_at_ = Instant::never(), wait_for_ports_until_;
   std::unique_ptr<GangLink> link_;
   const std::string probe_cache_;
   const bool probes_;
   std::unique_ptr<ParentCheck> parent_check_;  // until the gang is connected
-  std::unique_ptr<GangProbe> probe_;           // from the first message of a probe on
+  std::unique_ptr<GangProbe> probe_;           // set from the first message of a probe on
   std::string probe_entry_;                    // the entry of the network in use in probe_cache_
   std::unique_ptr<GangContext> gang_;          // set once, before the bootstrap
   // Settings in which ranks differ from the first rank of `gang_`.
@@ -277,7 +277,7 @@ class Runner {
   Stage stage_;
   Instant noted_start_;
   std::string blocked_shown_;                   // the reason last sent to the agent
-  std::optional<NodeExitReport> final_report_;  // from `settling` on
+  std::optional<NodeExitReport> final_report_;  // set from `settling` on
   Instant write_again_at_ = Instant::never();
   Instant settle_until_;  // until then, wait for neighbours that have not received all messages
   Instant look_at_lease_at_ = Instant::never();
@@ -287,21 +287,22 @@ class Runner {
   // A rank and the pid of a program that was attached to it before the ranks joined their cgroups.
   std::vector<std::pair<int, int>> joining_beside_;
   std::map<int, RankHere> ranks_here_;  // the ranks that were started
-  RankStandings standings_;             // their last standings, as the watch saw them
+  RankStandings standings_;             // the ranks' last standings, as the watch saw them
   // Processes attached to a rank that the kernel killed for memory.
   std::map<int, long long> killed_beside_;
-  std::unique_ptr<MainStreams> main_;  // of rank 0, if the job has a terminal; see drain_main()
-  std::optional<TransportWatch> transport_;  // only for a gang that wants RDMA
+  // the streams of rank 0, if the job has a terminal; see drain_main()
+  std::unique_ptr<MainStreams> main_;
+  std::optional<TransportWatch> transport_;  // set for a gang that wants RDMA
   std::vector<Why> transport_notes_;
   bool cannot_use_rdma_ = false;  // the notes say so, and the ranks need not be watched for it
   std::int64_t peer_bytes_ = 0;   // TCP bytes in the newest sample of the ranks
   bool all_in_mpi_ = false;       // from the same sample
   std::unique_ptr<AttachPlace> attach_place_;
-  std::unique_ptr<Attachments> attachments_;  // from the start of the first rank on
+  std::unique_ptr<Attachments> attachments_;  // set from the start of the first rank on
   std::unique_ptr<CoreFiles> cores_;  // set at the same time; null: the job asks for no core files
   bool kill_after_cores_ = false;     // the remaining processes are killed when the cores are read
-  std::unique_ptr<GangWatch> gang_watch_;  // from the gang's connection on
-  std::unique_ptr<NodeWatch> node_watch_;  // from the start of the first rank on, as the next
+  std::unique_ptr<GangWatch> gang_watch_;  // set from the gang's connection on
+  std::unique_ptr<NodeWatch> node_watch_;  // set from the start of the first rank on, as the next
   std::unique_ptr<KeptStacks> kept_stacks_;
   bool is_watch_over_ = false;  // the gang is being ended: nothing is found any more
   std::set<int> others_over_;   // node ranks whose ranks have all exited with 0

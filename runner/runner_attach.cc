@@ -94,8 +94,8 @@ void Runner::end_attachments() {
   if (attachments_) attachments_->end_all("the job's ranks on this node are being ended");
 }
 
-// When memory is short, an attached program is killed first. That is no failure of the rank, which
-// still runs.
+// Notes the attached programs that the kernel killed, as it does first when memory is short. Such a
+// kill is not a failure of the rank, which still runs.
 void Runner::note_kills_beside(int rank) {
   const auto found = ranks_here_.find(rank);
   if (found == ranks_here_.end() || !found->second.lives) return;

@@ -1,6 +1,6 @@
-// The ports of a part, leased before it is prepared: MASTER_PORT, those of TensorFlow's processes,
-// and the one where the gang's other runners reach this one. If all ports of a node are taken, its
-// jobs do not fail: the part waits for free ones, and reports why.
+// The ports of a part, leased before it is prepared: MASTER_PORT, the ports of TensorFlow's
+// processes, and the port on which the gang's other runners reach this one. If all ports of a node
+// are taken, its jobs do not fail: the part waits for free ones, and reports why.
 
 #include <spdlog/spdlog.h>
 

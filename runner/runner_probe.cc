@@ -29,8 +29,8 @@ void Runner::check_parent(const ConnectGang& action) {
 
 void Runner::perform(const ProbeGang&) { probe().begin(); }
 
-// Another node's message may come before this core knows that all are connected, so the table is
-// the link's.
+// The probe, made with the link's table, since another node's message may come before this core
+// knows that all are connected.
 GangProbe& Runner::probe() {
   if (probe_) return *probe_;
   const Assignment& assignment = orders_.assignment;

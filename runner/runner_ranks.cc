@@ -247,7 +247,8 @@ void Runner::sweep() {
   feed(SpawnLost{});
 }
 
-// Where lockstep-spawn was not PID 1 of the container, ranks may still run.
+// Handles the loss of a container. If lockstep-spawn was not PID 1 of the container, ranks may
+// still run.
 void Runner::container_lost() {
   spawner_ = Spawner::removing;
   setup_.container->remove([this] { spawner_ = Spawner::gone; });

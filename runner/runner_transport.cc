@@ -43,8 +43,8 @@ void add_settings(const NetworkSettings& settings, TransportFacts& facts) {
 
 }  // namespace
 
-// Only the engine knows a container's limit; it tells whether there is one, and node_setup notes
-// that. Without the node's fabric, the agent is older than this check.
+// Checks RDMA before the start. Only the engine knows a container's limit; it tells whether there
+// is one, and node_setup notes that. Without the node's fabric, the agent is older than this check.
 void Runner::check_rdma() {
   const Assignment& assignment = orders_.assignment;
   const Rdma wanted = assignment.spec.resources.rdma;

@@ -53,7 +53,7 @@ void Attachments::refuse(const AttachId& id, std::string message, bool for_now) 
 
 // ---- frames -------------------------------------------------------------------------------------
 
-// The id of such a frame is not open: the frame came before its opening, or late.
+// Takes a frame. If its id is not open, the frame came before its opening, or late.
 void Attachments::take(const AttachFrame& frame) {
   const AttachId& id = frame.attachment;
   if (const auto* order = std::get_if<AttachOpen>(&frame.body)) return open(id, *order);

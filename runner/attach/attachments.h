@@ -62,7 +62,7 @@ class Attachments {
     Instant close_at = Instant::never();
   };
   struct Main {};
-  struct Done {};  // it only answers
+  struct Done {};  // the program only answers
   struct One {
     One(AttachOpened about, Conversation::Streams streams) : talk(std::move(about), streams) {}
     Conversation talk;

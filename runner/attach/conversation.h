@@ -1,8 +1,8 @@
 #pragma once
 // One attachment's conversation with its client, as a pure function of the client's frames and of
-// what the program does: which bytes are to be written to the program, how much may be read of it,
-// and which frames are to be sent. Frames may be lost, doubled and reordered: no byte is. It knows
-// no descriptors, processes and clocks.
+// what the program does: the bytes to write to the program, how much may be read from it, and the
+// frames to send. Frames may be lost, doubled and reordered; bytes are not. It knows no
+// descriptors, processes and clocks.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace lockstep::runner {
 
-inline constexpr int kAttachFailed = 125;  // the exit code of what is not the program's
+inline constexpr int kAttachFailed = 125;  // the exit code of a failure outside the program
 
 class Conversation {
  public:
@@ -33,7 +33,7 @@ class Conversation {
   void hear() { tell_alive_ = true; }  // AttachAlive
 
   // ---- the program ------------------------------------------------------------------------------
-  std::string_view input() const { return input_.bytes; }  // not yet written to it
+  std::string_view input() const { return input_.bytes; }  // not yet written to the program
   void wrote(std::size_t bytes);
   bool input_is_over() const { return input_.ended && input_.bytes.empty(); }
   // How many bytes of a stream may be added now; at most kAttachWindow are kept.
@@ -62,7 +62,7 @@ class Conversation {
     std::uint64_t base = 0;  // the offset of the first byte of `bytes`
     std::uint64_t sent = 0;  // the offset of the next byte to send
     std::uint64_t lost = 0;  // the client must have the bytes before this one
-    std::string bytes;       // not yet taken
+    std::string bytes;       // the bytes that the client has not yet taken
     bool closed = false;
     bool end_told = false;
 

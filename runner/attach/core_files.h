@@ -19,15 +19,16 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kCoreTimeout = seconds(40);      // for one command
-inline constexpr Duration kAllCoresTimeout = seconds(60);  // for all cores of a node
-inline constexpr int kMostCoresRead = 4;  // of a node; the stacks of further ones are not shown
+inline constexpr Duration kCoreTimeout = seconds(40);      // the time for one command
+inline constexpr Duration kAllCoresTimeout = seconds(60);  // the time for all cores of a node
+// the most cores of a node that are read; the stacks of further ones are not shown
+inline constexpr int kMostCoresRead = 4;
 
-// What happened to one rank's core file.
+// The result for one rank's core file.
 struct CoreResult {
   std::string backtrace;  // see RankExit
   Why place;              // CrashedIn; none: unknown
-  Why note;  // where it is kept, or why there is none; none: there is nothing to report
+  Why note;  // the path where the file is kept, or why there is none; none: nothing to report
 };
 
 class CoreFiles {
@@ -35,7 +36,8 @@ class CoreFiles {
   struct Callbacks {
     std::function<Status(int id, const spawn::RankProcess& process, const Stdio& stdio)> start;
     std::function<void(int id)> kill;
-    // The rank's process, to be changed; nullptr: it was not started.
+    // The start parameters of the rank, which are changed for the tool; nullptr: it was not
+    // started.
     std::function<const spawn::RankProcess*(int rank)> rank;
   };
   // `tools`: the folder of our own tools as the ranks see it; "": none. `since`: when the first

@@ -1,8 +1,8 @@
 #pragma once
-// Where the kernel puts the core file of a rank that a signal ended, by kernel.core_pattern
-// (core(5)), and the command that finds it there, shows the stack of the thread that failed, and
-// keeps or removes it. The command runs as the rank's user in the rank's place (core_files.h),
-// because whoever reads a core file parses what the rank wrote. Pure.
+// Finds where the kernel puts the core file of a rank that a signal ended, by kernel.core_pattern
+// (core(5)), and makes the command that finds it there, shows the stack of the thread that failed,
+// and keeps or removes it. The command runs as the rank's user in the rank's place (core_files.h),
+// because a reader of a core file parses data of the rank. Pure.
 
 #include <cstdint>
 #include <string>
@@ -33,7 +33,7 @@ struct CoreOrder {
   int rank = 0;
   bool reads = true;       // shows its stack
   bool keeps = false;      // moves it to kept_core(); otherwise it is removed
-  std::int64_t since = 0;  // it is newer than that, in seconds since 1970
+  std::int64_t since = 0;  // finds only newer files, in seconds since 1970
   Bytes most;              // a larger one is not kept
 };
 std::string kept_core(int rank);  // "logs/core.rank3"

@@ -49,9 +49,9 @@ class KeptStacks {
   bool is_begun_ = false;
   std::unique_ptr<StackRun> run_;
   std::string unwritten_;
-  std::size_t written_ = 0;  // and to be written
+  std::size_t written_ = 0;  // the bytes of these that are written
   int writer_ = -1;          // the id of the process that writes
-  Stdio stdio_;              // of the process that writes
+  Stdio stdio_;              // the pipes of the process that writes
   int next_id_ = kFirstKeptId;
 };
 

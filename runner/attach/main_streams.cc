@@ -101,7 +101,7 @@ void MainStreams::write_input() {
 
 // ---- output -------------------------------------------------------------------------------------
 
-// False: the pipe of the log is full.
+// Writes to the log. False: the log's pipe is full.
 bool MainStreams::write_log(Side& side) {
   while (!side.unlogged.empty() && side.log) {
     const ssize_t length = write(side.log.get(), side.unlogged.data(), side.unlogged.size());

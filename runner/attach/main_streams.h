@@ -27,12 +27,13 @@ class MainStreams {
   void attach(Conversation& talk, std::function<void()> moved);
   void detach();  // input waits, and output continues
   void go_on();   // the client's frames changed the conversation
-  // False: what the client does not take is not kept for it any more.
+  // With false, output that the client does not take is no longer kept for it.
   void wait_for_client(bool wait);
   bool waits_for_client() const { return talk_ != nullptr && waits_; }
   void resize(TerminalSize size);
-  // When no process of the rank is left: everything goes into the logs. `take_logs` reads the logs'
-  // pipes; false: the disk is full. False: call it again.
+  // Puts all remaining output into the logs; called when no process of the rank is left.
+  // `take_logs` reads the logs' pipes; it returns false if the disk is full. drain() returns false
+  // if it must be called again.
   bool drain(const std::function<bool()>& take_logs);
 
  private:

@@ -16,7 +16,7 @@ namespace lockstep::runner {
 // A rank that was started on this node.
 struct RankHere {
   spawn::RankProcess process;
-  int pid = 0;  // as lockstep-spawn sees it; 0: not reported yet
+  int pid = 0;  // the pid as lockstep-spawn sees it; 0: not reported yet
   bool lives = true;
 };
 

@@ -25,7 +25,7 @@ bool makes_a_rank(std::string_view name) {
   return false;
 }
 
-// Such programs are the shells of accounts that nobody logs in to.
+// Whether a path is the shell of an account that nobody logs in to.
 bool is_no_shell(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   return name == "nologin" || name == "false" || name == "true" || name == "sync";

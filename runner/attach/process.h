@@ -27,7 +27,8 @@ struct Stdio {
   io::Fd input, output, error;  // our ends; for a terminal, `output` is all three
   bool is_terminal = false;
 };
-// They belong to `uid`, so that the program may open /dev/stdout or its terminal again.
+// Opens a terminal. Its ends belong to `uid`, so that the program may open /dev/stdout or its
+// terminal again.
 Result<Stdio> open_terminal(TerminalSize size, std::uint32_t uid);
 // Without input, standard input is /dev/null.
 Result<Stdio> open_pipes(bool takes_input, std::uint32_t uid);

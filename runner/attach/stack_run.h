@@ -13,14 +13,15 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kStackTimeout = seconds(30);  // for one tool
+inline constexpr Duration kStackTimeout = seconds(30);  // the time for one tool
 
 class StackRun {
  public:
   struct Callbacks {
     AttachedStart start;
     std::function<void(int id)> kill;
-    // The rank's process, to be changed; nullptr: it has ended.
+    // The start parameters of the rank, which are changed for the tool; nullptr: the rank has
+    // ended.
     std::function<const spawn::RankProcess*(int rank)> rank;
   };
   StackRun(io::EventLoop& loop, Callbacks callbacks, std::vector<TracedProcess> processes,

@@ -1,6 +1,7 @@
 #pragma once
-// The standing of a rank as a line of JSON beside those of stacks.h, for `job diagnose`: {"rank":
-// 3, "standing": {"doing": "waits", "call": "poll", …}}. Durations are in seconds. Pure.
+// The standing of a rank as a line of JSON, printed beside the lines of stacks.h, for `job
+// diagnose`: {"rank": 3, "standing": {"doing": "waits", "call": "poll", …}}. Durations are in
+// seconds. Pure.
 
 #include <string>
 

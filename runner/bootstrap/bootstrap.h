@@ -27,7 +27,8 @@ struct BootstrapEvents {
       send;  // sends into the gang's tree (FencePart goes up, ModexRequest to its node)
   // Ranks that have not finalized can do so no more: their server has ended.
   std::function<void(std::string why)> lost = [](const std::string&) {};
-  // All ranks of this node that take part in a fence have entered it; false: the fence is over.
+  // Called when all ranks of this node that take part in a fence have entered it; false: the fence
+  // is over.
   std::function<void(bool entered)> fence = [](bool) {};
 };
 
@@ -43,8 +44,8 @@ class Bootstrap {
   virtual void begin(Begun begun) = 0;  // before the first rank starts
   // The variables of one rank, in addition to common_environment. Also registers the PMIx client.
   virtual void environment(int rank, int local_rank, Prepared prepared) = 0;
-  // The rank's end of a connection to this bootstrap, which it inherits as kRankConnectionFd.
-  // Taken once, after environment() has called back. Closed: it has none.
+  // The rank's end of a connection to this bootstrap, which it inherits as kRankConnectionFd. Taken
+  // once, after environment() has called back. Closed: the bootstrap has no connection.
   virtual io::Fd connection(int) { return io::Fd(); }
   virtual void receive(const GangMessage& message) = 0;  // FencePart/FenceDone/Modex* for us
   virtual void end() = 0;  // after the last rank has ended; takes at most some seconds
@@ -70,10 +71,9 @@ std::unique_ptr<Bootstrap> make_bootstrap(const GangContext& gang, io::EventLoop
                                           std::unique_ptr<pmix::Client> server,
                                           BootstrapEvents events);
 
-// The variables that every rank of every job has (reference/azureml.md, the last rows of the
-// table): AZUREML_*, AZ_BATCH_*, LOCKSTEP_*, CUDA_VISIBLE_DEVICES, those of their network
-// (network_settings.h), PYTHONUNBUFFERED. They never override variables of the job's
-// environment_variables or environment.
+// The variables that every rank of every job has: AZUREML_*, AZ_BATCH_*, LOCKSTEP_*,
+// CUDA_VISIBLE_DEVICES, PYTHONUNBUFFERED, and the variables of its network (network_settings.h).
+// They never override variables of the job's environment_variables or environment.
 std::map<std::string, std::string> common_environment(const GangContext& gang, int rank,
                                                       int local_rank);
 

@@ -46,8 +46,8 @@ void set_multi_node(const GangContext& gang, Variables* out) {
   out->set("AZUREML_NODE_COUNT", static_cast<int>(table.members.size()));
 }
 
-// NCCL writes its choice of network into this log, which the runner reads. `network`: settings of
-// the operator come before those of Lockstep.
+// Sets the log into which NCCL writes its choice of network, and which the runner reads. `network`:
+// settings of the operator come before Lockstep's.
 void set_nccl_log(const GangContext& gang, std::map<std::string, std::string> network,
                   Variables* out) {
   const JobSpec& spec = gang.assignment.spec;

@@ -87,7 +87,7 @@ class MpiBootstrap final : public Bootstrap {
   const GangContext& gang_;
   BootstrapEvents events_;
   RefusedCalls refused_;
-  FenceTree fences_;                   // of all nodes: each takes part once in each barrier
+  FenceTree fences_;  // the barriers of all nodes: each node takes part once in each
   std::map<int, io::Fd> connections_;  // the ends for ranks that are not started yet
   std::unique_ptr<Pmi1Server> pmi1_;
   std::unique_ptr<Bootstrap> pmix_;

@@ -28,7 +28,7 @@ void set_jax(const GangContext& gang, int rank, int local_rank, Variables* out) 
   out->set("OMPI_COMM_WORLD_LOCAL_RANK", local_rank);
 }
 
-// Otherwise jax gives each rank only the GPU whose number is its local rank.
+// Gives each rank all its GPUs; by itself, jax uses only the GPU whose number is the local rank.
 void set_jax_devices(const GangContext& gang, int local_rank, Variables* out) {
   const int gpus = static_cast<int>(gang.assignment.allotment.gpus.size());
   const int ranks = gang.assignment.ranks_here();

@@ -110,8 +110,8 @@ Status ContainerProcess::make_places() {
   return make_home(directory_.home(), folders_in_home(plan_, directory_.home()), run_as_);
 }
 
-// Only the runner can write to the folder. Any process that reaches the socket may connect, and its
-// uid is checked.
+// Listens on the socket. Only the runner can write to the folder. Any process that reaches the
+// socket may connect, and its uid is checked.
 Status ContainerProcess::listen() {
   TRY_ASSIGN(listener_,
              io::listen_unix(directory_.container(), plan_.socket, 0666, SOCK_SEQPACKET));
@@ -160,7 +160,7 @@ void ContainerProcess::accept() {
 
 // A container's processes are not descendants of the runner. The agent finds them by this file.
 void ContainerProcess::tell_pid() const {
-  // No identity where the engine's processes are not visible.
+  // There is no identity if the engine's processes are not visible.
   const auto identity = io::identify(spawn_pid_);
   if (!identity) return;
   const Status told =

@@ -31,8 +31,8 @@ class ContainerProcess {
   // Called on the loop: one of the two, at most once.
   struct Events {
     std::function<void(io::Fd socket)> connected;  // the socket to lockstep-spawn
-    // lockstep-spawn did not connect. environment_failed: the engine rejects the job's docker_args,
-    // so a retry fails too.
+    // Called when lockstep-spawn did not connect. environment_failed: the engine rejects the job's
+    // docker_args, so a retry fails too.
     std::function<void(Cause cause, std::string why)> failed;
   };
 
@@ -59,10 +59,10 @@ class ContainerProcess {
   // engine fails to do it within kContainerGrace. If it is called again meanwhile, only the newest
   // `done` is called.
   void remove(std::function<void()> done);
-  // Call this repeatedly after closing the socket to lockstep-spawn; the first call starts the
-  // deadlines. True: the container has ended, or its removal failed and is given up (why_left()).
-  // A container that does not end within kContainerGrace is removed; one that never connected is
-  // removed at once.
+  // Ends the container: call this repeatedly after closing the socket to lockstep-spawn; the first
+  // call starts the deadlines. True: the container has ended, or its removal failed and is given up
+  // (why_left()). A container that does not end within kContainerGrace is removed; one that never
+  // connected is removed at once.
   bool has_ended(Instant now);
   bool is_removing() const { return removing_ && !removing_->has_ended(); }
   // Why the container could not be removed; "" = it was, or the removal has not been given up.

@@ -131,8 +131,8 @@ void Core::Impl::on(const PeerDrained& input) {
   fail_for_unconnected();
 }
 
-// Some rank of the gang has connected. Ranks that ended without connecting each ran as "rank 0 of
-// 1".
+// Suspects ranks of this node when some rank of the gang has connected to PMIx: ranks that ended
+// without connecting each ran as "rank 0 of 1".
 void Core::Impl::suspect_the_unconnected() {
   if (over() || terminating || !is_mpi()) return;
   for (auto& record : ranks.all()) {

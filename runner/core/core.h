@@ -7,21 +7,20 @@
 //   completed   every rank here exited 0 by itself (an MPI rank after finalizing)
 //   canceled    nothing failed here: the ranks were stopped by order of the launcher or of a peer
 //   any other   the first failure here; `first_failed_rank` is its rank, if a rank caused it
-// Terminating: whatever ends the gang, the ranks get SIGTERM, and SIGKILL after the assignment's
+// Terminating: for every end of the gang the ranks get SIGTERM, and SIGKILL after the assignment's
 // grace period, which is one for all causes and nodes: a rank may be saving a checkpoint. Two
 // exceptions: after the lease's end nothing may run, and ranks that remain where all of a node's
-// ranks have ended are children that those left behind. KillEverything always comes last.
-// Under mpi a rank that exits 0 must have finalized if it connected, and must have connected if
-// another rank of the gang did. If no rank connected, the command was not an MPI program and has
-// completed. A runner leaves when its own ranks are done: it sends GangDrained and does not wait
-// for other nodes' ranks. So a node whose ranks never connected may have left when another node's
-// ranks connect and wait for them in vain. Then that other runner fails, and names the first rank
-// of the node that left. On Leave the gang's socket must still deliver queued messages (the last
-// FenceDone). Under ray, a worker's ranks end when the node of rank 0 has drained, and have
-// completed.
-// Before the ranks of a gang on several hosts start, its network is probed (runner/fabric/probe),
-// and the addresses in its table are replaced by those that reach each other best. Where they do
-// not, the start fails on the node that the probe names, with the pair.
+// ranks have ended are left-over children. KillEverything always comes last. Under mpi a rank that
+// exits 0 must have finalized if it connected, and must have connected if another rank of the gang
+// did. If no rank connected, the command was not an MPI program and has completed. A runner leaves
+// when its own ranks are done: it sends GangDrained and does not wait for other nodes' ranks. So a
+// node whose ranks never connected may have left when another node's ranks connect and wait for
+// them in vain. Then that other runner fails, and names the first rank of the node that left. On
+// Leave the gang's socket must still deliver queued messages (the last FenceDone). Under ray, a
+// worker's ranks end when the node of rank 0 has drained, and have completed. Before the ranks of a
+// gang on several hosts start, its network is probed (runner/fabric/probe), and the addresses in
+// its table are replaced by those that reach each other best. If they do not, the start fails on
+// the node that the probe names, with the pair.
 
 #include <memory>
 #include <optional>
@@ -37,24 +36,24 @@ namespace lockstep::runner {
 // ---- actions -----------------------------------------------------------------------------------
 struct LeasePorts {
   bool master_port = false;
-  int rank_ports = 0;  // for tensorflow: one for each rank here
+  int rank_ports = 0;  // for tensorflow: one port per rank here
 };                     // -> Endpoint, once all ports are there
 // With the whole table, with a share of it, or, at node rank 0, with both. -> GangConnected
 struct ConnectGang {
   SharedGang gang = {};
   std::optional<GangShare> share = {};
 };
-struct ProbeGang {};  // its network -> ProbeDone
+struct ProbeGang {};  // probes its network -> ProbeDone
 struct StartRank {
   int rank = 0;
   int local_rank = 0;
 };
 struct SignalRanks {
   int signal = 0;
-};  // to all live ranks
+};  // sends a signal to all live ranks
 struct WarnRanks {
   int signal = 0;
-};                         // to the processes of live ranks that handle it
+};                         // sends a signal to the processes of live ranks that handle it
 struct KillEverything {};  // SIGKILL by cgroup / namespace / sweep
 struct TellGang {
   GangMessage message;

@@ -1,4 +1,5 @@
-// What ends the ranks, which rank failed first, and how the runner stops the others.
+// The end of the ranks: what ends them, which rank failed first, and how the runner stops the
+// others.
 
 #include <algorithm>
 

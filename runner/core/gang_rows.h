@@ -22,10 +22,10 @@ std::vector<GangRows> cut_into_rows(const AttemptId& attempt, const GangTable& t
 // rows; then it is due to each child that has asked for it.
 class TableRelay {
  public:
-  // At least one of the two is given. Without a share the tree has the usual radix.
+  // Takes the whole table, a share of it, or both. Without a share the tree has the usual radix.
   TableRelay(AttemptId attempt, int node_rank, SharedGang whole, std::optional<GangShare> share);
 
-  // This node's place in the tree, whichever it was given.
+  // This node's place in the tree, from the share or computed.
   const GangShare& share() const { return share_; }
   // The whole table, once it is there.
   const SharedGang& whole() const { return whole_; }

@@ -31,8 +31,8 @@ struct GangConnected {      // GangStart: the whole tree is connected
   SharedGang gang = {};     // the whole table
   std::uint32_t knows = 0;  // GangStart::knows
 };
-// While the gang is not connected: why this node cannot reach its parent in the tree; absent: it
-// can. The newest counts.
+// The result of looking, while the gang is not connected, why this node cannot reach its parent in
+// the tree; absent: it can. The newest counts.
 struct ParentChecked {
   std::optional<PathFailure> failure;
 };

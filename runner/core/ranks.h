@@ -18,7 +18,7 @@ struct RankRecord {
     settling,  // exited 0, but looks wrong: the core decides at settle_at
     ended,     // `exit` is final
   };
-  enum class Client { none, connected, finalized };  // its state as a PMIx client
+  enum class Client { none, connected, finalized };  // the rank's state as a PMIx client
 
   State state = State::waiting;
   Client client = Client::none;

@@ -19,8 +19,8 @@ using Ports = std::vector<const FabricPort*>;
 constexpr std::size_t kMostPortsNamed = 4;
 constexpr std::size_t kMostWordBytes = 64;
 
-// As in launcher/core/placement/rdma_fabric.h: limited members of a partition do not reach each
-// other.
+// Whether a port is a full member of the partition, as in launcher/core/placement/rdma_fabric.h:
+// limited members of a partition do not reach each other.
 bool is_in_partition(const FabricPort& port) {
   return port.pkeys.empty() || std::any_of(port.pkeys.begin(), port.pkeys.end(),
                                            [](int pkey) { return (pkey & kFullMember) != 0; });
@@ -54,7 +54,7 @@ std::optional<Word> number_of(const RdmaRequest& request, const char* name) {
   if (found == request.variables.end() || found->second.empty()) return std::nullopt;
   char* end = nullptr;
   const long value = std::strtol(found->second.c_str(), &end, 0);
-  if (*end != '\0') return std::nullopt;  // not a number, such as "auto"
+  if (*end != '\0') return std::nullopt;  // the value is not a number, such as "auto"
   return Word{fmt::format("{}={}", name, cut(in_one_line(found->second), kMostWordBytes)), value};
 }
 

@@ -16,7 +16,8 @@ namespace lockstep::runner {
 
 // True if the job itself causes it, so that another node, or this one later, would not help.
 bool is_of_job(const RdmaIsLacking& obstacle);
-// No library can use RDMA here. With the others one may, in part or by other settings.
+// Whether no library can use RDMA here. Despite other obstacles a library may, in part or by other
+// settings.
 bool leaves_tcp_alone(const RdmaIsLacking& obstacle);
 
 struct RdmaRequest {

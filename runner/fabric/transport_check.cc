@@ -184,8 +184,8 @@ TransportFinding from_log(const NcclLog& log, const TransportFacts& facts) {
   return finding;
 }
 
-// Other libraries do not log their choice. A device that is held proves nothing: a library opens
-// all devices that it knows, and may then use another network. Transferred bytes are a proof.
+// Concludes for libraries that do not log their choice. An open device proves nothing: a library
+// opens all devices that it knows, and may then use another network. Transferred bytes are a proof.
 TransportFinding from_counts(const TransportCounts& counts, const TransportFacts& facts) {
   TransportFinding finding;
   finding.library = counts.in_mpi ? "MPI" : "";

@@ -1,11 +1,11 @@
 #pragma once
-// Which network the ranks of this node use between nodes, and, if they use sockets although the job
-// wants RDMA, why. Two witnesses: the debug log of NCCL, which says what it chose, and for other
-// libraries what was counted (device files that are open, bytes of RDMA ports, bytes of TCP). Pure;
-// transport_watch.h looks.
+// Finds the network that the ranks of this node use between nodes, and why they use sockets if the
+// job wants RDMA. The sources are the debug log of NCCL, with its choice, and for other libraries
+// counts (device files that are open, bytes of RDMA ports, bytes of TCP). Pure; transport_watch.h
+// collects them.
 //
-// The lines of NCCL are those of NCCL 2.4 to 2.28 with NCCL_DEBUG=INFO. A rank writes them, so they
-// may say anything: every text is cut, and nothing follows from them but the notes of that job.
+// The lines are written by NCCL 2.4 to 2.28 with NCCL_DEBUG=INFO. A rank writes them, so they may
+// say anything: every text is cut, and only the notes of that job depend on them.
 
 #include <cstdint>
 #include <map>
@@ -50,7 +50,7 @@ struct TransportCounts {
   bool in_mpi = false;          // an MPI job, and all ranks here are in MPI
 };
 
-// Where the value of a variable comes from, and why.
+// The source of a variable's value, and the reason.
 struct SetBy {
   SettingSource source = SettingSource::probe;
   std::string reason;  // see NetworkSetting
@@ -60,7 +60,7 @@ struct SetBy {
 // Other possible causes.
 struct TransportFacts {
   std::map<std::string, std::string> variables;  // the variables of the ranks
-  std::map<std::string, SetBy> set_by = {};      // those that the job does not set itself
+  std::map<std::string, SetBy> set_by = {};      // the variables that the job does not set itself
   bool has_device_files = true;                  // the ranks have the device files
   bool in_container = false;
   bool memory_is_locked_freely = true;  // no limit, or a high one
@@ -70,7 +70,7 @@ struct TransportFinding {
   Transport transport = Transport::unknown;
   SocketsCause cause = SocketsCause::unknown;  // why sockets are used, or why RDMA failed
   std::string detail;           // details of the cause: "NCCL_IB_DISABLE=1", a call with its reason
-  std::optional<SetBy> set_by;  // who set the variable in `detail`; absent: the job
+  std::optional<SetBy> set_by;  // the source of the variable in `detail`; absent: the job
   std::string library;          // "NCCL 2.28.9", "MPI"; "": not known
   bool has_failed = false;      // RDMA was chosen, and a call of it failed
   // The library reports it, or no other cause is possible; otherwise it is only likely.
@@ -88,11 +88,11 @@ inline constexpr std::int64_t kTellingTcpBytes = 4 << 20;
 // More than a port sends for its own sake.
 inline constexpr std::int64_t kTellingRdmaBytes = 256 << 10;
 
-// None for a finding that need not be reported.
+// Turns a finding into a reason; none if it need not be reported.
 Why why_no_rdma(const TransportFinding& finding);
 
 // The variables with which NCCL writes its log into `folder`, as the ranks see it. Empty if the job
-// says itself what NCCL logs and where: a person looks for that in the ranks' logs.
+// chooses itself what NCCL logs and where: a person looks for that in the ranks' logs.
 std::map<std::string, std::string> nccl_log_variables(
     const std::map<std::string, std::string>& of_job, const std::string& folder);
 inline constexpr char kNcclLogLead[] = "lockstep-nccl.";  // the beginning of the files' names

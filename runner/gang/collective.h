@@ -43,8 +43,8 @@ class FenceTree {
   // which Complete::sequence will repeat.
   std::vector<Step> contribute(const std::string& signature, std::string blob,
                                std::uint64_t* sequence);
-  std::vector<Step> receive(FencePart part);  // from a child
-  std::vector<Step> receive(FenceDone done);  // from the parent
+  std::vector<Step> receive(FencePart part);  // a part from a child
+  std::vector<Step> receive(FenceDone done);  // a result from the parent
   std::size_t open() const { return gathering_.size(); }
 
  private:

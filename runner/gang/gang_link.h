@@ -21,8 +21,9 @@ namespace lockstep::runner {
 
 // The interval of beats to each neighbour.
 inline constexpr Duration kGangBeat = milliseconds(1'000);
-inline constexpr Duration kNeighbourSilence = milliseconds(5'000);  // then it is reported lost
-inline constexpr Duration kJoinTimeout = milliseconds(60'000);      // the time for its first frame
+// after this silence a neighbour is reported lost
+inline constexpr Duration kNeighbourSilence = milliseconds(5'000);
+inline constexpr Duration kJoinTimeout = milliseconds(60'000);  // the time for its first frame
 inline constexpr std::size_t kMaxLinkBacklog =
     65'536;  // unacknowledged messages; with more, the neighbour is lost
 inline constexpr Duration kFlushTimeout = milliseconds(500);  // the destructor's wait
@@ -50,7 +51,7 @@ class GangLink {
                        const std::optional<GangShare>& share) = 0;
   // The whole table, from `connected` on.
   virtual const SharedGang& table() const = 0;
-  virtual void send_up(const GangMessage& message) = 0;    // no-op at the root
+  virtual void send_up(const GangMessage& message) = 0;    // does nothing at the root
   virtual void send_down(const GangMessage& message) = 0;  // sends to all children
   // Sends to one node, hop by hop along the tree.
   virtual void send_to(int node_rank, const GangMessage& message) = 0;

@@ -85,7 +85,7 @@ class TreeLink final : public GangLink {
   io::EventLoop& loop_;
   Events events_;
   io::KeyPair keys_;
-  std::map<PublicKey, int> child_of_key_;  // whose connections are accepted
+  std::map<PublicKey, int> child_of_key_;  // the keys whose connections are accepted
   io::Transport transport_;
   std::optional<io::ServerSocket> server_;
   std::optional<io::ClientSocket> client_;

@@ -1,7 +1,7 @@
 #pragma once
-// Notes in the attempt's directory by how much the machine's clock was set since the runner started
-// (io::AttemptDir::clock_set). Logs have times of the runner's own clock, which is never set; with
-// the note they can be compared with the machine's clock, and so with those of other nodes. Reads
+// Writes into the attempt's directory by how much the machine's clock was set since the runner
+// started (io::AttemptDir::clock_set). Logs have times of the runner's own clock, which is never
+// set; with the note they can be compared with the clocks of the machine and of other nodes. Reads
 // no clock.
 
 #include <string>

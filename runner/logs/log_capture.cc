@@ -346,7 +346,7 @@ std::string LogCapture::stderr_tail(int rank) const {
   if (!file) return "";
   std::string text = end_of(file->get(), stream.bytes, kQuoted);
   // One state of a progress bar is enough, so more of the file is read: the text before the bar may
-  // say more.
+  // help more.
   if (text.find('\r') != std::string::npos) text = end_of(file->get(), stream.bytes, kKeptTail);
   if (stream.cut) text += stream.cut->tail;
   return std::string(tail(last_states(text), kStderrTailBytes));

@@ -51,11 +51,11 @@ class LogCapture {
   // are harmless.
   void taken(const std::vector<LogSize>& durable);
 
-  // Reads what is in the pipes of a rank now, even if the spool is full. False: the disk is full.
+  // Reads the pipes of a rank now, even if the spool is full. False: the disk is full.
   bool take_now(int rank);
 
-  // Call it when no process of ours is left: reads the rest from the pipes, even if the spool is
-  // full, closes them, and syncs the files. False: the disk is full; call it again after
+  // Reads the rest from the pipes, even if the spool is full, closes them, and syncs the files;
+  // called when no process of ours is left. False: the disk is full; call it again after
   // retry_at().
   bool drain();
   std::vector<LogSize> sizes() const;

@@ -74,7 +74,7 @@ class CgroupJoiner::Halt {
   Halt(const Halt&) = delete;
   Halt& operator=(const Halt&) = delete;
 
-  // False: the process is stopped already, or has ended.
+  // Stops a process. False: it is stopped already, or has ended.
   bool stop(int pid) {
     if (stopped_.count(pid) != 0 || is_stopped(pid) || kill(pid, SIGSTOP) != 0) return false;
     return stopped_.insert(pid).second;

@@ -33,7 +33,8 @@ bool has_mps(const io::User& run_as) {
          (info.st_uid == 0 || info.st_uid == run_as.uid);
 }
 
-// Only the text of the path is checked: the path may be on a file system that never answers.
+// Whether an input is in memory, by the text of its path alone: the path may be on a file system
+// that never answers.
 bool names_memory(const DataInput& input) {
   return is_or_is_below(input.address, kFolder) ||
          (input.place && is_or_is_below(input.place->whole(), kFolder));

@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kWho[] = "the PMIx server of this node's ranks (lockstep-pmix)";
 
-// Only such variables are passed to ranks.
+// Whether all variables are PMIx's: only these are passed to ranks.
 bool are_pmix_variables(const Variables& variables) {
   return std::all_of(variables.begin(), variables.end(), [](const auto& each) {
     const auto& [name, value] = each;

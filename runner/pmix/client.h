@@ -103,7 +103,7 @@ class Client {
   io::EventLoop& loop_;
   io::SystemClock clock_;
   Process process_;
-  std::unique_ptr<io::FramedSocket> socket_;  // null: it is lost
+  std::unique_ptr<io::FramedSocket> socket_;  // null: the connection is lost
   std::string why_lost_;
   std::string library_;
   Job job_;

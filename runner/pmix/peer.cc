@@ -54,7 +54,7 @@ Address address_of(const sockaddr_storage& storage) {
   return address;
 }
 
-// Of a connection, seen from the peer's end.
+// The ends of a connection, seen from the peer.
 struct Ends {
   Address local, remote;
 };

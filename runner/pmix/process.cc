@@ -133,7 +133,7 @@ Process::Process(Process&& other) noexcept
       pidfd_(std::move(other.pidfd_)),
       errors_(std::move(other.errors_)) {}
 
-// By its pidfd, since a sweep after the ranks may have reaped the pid already.
+// Ends the process by its pidfd, since a sweep after the ranks may have reaped the pid already.
 std::string Process::end() {
   if (pid_ <= 0) return "has ended";
   const int pid = std::exchange(pid_, -1);

@@ -1,9 +1,9 @@
 #pragma once
-// What lockstep-runner and its PMIx server, lockstep-pmix, send each other over a pair of sockets:
+// The messages between lockstep-runner and its PMIx server, lockstep-pmix, over a pair of sockets:
 // frames of a u32 little-endian length and that many bytes. Orders go to the server, reports come
 // from it. The server parses what ranks send, so the runner trusts no report: decode_report()
-// accepts only what encode() makes, within the limits here, and Client checks what it means. This
-// file only computes.
+// accepts only output of encode(), within the limits here, and Client checks its meaning. This file
+// only computes.
 
 #include <cstdint>
 #include <map>
@@ -36,7 +36,7 @@ using Variables = std::map<std::string, std::string>;
 // The job as its ranks see it. All nodes have the same number of ranks.
 struct Job {
   std::string name;                // the job's namespace in PMIx; unique per attempt
-  std::vector<std::string> nodes;  // their names, each another
+  std::vector<std::string> nodes;  // the nodes' names, all different
   int node_rank = 0;
   int ranks_per_node = 0;
   friend bool operator==(const Job&, const Job&) = default;
@@ -49,7 +49,7 @@ struct Start {
   Job job;
   friend bool operator==(const Start&, const Start&) = default;
 };
-struct RegisterRank {  // with the ids that the rank will claim, in a container those inside
+struct RegisterRank {  // with the ids that the rank will claim, in a container the ids inside
   std::uint64_t id = 0;
   int rank = 0;
   std::uint32_t uid = 0, gid = 0;
@@ -132,7 +132,7 @@ using Report = std::variant<Hello, Done, Fetched, Connected, Finalized, Aborted,
 // Without the length. Texts beyond kMaxText are cut.
 std::string encode(const Order& order);
 std::string encode(const Report& report);
-// corrupt: not such a message, or beyond its limits.
+// Reads an order. Returns corrupt if the frame is not one, or is beyond its limits.
 Result<Order> decode_order(std::string_view frame);
 Result<Report> decode_report(std::string_view frame);
 

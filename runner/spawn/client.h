@@ -21,7 +21,7 @@
 
 namespace lockstep::spawn {
 
-// Everything about one rank's process, or that of a kept program (protocol.h).
+// The start parameters of a rank's process, or of a kept program's (protocol.h).
 struct RankProcess {
   std::string program;  // a path, or a bare name to look up in `path`
   std::string path;     // PATH of the lookup

@@ -29,7 +29,8 @@ long long now_ms() {
   return now.tv_sec * 1000LL + now.tv_nsec / 1'000'000;
 }
 
-// Otherwise readers of pipes that were open at the fork would not see their ends.
+// Closes all descriptors but two. Otherwise readers of pipes that were open at the fork would not
+// see their ends.
 void close_all_but(int one, int other) {
   const auto low = static_cast<unsigned>(one < other ? one : other);
   const auto high = static_cast<unsigned>(one < other ? other : one);
@@ -61,7 +62,7 @@ class Keeper {
   }
 
  private:
-  // True: no process is left.
+  // Reaps ended processes. True: no process is left.
   bool reap() {
     while (true) {
       int status = 0;

@@ -78,8 +78,8 @@ int run_child(void* argument) {
   _exit(125);
 }
 
-// Like vfork: the child runs in our memory while we wait until it executes another program or ends.
-// A copy of our memory would cost more than everything else it does.
+// Clones like vfork: the child runs in our memory while we wait until it executes another program
+// or ends. A copy of our memory would cost more than everything else it does.
 int clone_for(const Start& start, int flags) {
   constexpr std::size_t kStack = 256 << 10;
   const auto stack = std::make_unique_for_overwrite<char[]>(kStack);

@@ -26,8 +26,8 @@
 // lockstep-spawn with PR_SET_PTRACER, so that where Yama's ptrace_scope is 1 a kept program may
 // trace it; the mark is not inherited by a rank's children.
 //
-// A kept program runs below a keeper (keeper.h), and is no rank: `signal` and `warn` to kAll leave
-// it out.
+// A kept program runs below a keeper (keeper.h), and is not a rank: `signal` and `warn` to kAll
+// leave it out.
 
 #include <cstdint>
 
@@ -37,7 +37,7 @@ inline constexpr int kSocketFd = 3;
 inline constexpr std::int32_t kAll = -1;
 inline constexpr std::uint32_t kMagic = 0x4c535031;  // "LSP1"
 inline constexpr int kStartFds = 4;                  // memfd, stdin, stdout, stderr
-inline constexpr int kMaxFds = kStartFds + 1;        // and the connection
+inline constexpr int kMaxFds = kStartFds + 1;        // the start's descriptors and the connection
 // Scripts use descriptors up to 9 by number; shells take free ones from 10 upwards.
 inline constexpr int kConnectionFd = 20;
 inline constexpr std::uint32_t kMaxBlockBytes = 64u << 20;
@@ -59,8 +59,8 @@ enum class Type : std::uint32_t {
   empty = 14,
 };
 
-// Where a start failed; the runner turns ENOENT at `exec` into 127, EACCES/ENOEXEC at `exec` into
-// 126.
+// The step in which a start failed; the runner turns ENOENT at `exec` into 127, EACCES/ENOEXEC at
+// `exec` into 126.
 enum class SpawnStage : std::int32_t {
   fork = 1,
   chdir,

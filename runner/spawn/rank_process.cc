@@ -69,7 +69,8 @@ bool set_stdio(const int stdio[3]) {
   return true;
 }
 
-// The connection's number may be that of the error pipe, which is moved away first.
+// Puts the connection on its number. The error pipe may have that number, so it is moved away
+// first.
 bool set_connection(int connection, int* error_fd) {
   if (connection < 0) return true;
   const int from = fcntl(connection, F_DUPFD_CLOEXEC, kConnectionFd + 1);

@@ -176,7 +176,7 @@ void Spawner::finish_start(Rank& rank) {
 
 void Spawner::signal_rank(const Rank& rank, int signal_number) {
   if (!rank.is_kept()) {
-    // Before the child calls setsid there is no such group, so only the process gets the signal.
+    // Before the child calls setsid the group does not exist, so only the process gets the signal.
     if (kill(-rank.pid, signal_number) != 0) kill(rank.pid, signal_number);
     return;
   }
@@ -194,8 +194,8 @@ void Spawner::end_kept(int id) {
     if (rank.id == id && rank.is_kept()) kill(rank.pid, kEndKeeper);
 }
 
-// Only programs that handle the signal get it: it would end others, such as a shell that waits for
-// the program.
+// Sends the signal to programs that handle it alone: it would end others, such as a shell that
+// waits for the program.
 void Spawner::warn_ranks(int signal_number) {
   for (const Rank& rank : ranks_)
     if (!rank.is_kept())

@@ -37,8 +37,9 @@ std::string put_in_paths(const LaunchContext& context, const std::string& text) 
   return put_in_outputs(put_in_inputs(text, context.inputs), context.outputs);
 }
 
-// Later variables replace earlier ones: login, every job's, the distribution's, the user's (which
-// include those of the user's environment, see activate.h).
+// Sets the variables of a rank. Later ones replace earlier ones: login, every job's, the
+// distribution's, the user's (which include the user's environment, see activate.h). A variable
+// that the bootstrap sets is kept.
 Status set_environment(const LaunchContext& context, RankLaunch& rank) {
   auto environment = login_environment(context);
   for (auto& [name, value] : common_environment(*context.gang, rank.rank, rank.local_rank))

@@ -1,8 +1,8 @@
 #pragma once
-// Samples what the ranks of this node use: cpu, memory, bytes from and to storage, and since when
-// they have done nothing. A rank's processes are those of its cgroup; without cgroups they are the
-// rank and its descendants, and memory that they share is counted in each. It only reads; it
-// decides nothing.
+// Samples the resources of this node's ranks: cpu, memory, bytes from and to storage, and since
+// when they have done nothing. A rank's processes are the processes of its cgroup; without cgroups
+// they are the rank and its descendants, and memory that they share is counted in each. It only
+// reads; it decides nothing.
 
 #include <cstdint>
 #include <functional>

@@ -16,9 +16,9 @@ int shells_above(const RankLook& look, std::size_t working);
 // Whether a process that is blocked there may wait for other processes of its rank.
 bool may_have_workers(WaitsOn on);
 
-// What a rank does if its working thread, as seen in `look`, uses no cpu.
+// The activity of a rank whose working thread, as seen in `look`, uses no cpu.
 Doing doing_of(const RankLook& look, const ThreadLook& thread);
-// The same for a thread at a lock, whatever other threads do.
+// The activity of a thread at a lock, whatever other threads do.
 Doing doing_at_lock(const ThreadLook& thread);
 
 }  // namespace lockstep::runner

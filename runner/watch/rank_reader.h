@@ -29,7 +29,7 @@ class RankReader {
   struct Request {
     int rank = 0;
     int pid = 0;         // the pid as lockstep-spawn sees it
-    std::string cgroup;  // whose members its processes are among; "": none
+    std::string cgroup;  // the cgroup that has its processes; "": none
   };
   struct Place {
     int spawn_pid = -1;  // the parent of the ranks, as we have it; -1: unknown

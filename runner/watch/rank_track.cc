@@ -298,7 +298,7 @@ void RankTrack::judge(const RankLook& look, const Step& step) {
   if (std::exchange(last_key_, key) != key) standing_.doing_since = look.taken;
 }
 
-// Its stack takes precedence, unless the rank has moved since.
+// Follows the rank's stack, which takes precedence unless the rank has moved since.
 void RankTrack::obey_stack(const RankLook& look, const ProcessLook& process) {
   const Doing doing = standing_.doing;
   const bool is_told = stack_ && stack_->taken >= standing_.since &&

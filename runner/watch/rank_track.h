@@ -1,14 +1,14 @@
 #pragma once
-// Follows one rank from look to look: since when nothing of it has moved, what it does, and when
-// its stack is worth the moment that a tool holds it. Pure: looks, facts and stacks come in, a
+// Follows one rank from look to look: since when nothing of it has moved, its activity, and when a
+// tool may stop it for a moment to read its stack. Pure: looks, facts and stacks come in, a
 // RankStanding comes out.
 //
 // What moves a rank: its log grows; bytes come from peers or go to them (beyond RAS's keep-alives
-// where NCCL is loaded), or such a socket opens or closes; it reads or writes; pages fault, as they
-// do of whoever allocates, compiles or loads; its processes come and go; collective counts, PMIx
-// connects and fences change; its stack differs. Cpu time alone is none, since ranks spin while
-// they wait. A time in which nobody could look, because the machine slept or was paused or a
-// debugger held the rank, counts as if it had not been.
+// where NCCL is loaded), or such a socket opens or closes; it reads or writes; pages fault, as in a
+// process that allocates, compiles or loads; its processes come and go; collective counts, PMIx
+// connects and fences change; its stack differs. Cpu time alone does not count, since ranks spin
+// while they wait. A time in which nobody could look, because the machine slept or was paused or a
+// debugger held the rank, does not count.
 
 #include <cstdint>
 #include <optional>
@@ -33,7 +33,7 @@ struct RankFacts {
   bool connected = false, finalized = false;  // PMIx, or PMI-1
   std::string gpu_held = {};                  // see Hindrances
 };
-// The same for all ranks of this node.
+// Facts that are the same for all ranks of this node.
 struct NodeFacts {
   int node_rank = 0;
   bool meets_at_pmix = false;   // the job's ranks are expected to call MPI_Init
@@ -80,7 +80,7 @@ class RankTrack {
   std::optional<RankLook> before_;
   std::optional<RankLook> slow_before_;  // the last one with what is read seldom
   bool has_met_ = false;
-  std::string last_key_;  // what it did at the previous look, and what it was blocked on
+  std::string last_key_;  // the activity at the previous look, and the object that blocked it
   std::optional<StackTop> stack_;
   int asked_ = 0;           // stacks since `asked_since_`
   Instant asked_since_;     // == standing_.since, unless it has moved meanwhile

@@ -114,7 +114,7 @@ void RankWatch::want_stack(Instant now, const WatchLook& look, int rank, Rank& o
   if (one.waits_for_stack && now - one.stack_asked < kStackAnswerWithin) return;
   one.waits_for_stack = false;
   const Doing doing = one.track.standing().doing;
-  // No tool may attach to these processes.
+  // A tool must not attach to these processes.
   if (doing == Doing::stopped || doing == Doing::device) return;
   const auto& ordered = look.stacks_now;
   const bool is_ordered = std::find(ordered.begin(), ordered.end(), rank) != ordered.end();

@@ -80,7 +80,7 @@ class RankWatch {
   std::map<int, std::vector<const TcpSocket*>> peers_;
   std::map<int, int> claims_;
   std::set<int> at_store_;
-  Instant read_sockets_at_;  // not before
+  Instant read_sockets_at_;  // sockets are not read before this time
   int versions_left_ = 0;    // how many may still be read in this sample
   std::map<int, Rank> ranks_;
 };

@@ -39,8 +39,8 @@ constexpr std::string_view kGpuLeads[] = {
     "cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize",
     "cuStreamSynchronize",   "cuEventSynchronize",    "cuCtxSynchronize",
     "hipStreamSynchronize",  "hipDeviceSynchronize",  "hipEventSynchronize"};
-// Python files with the collectives of such libraries. Files beside them, as those of FSDP and
-// tensors, have frames around everything that a model computes or compiles, and do not count.
+// Python files with the collectives of such libraries. Files beside them, as FSDP's and tensors',
+// have frames around everything that a model computes or compiles, and do not count.
 constexpr std::string_view kRankFiles[] = {"/torch/distributed/distributed_c10d.py",
                                            "/torch/distributed/_functional_collectives.py",
                                            "/torch/distributed/rendezvous.py",
@@ -174,7 +174,7 @@ int tells(const Frame& frame) {
 // outermost is the user's call.
 StackTop judge_frames(const Frames& frames) {
   StackTop top;
-  // In a stack with Python frames, native frames are those of extensions.
+  // In a stack with Python frames, native frames belong to extensions.
   const bool is_python_stack = std::any_of(frames.begin(), frames.end(), is_python);
   const auto user = std::find_if(frames.begin(), frames.end(), [&](const Frame& frame) {
     return is_users(frame) && (!is_python_stack || is_python(frame));

@@ -19,7 +19,7 @@ struct StackTop {
   Instant taken = {};  // the caller's to set
   friend bool operator==(const StackTop&, const StackTop&) = default;
 };
-// nullopt: the line has no stack; then `job stacks` says why.
+// Reads a line of `job stacks`. nullopt: the line has no stack, but the reason for that.
 std::optional<StackTop> parse_stack_line(std::string_view line);
 
 }  // namespace lockstep::runner

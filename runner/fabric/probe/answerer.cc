@@ -70,7 +70,7 @@ SocketSet::Ready Answerer::ready() {
   };
 }
 
-// At most kMostIncoming at once; the others wait in the kernel's queue.
+// Accepts connections, at most kMostIncoming at once; the others wait in the kernel's queue.
 void Answerer::accept_all(int listener) {
   while (incoming_.size() < kMostIncoming) {
     io::Fd fd(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));

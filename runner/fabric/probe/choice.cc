@@ -37,7 +37,7 @@ struct Leg {
 
 // The results for all addresses of a peer.
 struct Legs {
-  std::vector<Leg> at;  // one for each candidate
+  std::vector<Leg> at;  // one leg per candidate
   bool tested = false;  // false: only the ports of its ranks were dialled
 };
 
@@ -304,9 +304,9 @@ class Chooser {
                        [source](const Leg& each) { return each.leaves_from(source); });
   }
 
-  // An address that other machines have as well, such as that of a bridge for containers, does not
-  // count as a failure. Nor does one whose route uses an interface that reaches the node at another
-  // address.
+  // Notes failures of addresses that are not used. An address that other machines have as well,
+  // such as a container bridge's, does not count, nor one whose route uses an interface that
+  // reaches the node at another address.
   void note_others(const Candidates& used, std::vector<PathFailure>& failures) const {
     for (int from = 0; from < count(); ++from)
       for (const auto& [to, legs] : legs_of(from))

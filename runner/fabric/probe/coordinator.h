@@ -26,7 +26,7 @@ class Coordinator {
 
   Coordinator(std::vector<ProbedNode> nodes, std::uint64_t seed, Instant now);
 
-  // Another node's offer, or the same again, changes nothing.
+  // Takes an offer. An offer of another node, or a repeated one, changes nothing.
   Step take(Instant now, const ProbeOffer& offer);
   Step take(Instant now, const ProbeFindings& findings);
   Step expire(Instant now);

@@ -13,7 +13,7 @@
 namespace lockstep::runner {
 
 inline constexpr int kRandomRings = 2;
-inline constexpr std::size_t kMostRingPeers = 16;  // of one node, if many nodes share a host
+inline constexpr std::size_t kMostRingPeers = 16;  // for one node, if many nodes share a host
 
 struct PlannedPeer {
   int node = 0;

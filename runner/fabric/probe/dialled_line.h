@@ -1,6 +1,6 @@
 #pragma once
-// One connection of the dialling side: its socket, and the test that says what goes over it. Times
-// are taken where bytes come in, because round trips are measured.
+// A connection of the dialling side: its socket, and the test that decides what is sent on it.
+// Times are taken where bytes come in, because round trips are measured.
 
 #include <string>
 

@@ -24,7 +24,8 @@ struct ProbeCacheKey {
 };
 ProbeCacheKey probe_cache_key(std::string_view kind, const std::vector<ProbedNode>& nodes);
 
-// An entry for these nodes from an outcome, and back. nullopt: it is of other addresses.
+// Turns an outcome into an entry for these nodes, and back. nullopt: the entry is for other
+// addresses.
 ProbeOutcome in_cache_order(const ProbeCacheKey& key, ProbeOutcome outcome);
 std::optional<ProbeOutcome> from_cache_order(const ProbeCacheKey& key, ProbeOutcome entry,
                                              const std::vector<ProbedNode>& nodes);

@@ -1,8 +1,8 @@
 #pragma once
 // One node's part in the probe of its gang's network, from the moment when all runners are
 // connected until the outcome: it offers its addresses, answers the others and dials them. Node
-// rank 0's also moderates, and keeps what was found for the next gang of the same nodes. Messages
-// go through the gang's tree, which the runner owns.
+// rank 0 also moderates, and keeps the result for the next gang of the same nodes. Messages go
+// through the gang's tree, which the runner owns.
 
 #include <functional>
 #include <memory>

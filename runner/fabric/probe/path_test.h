@@ -28,7 +28,7 @@ inline constexpr int kRoundTrips = 3;
 inline constexpr std::uint32_t kSegmentsBytes = 16u << 10;  // more than one segment of 9,000 bytes
 inline constexpr std::uint32_t kBurstBytes = 1u << 20;
 
-// What a test sends after the greeting.
+// The bytes that a test sends after the greeting.
 struct PathLoad {
   std::uint32_t segments = kSegmentsBytes;  // bytes
   bool burst = false;

@@ -31,7 +31,7 @@ struct Prober::Path {
   Instant round_until = Instant::never();
 };
 
-// A connection of a path: that of its test, or one of its search for a packet size.
+// A connection of a path: for its test, or for one step of its search for a packet size.
 struct Prober::Dialled {
   Path& path;
   const int size;  // packet size that is tried; 0: the connection is the test's
@@ -201,7 +201,8 @@ void Prober::expire(Instant now) {
   finish_if_known();
 }
 
-// A peer is not dialled, and does not count, if all its addresses are those of this node.
+// Whether this node has all addresses of a peer itself: such a peer is not dialled, and does not
+// count.
 bool Prober::are_all_reached_from(int source) const {
   enum class At { nothing, open, closed };
   std::vector<std::array<At, kMaxProbeCandidates>> met(static_cast<std::size_t>(peers_));

@@ -174,7 +174,7 @@ GangNow Comparison::gang_at(Instant now) const {
   return gang;
 }
 
-// Of several explanations for the same ranks, the most specific one.
+// The evidence about the gang; of several explanations for the same ranks, the most specific one.
 EvidenceList Comparison::evidence_in(const GangNow& gang, Instant now) {
   auto main = nobody_goes_on(gang, policy_.after);
   if (!main) main = some_wait(gang, policy_.after);

@@ -4,9 +4,9 @@
 // samples, it returns a GangLook, which the caller sends.
 //
 // Evidence of a hang (evidence.h) becomes the verdict `hangs` only after two looks, kLooksApart or
-// more apart, have found the same in samples that were taken for them: earlier standings may be
-// old, because a rank that does not change class sends none. A finding about a rank waits for the
-// rank's stack, at most kNameWithin.
+// more apart, have found the same evidence in samples that were taken for them: earlier standings
+// may be old, because a rank that does not change class sends none. A finding about a rank waits
+// for the rank's stack, at most kNameWithin.
 //
 // Time in which this runner did not run is left out: when a machine is paused, all clocks jump.
 
@@ -52,7 +52,7 @@ class Comparison {
     shape_.add_address(address, node_rank);
   }
 
-  // Their times are moved to our clock, by `now`.
+  // Takes standings of other nodes. Their times are moved to our clock, by `now`.
   void take(Instant now, const GangStandings& told);
   void take(Instant now, const GangSeen& seen);
   // The counts of collectives that ranks have launched, from NCCL's RAS, which one node asks for

@@ -73,8 +73,8 @@ struct Stuck {
   bool for_ranks = true;   // no rank is known to wait for something other than a rank
 };
 
-// Its stack shows no call of a library in which ranks wait for each other, so its connection may
-// lead to a server on a node of the gang.
+// Whether a rank's stack shows no call of a library in which ranks wait for each other: its
+// connection may lead to a server on a node of the gang.
 bool waits_in_own_code(const RankStanding& standing) {
   return standing.by_stack && standing.within.empty();
 }
@@ -119,7 +119,7 @@ Counts counts_of(const GangNow& gang, const Ranks& live) {
   return counts;
 }
 
-// Of ranks whose counts of one collective differ, the smaller group; if both are equal, the one
+// Of ranks whose counts of one collective differ, the smaller group; if both are equal, the group
 // that lags. A rank that lags and waits for its own GPU may still launch the collective.
 std::optional<Evidence> unequal_counts(const GangNow& gang, const Stuck& stuck, Duration lasting) {
   for (const auto& [which, by_rank] : counts_of(gang, stuck.live)) {

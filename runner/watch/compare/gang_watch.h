@@ -1,8 +1,8 @@
 #pragma once
-// One runner's part in the watch over its gang: it tells its parent what changed among the ranks
-// here and below (telling.h), answers looks, and on node rank 0 compares the ranks of all nodes
-// (comparison.h), publishes what it finds at a bounded rate, and says once that the gang hangs. It
-// owns no connection and no thread; its caller carries messages, and brings samples.
+// One runner's part in the watch over its gang: it sends its parent the changes of the ranks here
+// and below (telling.h), answers looks, and on node rank 0 compares the ranks of all nodes
+// (comparison.h), publishes its findings at a bounded rate, and reports once that the gang hangs.
+// It owns no connection and no thread; its caller carries messages, and brings samples.
 
 #include <functional>
 #include <map>

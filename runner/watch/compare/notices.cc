@@ -69,7 +69,7 @@ std::optional<Evidence> not_started(const GangNow& gang, const GangShape& shape,
   return notice;
 }
 
-// The ranks whose version of a library differs from that of most ranks.
+// Adds the ranks whose version of a library differs from most ranks' version.
 void add_versions(EvidenceList& list, const GangNow& gang, std::string Versions::*library,
                   const std::string& name) {
   std::map<std::string, Named> by_version;

@@ -14,9 +14,9 @@ enum class Role {
   moves,    // something of it has moved lately
   acts,     // nothing has moved, but it may go on by itself: it computes, reads, sleeps, starts or
             // serves, or a debugger or profiler holds it
-  waits,    // it waits for a peer and for nothing else
-  waits_gpu,  // it waits for a peer in a library that also waits for what its own GPU computes
-  on_gpu,     // it waits for its own GPU, which may compute or wait for a peer
+  waits,    // the rank waits for a peer and for nothing else
+  waits_gpu,  // the rank waits for a peer in a library that also waits for work of its own GPU
+  on_gpu,     // the rank waits for its own GPU, which may compute or wait for a peer
   locked,     // all its threads wait for locks of its own process
   stopped,
   device,  // blocked in the kernel, which may let it continue
@@ -48,7 +48,7 @@ struct RankNow {
   const RankStanding* standing = nullptr;  // nullptr: none has come
   Role role = Role::unknown;
   Duration still{0};
-  bool is_lost = false;  // its node is LOST
+  bool is_lost = false;  // the rank's node is LOST
 };
 using GangNow = std::vector<RankNow>;  // by rank
 

@@ -1,12 +1,13 @@
 #pragma once
-// What the runner of a node tells its parent in the gang's tree about its own ranks and those below
-// it: standings of ranks that changed class, paces, and answers to looks. Pure. It collects what
-// arrives in a short time into one message, so that node rank 0 of a thousand nodes gets only as
-// many messages as it has children. The messages of node rank 0 itself are for its Comparison.
+// The reports of a node's runner to its parent in the gang's tree, about its own ranks and the
+// ranks below it: standings of ranks that changed class, paces, and answers to looks. Pure. It
+// collects what arrives in a short time into one message, so that node rank 0 of a thousand nodes
+// gets only as many messages as it has children. The messages of node rank 0 itself are for its
+// Comparison.
 //
-// A rank that moves is reported once, again when it has not moved for kStalledAfter, with what it
-// does, and then at each change of that. So a gang that trains sends only paces, and one that hangs
-// sends that once.
+// A rank that moves is reported once, again when it has not moved for kStalledAfter, with its
+// activity, and then at each change of the activity. So a training gang sends only paces, and a
+// hanging gang reports that once.
 
 #include <cstdint>
 #include <map>
@@ -55,7 +56,7 @@ class Telling {
   };
   struct Own {
     std::string told;      // the class that was told last
-    Instant raw_since;     // as it was sampled
+    Instant raw_since;     // the class as it was sampled
     Duration forgiven{0};  // how long the machine stood still since then
   };
 

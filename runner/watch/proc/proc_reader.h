@@ -31,7 +31,7 @@ class ProcReader {
   std::string wait_channel(int pid, int thread) const;
   // The thread ids, the first thread first.
   std::vector<int> threads(int pid, std::size_t most) const;
-  // Of all processes; threads are left out.
+  // The state of all processes; threads are left out.
   std::vector<ThreadStat> all() const;
 
   std::optional<Descriptor> descriptor(int pid, int fd) const;

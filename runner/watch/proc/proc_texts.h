@@ -27,7 +27,7 @@ struct ThreadStat {
   std::uint64_t disk_wait_ticks = 0;  // 0 where the kernel does not count them
   friend bool operator==(const ThreadStat&, const ThreadStat&) = default;
 };
-// nullopt: the text is not such a line.
+// Reads a line of a thread; nullopt: the text has another form.
 std::optional<ThreadStat> parse_thread_stat(std::string_view text);
 
 // The pid of the debugger or profiler that traces the process; 0: none.

@@ -29,7 +29,7 @@ Machine this_machine();
 
 // How a call is told to end by itself.
 enum class TimeoutForm {
-  none,          // it cannot be told
+  none,          // the call does not show its time-out
   pointer,       // a pointer to a time; 0: it waits for ever
   milliseconds,  // an int; negative: it waits for ever
   always,        // it always ends
@@ -42,7 +42,7 @@ struct SystemCall {
   int timeout = -1;     // the argument; -1: none
   TimeoutForm form = TimeoutForm::none;
 };
-// nullptr: a call that is not in the table.
+// Finds a system call; nullptr: the table does not have it.
 const SystemCall* system_call(Machine machine, long number);
 // True for restart_syscall: a call with a time-out continues under this name after a stop.
 bool is_restart(Machine machine, long number);

@@ -27,7 +27,7 @@ class RasConversation {
  public:
   // Sent at once: each line is answered by one.
   static std::string_view questions();
-  // False: it said too much.
+  // Takes bytes of the answer. False: the answer is too long.
   bool take(std::string_view bytes);
   // Valid at the end of the conversation.
   Result<RasReport> report() const;

@@ -1,9 +1,9 @@
 #pragma once
-// What NCCL's RAS says of a job: its communicators, how many collectives each rank of them has
-// launched, and which processes do not answer. Pure. Formats: ras.rst of NCCL's documentation and
-// what NCCL 2.24 to 2.30 write: JSON where `SET FORMAT json` is known, else a text that names only
-// the ranks that differ. RAS runs in the ranks' processes: anything may come, and everything is
-// bounded.
+// Reads NCCL RAS's report on a job: its communicators, how many collectives each rank of them has
+// launched, and which processes do not answer. Pure. Formats: ras.rst of NCCL's documentation, and
+// the output of NCCL 2.24 to 2.30: JSON if `SET FORMAT json` is known, else a text that names only
+// the ranks that differ. RAS runs in the ranks' processes, so its output may be anything, and
+// everything is bounded.
 
 #include <cstdint>
 #include <map>
@@ -39,7 +39,7 @@ struct RasMissing {
   int rank = -1;  // -1: not said
   std::string host;
   int pid = 0;
-  bool dead = false;  // it is dead; otherwise it only does not answer now
+  bool dead = false;  // the process is dead; otherwise it only does not answer now
   friend bool operator==(const RasMissing&, const RasMissing&) = default;
 };
 struct RasCommunicator {
@@ -47,7 +47,7 @@ struct RasCommunicator {
   int size = 0;      // 0: not said
   std::vector<RasRank> ranks;
   std::vector<RasMissing> missing;
-  // Of the ranks that a text does not name.
+  // The counts of the ranks that a text does not name.
   RasCounts others;
   friend bool operator==(const RasCommunicator&, const RasCommunicator&) = default;
 };
@@ -59,7 +59,7 @@ struct RasReport {
   friend bool operator==(const RasReport&, const RasReport&) = default;
 };
 
-// corrupt: it is not such a report, or beyond a limit.
+// Reads a report. Returns corrupt if the text has another form, or is beyond a limit.
 Result<RasReport> parse_ras_json(std::string_view text);
 Result<RasReport> parse_ras_text(std::string_view text);
 

@@ -22,7 +22,7 @@ struct TcpAddress {
   bool is_loopback() const;
   friend auto operator<=>(const TcpAddress&, const TcpAddress&) = default;
 };
-// "10.0.0.4", "fe80::1"; nullopt: the text is not a numeric address.
+// The address of "10.0.0.4" or "fe80::1"; nullopt: the text is not a numeric address.
 std::optional<TcpAddress> tcp_address_from(const std::string& text);
 std::string to_string(const TcpAddress& address);
 
@@ -52,10 +52,10 @@ struct TcpSocket {
 };
 using TcpSockets = std::vector<TcpSocket>;
 
-// One message of a dump: an inet_diag_msg with its attributes, without the netlink header.
+// Reads one message of a dump: an inet_diag_msg with its attributes, without the netlink header.
 std::optional<TcpSocket> parse_tcp_diag(std::string_view message);
 
-// Adds those of a text of /proc/PID/net/tcp or tcp6, until there are `most`.
+// Adds the sockets of a text of /proc/PID/net/tcp or tcp6, until there are `most`.
 void parse_proc_net_tcp(std::string_view text, std::size_t most, TcpSockets* sockets);
 
 }  // namespace lockstep::runner
