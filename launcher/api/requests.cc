@@ -1,4 +1,4 @@
-// What the service does for each request of a client, once the caller's permission was checked.
+// The work of the service for each request of a client, after the check of the caller's permission.
 
 #include <fmt/format.h>
 

@@ -46,8 +46,9 @@ void Service::flush() {
   tell_next_rounds();
 }
 
-// The view of a pipeline grows with its steps and that of a gang with its nodes, and each of them
-// changes it. So watchers get these views at intervals, but another status at once.
+// The time until watchers get the job's next view. The view of a pipeline grows with its steps and
+// a gang's with its nodes, and each of them changes it. So watchers get these views at intervals,
+// but another status at once.
 Duration Service::until_next_view(const JobId& id) {
   const Job* job = state().job(id);
   if (job == nullptr || job->finish() || !has_large_view(*job)) {

@@ -24,8 +24,8 @@ class Watchers {
   static constexpr std::size_t kRounds = 20;
   explicit Watchers(Limits limits) : limits_(limits) {}
 
-  // A second watch of the job by the same connection replaces the first. resource_exhausted: the
-  // message names the limit and what to do.
+  // Adds a watch. A second watch of the job by the same connection replaces the first. Returns
+  // resource_exhausted with the limit and what to do.
   Status add(const JobId& job, const Asker& asker);
   // The watchers by connection; null if nobody watches the job.
   const std::map<std::string, Asker>* of(const JobId& job) const;

@@ -1,5 +1,5 @@
 #pragma once
-// What agents, and the programs that start them, print.
+// Reads the output of agents, and of the programs that start them.
 
 #include <string>
 #include <string_view>

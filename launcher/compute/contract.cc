@@ -102,7 +102,8 @@ Result<std::vector<std::string>> accounts_of(const json& object) {
   return accounts;
 }
 
-// Like the launcher's endpoint.json: without `local`, all machines use the same addresses.
+// Reads the launcher's endpoints, as in endpoint.json: without `local`, all machines use the same
+// addresses.
 Status read_endpoints(const json& object, Request& request) {
   const auto it = object.find("endpoints");
   if (it == object.end()) return {};

@@ -15,8 +15,8 @@ struct Address {
   int port = 0;
   friend bool operator==(const Address&, const Address&) = default;
 };
-// "tcp://HOST:PORT", with brackets around an IPv6 address. invalid_argument: the text has another
-// form.
+// Reads "tcp://HOST:PORT", with brackets around an IPv6 address. Returns invalid_argument for
+// another form.
 Result<Address> address_from(const std::string& endpoint);
 std::string to_endpoint(const Address& address);
 

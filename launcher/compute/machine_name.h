@@ -1,5 +1,5 @@
 #pragma once
-// Which names and addresses of machines are allowed. Both become parts of commands.
+// Checks names and addresses of machines, which become parts of commands.
 
 #include <string_view>
 

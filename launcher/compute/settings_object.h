@@ -26,7 +26,8 @@ class SettingsObject {
   Result<std::optional<std::int64_t>> integer(const char* key, std::int64_t least,
                                               std::int64_t most) const;
   Result<std::optional<double>> number(const char* key) const;
-  Result<std::vector<std::string>> texts(const char* key) const;  // a list; empty: no such key
+  // a list; empty: the key is missing
+  Result<std::vector<std::string>> texts(const char* key) const;
 
  private:
   SettingsObject(const nlohmann::json& object, std::string where)

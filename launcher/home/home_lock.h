@@ -18,8 +18,8 @@ Result<io::FileLock> lock_home(const LauncherHome& home, Duration timeout = kLoc
 // home is new, or its first launcher was killed before it had a journal.
 std::string sign_of_life(const LauncherHome& home);
 
-// not_found: this is not a launcher's home. permission_denied: it is not readable. unsupported: it
-// is of a newer version. corrupt: its journal is lost.
+// Checks a home. Returns not_found if the folder is not a launcher's home, permission_denied if it
+// is not readable, unsupported if a newer version made it, and corrupt if its journal is lost.
 Status expect_home(const LauncherHome& home);
 
 }  // namespace lockstep::launcher

@@ -68,7 +68,7 @@ class LauncherHome {
   std::string logs() const { return path_ + "/logs"; }
   std::string site_providers() const { return path_ + "/providers"; }
   std::string compute() const { return path_ + "/compute"; }
-  // `target` is a valid name (check_compute_name), so it is no path.
+  // `target` is a valid name (check_compute_name), and so not a path.
   std::string compute_state(const std::string& target) const { return compute() + "/" + target; }
   std::string compute_log(const std::string& target) const {
     return compute_state(target) + ".log";

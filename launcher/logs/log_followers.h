@@ -25,11 +25,12 @@ inline constexpr std::size_t kFollowChunkBytes = 64u << 10;
 
 class LogFollowers {
  public:
-  // False: the peer is gone or its queue is full; its follow is then dropped.
+  // Sends to a peer. False: the peer is gone or its queue is full; its follow is then dropped.
   using Send = std::function<bool(const std::string& peer, std::uint64_t reply_to, BulkMessage)>;
   LogFollowers(LogStore& store, const LogDirectory& directory, Send send);
 
-  // Begins, or replaces, the peer's follow. not_found: no such job. resource_exhausted: too many.
+  // Begins, or replaces, the peer's follow. Returns not_found if the job does not exist, and
+  // resource_exhausted if the peer has too many.
   Status follow(const std::string& peer, std::uint64_t sequence, const LogFollow& request,
                 const std::string& user = "");
   void credit(const std::string& peer, std::uint32_t chunks);
@@ -57,7 +58,7 @@ class LogFollowers {
   Status start_attempt(Follower& follower, const AttemptId& attempt);
   Result<std::uint64_t> begin_of(const LogFollow& filter, const LogKey& key);
   void wait(Follower& follower, const LogKey& key);
-  // False: the follow is over.
+  // Sends chunks. False: the follow is over.
   bool pump(const std::string& peer, Follower& follower);
   bool send_next(const std::string& peer, Follower& follower);
   bool send_end(const std::string& peer, const Follower& follower);

@@ -25,7 +25,7 @@ class LogIntake {
  public:
   struct Sinks {
     std::function<void(const std::string& peer, std::uint64_t reply_to, const LogAck&)> ack;
-    std::function<void(const LogKey&)> grew;                     // for followers
+    std::function<void(const LogKey&)> grew;                     // called for followers
     std::function<void(const AttemptId&, NodeId)> logs_durable;  // all that await() named
   };
   LogIntake(LogStore& store, const LogDirectory& directory, Sinks sinks);

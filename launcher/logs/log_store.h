@@ -29,14 +29,14 @@ inline constexpr std::size_t kMaxOpenLogs = 1'024;
 
 struct LogExtent {
   std::uint64_t written = 0;  // bytes in the file
-  std::uint64_t durable = 0;  // of these, safe on disk
+  std::uint64_t durable = 0;  // the bytes that are safe on disk
 };
 
 // The logs that are not empty, with their sizes.
 std::vector<std::pair<LogKey, std::uint64_t>> logs_of(const AttemptId& attempt,
                                                       const LogSize& sizes);
 
-// What LogStore::take_dirty handed out: files, and the directories whose entries are new.
+// The result of LogStore::take_dirty: files, and the directories whose entries are new.
 struct SyncBatch {
   struct Item {
     LogKey key;
@@ -77,7 +77,7 @@ class LogStore {
   Result<std::string> read(const LogKey& key, std::uint64_t offset, std::size_t limit);
   // The logs of an attempt that exist.
   Result<std::vector<LogKey>> list(const AttemptId& attempt) const;
-  // Where the last `lines` lines begin.
+  // The offset at which the last `lines` lines begin.
   Result<std::uint64_t> tail_offset(const LogKey& key, std::uint64_t lines);
   // The offset of the first line written at `since` or later; 0 when no times are known.
   Result<std::uint64_t> since_offset(const LogKey& key, Instant since);
@@ -102,9 +102,10 @@ class LogStore {
     std::shared_ptr<io::Fd> fd;  // null: closed, opened when needed
     LogExtent extent;
     std::uint64_t found = 0;  // bytes that an earlier process wrote and may have acknowledged
-    std::optional<Instant> newest = {};  // of the log's times; nullopt: not looked up yet
+    // the newest of the log's times; nullopt: not looked up yet
+    std::optional<Instant> newest = {};
   };
-  // Null when there is no such file and `create` is false.
+  // Finds a log; null if it does not exist and `create` is false.
   Result<File*> find(const LogKey& key, bool create);
   Result<std::shared_ptr<io::Fd>> open(const LogKey& key, bool create);
   void close_idle();

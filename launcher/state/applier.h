@@ -127,7 +127,7 @@ struct State::Applier {
 
   // Locks of environments.
 
-  // Other parts may have waited for what this job's node would have solved: see solver_of in
+  // Tells that parts of other jobs may have waited for this job's node to solve: see solver_of in
   // attempts/environment_locks.h.
   void solver_may_change(const Job& job) const {
     if (job.has_asked()) state.touch_environment(*job.environment);

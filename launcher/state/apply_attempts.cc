@@ -1,4 +1,4 @@
-// What facts about attempts and their parts change in the state.
+// Applies facts about attempts and their parts to the state.
 
 #include <optional>
 #include <utility>

@@ -1,4 +1,4 @@
-// What facts about join tokens and nodes change in the state.
+// Applies facts about join tokens and nodes to the state.
 
 #include <algorithm>
 #include <utility>

@@ -146,7 +146,7 @@ struct Compaction::FactFilter {
   bool operator()(CheckpointSaved& fact) const {
     return at == all.reported_[{fact.attempt, fact.node}].saved;
   }
-  bool operator()(FoundChanged&) const { return true; }  // it is one of the job's events
+  bool operator()(FoundChanged&) const { return true; }  // the fact is one of the job's events
   // After the part's end, the fact holds outputs that the final report could not keep.
   bool operator()(OutputsSoFar& fact) const {
     const Reports& reports = all.reported_[{fact.attempt, fact.node}];

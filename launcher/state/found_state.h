@@ -1,6 +1,6 @@
 #pragma once
-// What a gang found out about its ranks, for callers of the launcher: reduced to what each of them
-// may see, and with the names of its nodes. Pure.
+// The findings about a gang's ranks for callers of the launcher: reduced to what each of them may
+// see, and with the names of its nodes. Pure.
 
 #include "common/domain/ranks/found.h"
 #include "common/domain/why/jobs/named_found.h"

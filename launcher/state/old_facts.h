@@ -33,7 +33,7 @@ inline std::optional<std::string> account_of(const State& state, const Environme
 }
 
 // The family of a lock. In journals of earlier versions, a job that an attempt submitted could
-// solve for all jobs of the account: such a lock now belongs to the family of that job.
+// solve for all jobs of the account: such a lock now belongs to that job's family.
 inline std::uint64_t family_of(const State& state, const EnvironmentLocked& fact) {
   if (fact.family) return *fact.family;
   const Job* job = state.job(fact.attempt.job);

@@ -39,7 +39,7 @@ struct Token {
   std::string pool;     // the pool of the nodes that join with it
   std::string machine;  // the machine whose agent may use it; "": any agent
   Instant created;
-  std::string by;  // who made it; "": the launcher, or unknown
+  std::string by;  // its maker; "": the launcher, or unknown
   friend bool operator==(const Token&, const Token&) = default;
 };
 
@@ -67,7 +67,7 @@ struct Node {
     friend bool operator==(const Notice&, const Notice&) = default;
   };
   std::optional<Notice> notice;     // the notice of the newest session
-  bool waits_for_approval = false;  // it has joined, and no admin has approved it yet
+  bool waits_for_approval = false;  // the node has joined, and no admin has approved it yet
   NodeLabels labels;                // set by people; see State::labels_of
   HostClaim host_claim;             // the node's claim to be on inventory.host_id
   std::uint64_t revision = 0;       // the revision of its desired state
@@ -204,7 +204,7 @@ class State {
   // `among`: only these orders; null: all.
   void each_older(std::uint64_t before, const std::set<std::uint64_t>* among,
                   const std::function<bool(const Job&)>& visit) const;
-  const std::set<JobId>& unfinished() const { return unfinished_; }  // not final
+  const std::set<JobId>& unfinished() const { return unfinished_; }  // the jobs that are not final
   // With outputs that wait to be written.
   const std::set<JobId>& unwritten() const { return unwritten_; }
   // The final jobs that may be deleted: no output waits to be written, and the job is not a step,

@@ -98,7 +98,7 @@ Status check_rows(Database& db, const JournalBase& base, Problems& problems, Jou
       check->facts.push_back(std::move(*fact));
     }
     before = number;
-    // What is behind a broken row is judged by what that row says of itself.
+    // The rows behind a broken row are checked against the checksum that it has.
     if (const auto link = Digest::from_bytes(rows.blob(4))) chain = *link;
   }
 }
@@ -123,7 +123,7 @@ Result<JournalCheck> check_file(const std::string& path, const JournalTraces& tr
   if (version > 1) {
     TRY_ASSIGN(base, read_base(db));
   }
-  // Its damage may go so deep that SQLite cannot read on.
+  // The damage may be such that SQLite cannot read on.
   if (const Status read = check_rows(db, base, problems, &check); !read) {
     if (check.problems.empty()) problems.add(read.error().message);  // else it is told already
     if (!check.broken) check.broken = check.rows + 1;

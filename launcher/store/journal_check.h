@@ -16,7 +16,7 @@ namespace lockstep::launcher {
 struct JournalCheck {
   std::uint64_t rows = 0;
   std::optional<std::uint64_t> broken;  // the first invalid row
-  std::vector<StampedFact> facts;       // of the rows before it
+  std::vector<StampedFact> facts;       // the facts of the rows before it
   bool lost = false;                    // some or all facts that were in it are missing
   std::vector<std::string> problems;    // at most kMaxJournalProblems texts, and the number of more
 };

@@ -29,8 +29,9 @@ struct JournalBase {
   std::uint64_t kept = 0;        // how many rows it wrote; not part of the chain
 };
 
-// The version of the file; 0: an empty database, which create_journal() makes a journal. corrupt:
-// the file is not a journal. unsupported: its version is newer (the message names both).
+// The version of the file; 0: an empty database, which create_journal() makes a journal. Returns
+// corrupt if the file is not a journal, and unsupported if its version is newer (the message names
+// both).
 Result<std::int64_t> journal_version(Database& db);
 Status create_journal(Database& db);
 // From `version` to kJournalVersion, in one transaction.
@@ -52,7 +53,7 @@ class JournalReader {
   // Call it after the last fact. Checks that the file has no rows that were not read: a flipped bit
   // in a page's own data can hide the rows at its end.
   Status check_pages(Database& db) const;
-  std::uint64_t sequence() const { return sequence_; }  // of the last fact read
+  std::uint64_t sequence() const { return sequence_; }  // the sequence of the last fact read
   const Digest& chain() const { return chain_; }
 
  private:

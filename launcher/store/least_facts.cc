@@ -15,7 +15,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr off_t kWalHeaders = 32 + 24;  // of the file and of a first page: less holds nothing
+// the sizes of the file's header and the first page's; a smaller file has no content
+constexpr off_t kWalHeaders = 32 + 24;
 constexpr std::size_t kDigits = 20, kCheckDigits = 16;
 
 // Always of the same length: it is overwritten, and a part of it may be a former one's.

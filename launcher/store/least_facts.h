@@ -5,8 +5,8 @@
 //
 // The file is overwritten after each commit: a process syncs the first write and leaves later ones
 // to the kernel. So the number may be lower than the number of committed facts, but never higher. A
-// missing file is no fault (older versions did not write it). A journal with fewer facts has lost
-// rows or its WAL, except that a WAL with a torn tail may explain it.
+// missing file is not a fault (older versions did not write it). A journal with fewer facts has
+// lost rows or its WAL, except that a WAL with a torn tail may explain it.
 
 #include <cstdint>
 #include <optional>
@@ -26,7 +26,8 @@ struct JournalTraces {
   bool file = false, wal = false;      // the database and its WAL exist and are not empty
   std::optional<std::uint64_t> least;  // 1 when the number cannot be read: there was a commit
 };
-// corrupt: a WAL without its database, which SQLite would remove.
+// Looks for traces of an earlier journal. Returns corrupt for a WAL without its database, which
+// SQLite would remove.
 Result<JournalTraces> look_for_traces(const std::string& path);
 
 // corrupt: these traces show that there were more facts than the journal has now.

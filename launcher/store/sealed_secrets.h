@@ -15,8 +15,8 @@
 namespace lockstep::launcher {
 
 Result<std::string> seal_secrets(const std::vector<StoredSecret>& secrets, const PublicKey& to);
-// invalid_argument: they are sealed to another key. corrupt: they were changed since, or it is no
-// such text.
+// Opens sealed secrets. Returns invalid_argument if they are sealed to another key, and corrupt if
+// they were changed or the text has another form.
 Result<std::vector<StoredSecret>> unseal_secrets(const std::string& sealed,
                                                  const io::KeyPair& keys);
 // Overwrites the values in memory.

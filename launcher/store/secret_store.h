@@ -18,7 +18,7 @@
 
 namespace lockstep::launcher {
 
-// One secret in clear, for a backup. Whoever holds it wipes it.
+// One secret in clear, for a backup. The holder wipes it.
 struct StoredSecret {
   std::string owner, name, value;
   Instant updated;
@@ -37,7 +37,8 @@ class SecretStore {
   SecretStore(const SecretStore&) = delete;
   SecretStore& operator=(const SecretStore&) = delete;
 
-  // resource_exhausted: the user has as many secrets, or as many bytes of them, as one may.
+  // Stores a secret. Returns resource_exhausted if the user has the most secrets, or bytes of them,
+  // already.
   Status set(const std::string& owner, const std::string& name, const std::string& value,
              Instant now);
   Status remove(const std::string& owner, const std::string& name);  // not_found
@@ -45,9 +46,9 @@ class SecretStore {
   Status keep_only(const std::set<std::string>& owners);
   Result<std::vector<SecretView>> list(const std::string& owner);
   Result<bool> has(const std::string& owner, const std::string& name);
-  // Those of all users. corrupt: one cannot be decrypted.
+  // The secrets of all users. Returns corrupt if one cannot be decrypted.
   Result<std::vector<StoredSecret>> all();
-  // The values of those of `names` that exist. corrupt: one cannot be decrypted.
+  // The values of the `names` that exist. Returns corrupt if one cannot be decrypted.
   Result<SecretValues> values(const std::string& owner, const std::set<std::string>& names);
 
  private:

@@ -19,7 +19,7 @@ ErrorCode class_of(int code) {
   return code == SQLITE_FULL ? ErrorCode::resource_exhausted : ErrorCode::io;
 }
 
-// What the system said behind SQLite's own words.
+// The system's message behind SQLite's own words.
 std::string cause_of(sqlite3* db, int code) {
   if (code == SQLITE_FULL) return fmt::format(" ({})", std::strerror(ENOSPC));
   const int noted = take_sqlite_errno();

@@ -39,7 +39,7 @@ int refused(Call call, int otherwise, std::size_t bytes = 0) {
   return full && call != Call::sync ? SQLITE_FULL : otherwise;
 }
 
-// What the VFS below made of a call, with its reason kept.
+// Keeps the reason of the VFS's result of a call.
 int noted(sqlite3_file* file, int code) {
   int reason = 0;
   if (code != SQLITE_OK &&

@@ -174,7 +174,7 @@ void check_steps(NamesOfJobs& names, const std::string& name, spec::JobFile& fil
   PipelineSpec pipeline = *file.spec.pipeline;
   for (std::size_t i = 0; i < pipeline.steps.size() && i < file.steps.size(); ++i) {
     PipelineStep& step = pipeline.steps[i];
-    step.spec.project = file.spec.project;  // as the step's job will have it
+    step.spec.project = file.spec.project;  // the project that the step's job will have
     const std::string where = place_of_step(file, i, name);
     names.check(where, step.spec, file.steps[i].environment, file.steps[i].where, step.bindings);
     step.spec.project.clear();

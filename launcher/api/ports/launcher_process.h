@@ -1,6 +1,6 @@
 #pragma once
-// What this launcher's process knows of itself and its machine, or does with its own keys and
-// threads, and no other interface of the service is about.
+// The service's interface to the launcher's process: its machine, its keys and its threads, as far
+// as no other interface covers them.
 
 #include <cstdint>
 #include <functional>

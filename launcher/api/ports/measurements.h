@@ -1,6 +1,7 @@
 #pragma once
-// What nodes reported lately about what they, their jobs and their transfers of files use. It is in
-// memory alone, and no decision rests on it; nullopt: nothing was reported.
+// The latest reports of nodes about the resources that they, their jobs and their transfers of
+// files use. They are in memory alone, and no decision depends on them; nullopt: nothing was
+// reported.
 
 #include <optional>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Where answers and updates of the service go. Each adapter of the service (ZeroMQ) is one; with
-// several, ReplyRouter (reply_router.h) is the one that the service sees.
+// The interface by which the service sends answers and updates. Each adapter of the service
+// (ZeroMQ) implements it; with several adapters, the service uses ReplyRouter (reply_router.h).
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// Which files of the launcher's trees are asked for.
+// A question for files of the launcher's trees.
 
 #include <string>
 #include <vector>

@@ -75,7 +75,8 @@ JobId visible(const State& state, const Viewer& viewer, const JobId& id) {
   return job != nullptr && viewer.sees(*job) ? id : JobId();
 }
 
-// At most as many as one account may have for one definition, because clients accept no more.
+// Adds locks, at most as many as one account may have for one definition, because clients accept no
+// more.
 void add_locks(const State& state, const Viewer& viewer, const Environment& known,
                std::vector<EnvironmentView::Lock>& locks) {
   for (const auto& [platform, lock] : known.locks) {

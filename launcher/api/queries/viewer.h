@@ -24,9 +24,10 @@ class Viewer {
   Viewer(const State& state, const Caller& caller) : state_(state), caller_(caller) {}
 
   std::string name() const { return name_of(caller_); }
-  std::string owner() const { return owner_of(caller_); }  // whose jobs are the caller's own
+  // the owner of the jobs that are the caller's own
+  std::string owner() const { return owner_of(caller_); }
   bool sees(const Job& job) const;
-  bool reads(const Job& job) const;  // then cut() keeps the contents of its job file
+  bool reads(const Job& job) const;  // whether cut() keeps the contents of the job's file
   // The caller reads this job only by virtue of a role, so the read goes into the audit log.
   bool is_audited(const JobView& view) const;
   bool sees(const EnvironmentVersion& version) const;
@@ -45,7 +46,7 @@ class Viewer {
   // For those who may not change targets: without jobs that they may not see, and without what a
   // provider is given, which may hold credentials.
   std::vector<ComputeView> cut(std::vector<ComputeView> views) const;
-  // What is done with the name of a deleted job: the launcher does not know any more who owned it.
+  // The treatment of a deleted job's name: the launcher does not know any more who owned the job.
   enum class Gone { shown, hidden };
   // Without the names of jobs that the caller may not see.
   Why cut(const Why& why, Gone gone = Gone::shown) const;

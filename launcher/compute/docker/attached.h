@@ -15,7 +15,7 @@ namespace lockstep::compute::docker {
 struct Attached {
   enum class End { joined, ended, timed_out };
   End end = End::ended;
-  // The exit code of the engine's program, usually that of the container; 128+n: signal n.
+  // The exit code of the engine's program, usually the container's; 128+n: signal n.
   int exit_code = 0;
   std::string text;  // the end of what was printed
 };

@@ -23,8 +23,8 @@ constexpr int kNotFound = 127;
 constexpr int kNoToken = 3;  // exit code of our first process
 constexpr int kKilled = 128 + 9;
 
-// Where the launcher is, for a command line that others can read; without the token. nullopt: there
-// is no token.
+// The text with the launcher's addresses and without the token's secret, for a command line that
+// others can read. nullopt: the text has no token.
 std::optional<std::string> without_secret(const std::string& text) {
   auto token = wire::decode_join_token(text);
   if (!token) return std::nullopt;
@@ -117,7 +117,8 @@ void Machine::add_accounts(const Container& container) {
                       (answer ? last_line(answer->errors) : answer.error().message));
 }
 
-// False: the agent has no identity and would need a token, so the container is replaced.
+// Starts a stopped container. False: its agent has no identity and would need a token, so the
+// container is replaced.
 Attempt<bool> Machine::start_again(const Container& container) {
   events_.step(machine_.name, "start");
   const auto attached =

@@ -126,7 +126,7 @@ void Creation::make_all(const Tasks& tasks, Pods pods) {
   wait_for(missing);
 }
 
-// False: it failed for some machines, and that was reported.
+// Removes the remains of earlier calls. False: it failed for some machines, and that was reported.
 bool Creation::clear_the_way(const Tasks& old) {
   auto done = objects_.delete_pods(names_of(old));
   if (done) done = wait_until_gone(objects_, names_of(old));

@@ -17,7 +17,7 @@ namespace {
 constexpr Duration kAnswerTimeout = seconds(30);
 // Kubectl sends only a few requests per second.
 constexpr Duration kForEachObject = milliseconds(500);
-constexpr std::size_t kMaxAnswer = 256u << 20;  // for 10,000 pods
+constexpr std::size_t kMaxAnswer = 256u << 20;  // enough for 10,000 pods
 constexpr std::size_t kMaxAbout = 1'000;
 
 std::string joined_lines(std::string_view text) {

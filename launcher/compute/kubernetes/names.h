@@ -27,7 +27,8 @@ inline constexpr const char* kMachineLabel = "lockstep.machine";
 std::string pod_name(const Request& request, const std::string& machine);
 // The machine's name as a host name.
 std::string host_name(const std::string& machine);
-// invalid_argument: the name of the launcher, target or a machine cannot be a label's value.
+// Checks names; returns invalid_argument if the name of the launcher, target or a machine cannot be
+// a label's value.
 Status check_names(const Request& request);
 
 }  // namespace lockstep::compute::kubernetes

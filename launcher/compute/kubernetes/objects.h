@@ -22,7 +22,7 @@ class Objects {
   }
   using Failures = std::map<std::string, Failed>;  // by machine
   Failures create_pods(const std::vector<std::string>& machines) const;
-  // `pods` has a pod of each, and none of them has a Secret.
+  // Makes the tokens' Secrets. `pods` has a pod of each machine, and none of them has a Secret.
   Failures put_tokens(const std::vector<compute::Machine>& machines, const Pods& pods) const;
   // Idempotent. A pod has its grace time, so it is there for a while after that.
   Attempt<void> delete_pods(const std::vector<std::string>& machines) const;

@@ -194,7 +194,7 @@ Attempt<Pods> pods_from(const Request& request, const std::string& text, const s
 
 Attempt<Pods> list_pods(const Kubectl& kubectl, const Request& request, const Settings& settings,
                         const std::string& step) {
-  // In a URL, %3D is = and %2C is a comma. The values are those of labels, so they need no escapes.
+  // In a URL, %3D is = and %2C is a comma. The values are labels', so they need no escapes.
   const std::string query = fmt::format("pods?labelSelector={}%3D{}%2C{}%3D{}", kLauncherLabel,
                                         request.launcher, kTargetLabel, request.target);
   const auto text = kubectl.run(step, {"get", "--raw", path_in(settings, query)});

@@ -32,7 +32,7 @@ int list(const Request& request, const Settings& settings, const Pods& pods, Eve
   return 0;
 }
 
-// Only the pod's own node can reach such an address.
+// Refuses loopback addresses: only the pod's own node can reach them.
 Attempt<void> check_endpoints(const Request& request, const Settings& settings) {
   if (!request.endpoints || settings.host_network) return {};
   for (const Address& address : request.endpoints->all())

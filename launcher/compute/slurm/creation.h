@@ -46,7 +46,7 @@ class Creation {
   int failures_ = 0;
 };
 
-// Says what a machine's job is. nullptr: it has none.
+// Reports the state of a machine's job. nullptr: the machine has no job.
 void tell(const std::string& machine, const Job* job, Events& events);
 
 }  // namespace lockstep::compute::slurm

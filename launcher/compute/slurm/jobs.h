@@ -22,7 +22,7 @@ struct Job {
   std::string word;    // Slurm's for the state: "PREEMPTED"
   std::string reason;  // why it waits, or how it ended: "Resources", "TIMEOUT"
   std::string node;    // the node on which it runs
-  // Its time limit, and how much of it is left; nullopt: Slurm ends it at no known time.
+  // The job's time limit, and how much of it is left; nullopt: Slurm ends it at no known time.
   std::optional<Duration> limit = {}, left = {};
   friend bool operator==(const Job&, const Job&) = default;
 };
@@ -41,7 +41,7 @@ std::vector<std::string> sbatch_words(const Request& request, const Settings& se
                                       const std::string& machine, const std::string& output);
 // The job's id.
 Attempt<std::string> submit(std::vector<std::string> words, const std::string& script);
-// Whether Slurm would take such a job; submits nothing.
+// Asks whether Slurm would take such a job; submits nothing.
 Attempt<void> would_take(std::vector<std::string> words, const std::string& script);
 Attempt<void> cancel(const std::string& id);
 

@@ -206,8 +206,8 @@ std::vector<std::string> Client::common_options() const {
           fmt::format("UserKnownHostsFile=\"{}\" ~/.ssh/known_hosts", files_.known_hosts)};
 }
 
-// With ssh's own `-J`, the jump host would get none of our options: no time limit, no key, no known
-// hosts.
+// The command by which ssh connects through the jump host. With ssh's own `-J`, the jump host would
+// get none of our options: no time limit, no key, no known hosts.
 std::string Client::proxy_command() const {
   std::string command = "ssh -T -a -x -o BatchMode=yes -o ControlMaster=no -o ControlPath=none";
   for (const std::string& option : common_options()) command += " -o " + quoted(option);
@@ -243,7 +243,8 @@ std::vector<std::string> Client::words() const {
 }
 
 std::vector<std::string> Client::environment() const {
-  std::vector<std::string> environment{"LC_ALL=C"};  // its messages are compared with English texts
+  // ssh's messages are compared with English texts
+  std::vector<std::string> environment{"LC_ALL=C"};
   if (password_) {
     environment.push_back("SSH_ASKPASS=" + files_.program);
     environment.push_back("SSH_ASKPASS_REQUIRE=force");

@@ -18,14 +18,15 @@
 
 namespace lockstep::compute::ssh {
 
-// These files live as long as the provider's process; `known_hosts` stays.
+// Files that live as long as the provider's process; `known_hosts` stays.
 struct ClientFiles {
   std::string known_hosts;  // the target's file of host keys that were seen at the first attach
   std::string socket;       // the control socket of this host's connection; at most 90 bytes
   std::string program;      // ours: ssh starts it to ask for a password (askpass)
 };
 
-// Only for one thread, except `interrupt`. The connection ends when this object or its thread ends.
+// A connection to a host, for one thread only, except `interrupt`. The connection ends when this
+// object or its thread ends.
 class Client {
  public:
   struct Answer {

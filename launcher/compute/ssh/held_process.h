@@ -38,8 +38,9 @@ class HeldProcess {
       : pid_(pid), process_(std::move(process)), errors_fd_(std::move(errors)) {}
   void read_errors();
 
-  const pid_t pid_;  // and its group's: not waited for before the destructor, so no other's
-  io::Fd process_;   // a pidfd
+  // and the group's id; it is not waited for before the destructor, so no other process gets it
+  const pid_t pid_;
+  io::Fd process_;  // a pidfd
   io::Fd errors_fd_;
   std::string errors_;
   bool has_ended_ = false;

@@ -101,7 +101,7 @@ void Held::run() {
   }
 }
 
-// Returns when the tunnel has ended. nullopt: the tunnel is not needed, or not any more.
+// Keeps the tunnel until it has ended. nullopt: the tunnel is not needed, or not any more.
 std::optional<Failed> Held::keep() {
   if (!take_slot()) return std::nullopt;
   const auto port = open();

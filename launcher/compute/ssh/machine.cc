@@ -133,7 +133,8 @@ Machine::Attempt<Report> Machine::probe(bool dials, const char* step) {
   return report;
 }
 
-// Another program may listen on the same port of the host's own loopback.
+// Whether the host reaches the launcher. Another program may listen on the same port of the host's
+// own loopback.
 bool Machine::dials_launcher(const Report& report) {
   const auto addresses = call_.request.endpoints->all();
   const bool is_here = text_of(report, "host_id") == io::current_host_id();

@@ -1,5 +1,5 @@
 #pragma once
-// One host of an ssh target: what `check`, `create`, `list` and `remove` do with it.
+// One host of an ssh target, as `check`, `create`, `list` and `remove` treat it.
 
 #include <string>
 

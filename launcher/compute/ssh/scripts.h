@@ -28,8 +28,8 @@ struct Install {
 // script is to test whether the host can connect to them. The test is skipped where an agent is
 // connected to its launcher already.
 std::string probe_script(const Install& install, const std::optional<Endpoints>& dial);
-// One command line without single quotes: unpacks the archive on its standard input beside what is
-// there. The exit code says whether the agent in it runs on this host.
+// One command line without single quotes: unpacks the archive on its standard input beside the
+// existing files. The exit code tells whether the agent in it runs on this host.
 std::string unpack_command(const Install& install);
 struct Start {
   // The token with which the agent joins, or is told where the launcher is now; "": none.

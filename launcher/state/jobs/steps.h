@@ -21,14 +21,14 @@ class Steps {
  public:
   enum class Phase {
     waiting,
-    running,    // its job is not final
-    completed,  // its job completed, or an earlier one whose outputs it reuses
-    failed,     // its job failed or was canceled
-    skipped,    // it has no job and will get none
+    running,    // the step's job is not final
+    completed,  // the step's job completed, or an earlier one whose outputs it reuses
+    failed,     // the step's job failed or was canceled
+    skipped,    // the step has no job and will get none
   };
   struct Step {
     Phase phase = Phase::waiting;
-    JobId job = {};  // its job, or the one whose outputs it reuses
+    JobId job = {};  // the step's job, or the one whose outputs it reuses
     bool reused = false;
     Why why = {};                            // why it was skipped
     std::vector<MergedOutput> outputs = {};  // the outputs of a completed step
@@ -59,7 +59,8 @@ class Steps {
   // Steps that wait for a step that failed or was skipped.
   const std::set<std::size_t>& hopeless() const { return hopeless_; }
   const std::set<std::size_t>& running() const { return running_; }
-  std::optional<std::size_t> first_failed() const { return first_failed_; }  // not skipped
+  // the first step that failed, and was not skipped
+  std::optional<std::size_t> first_failed() const { return first_failed_; }
   bool any_unsuccessful() const { return unsuccessful_; }  // a step failed or was skipped
   bool all_over() const { return open_ == 0; }
 

@@ -32,7 +32,7 @@ struct UserUse {
 class FairShares {
  public:
   struct Pool {
-    Amounts total;  // what all its nodes reported
+    Amounts total;  // the use that all its nodes reported
     std::map<std::string, UserUse> users;
     friend bool operator==(const Pool&, const Pool&) = default;
   };

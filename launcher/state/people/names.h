@@ -26,7 +26,7 @@ struct NameKey {
   friend auto operator<=>(const NameKey&, const NameKey&) = default;
 };
 std::string describe(const NameKey& key);  // "environment 'team'"
-AssetKind asset_kind_of(NameKind kind);    // of an environment: a meaningless value
+AssetKind asset_kind_of(NameKind kind);    // for an environment: a meaningless value
 
 // The owner allows a user, or all submitters of the name's project, to add versions; or no longer.
 struct NameShared {
@@ -139,10 +139,10 @@ class Names {
   const std::map<NameKey, OwnedName>& all() const { return names_; }
   // null: the name has no owner
   const OwnedName* find(NameKind kind, const std::string& name) const;
-  std::size_t versions() const { return versions_; }  // of all names together
+  std::size_t versions() const { return versions_; }  // the number of versions of all names
 
-  // `owner`: of the name when the fact was made; "": before names had owners. True: the maker had
-  // no right to add the version, which facts of earlier versions may have.
+  // Adds a version. `owner`: the name's owner when the fact was made; "": before names had owners.
+  // True: the maker had no right to add the version, which facts of earlier versions may have.
   bool registered(const Version& version, const std::string& owner, const std::string& project,
                   bool foreign, UsageTable& usage);
   void deleted(const Version& version, UsageTable& usage);

@@ -99,7 +99,7 @@ struct UserKeyAdded {
   static constexpr int kBody = 47;
   std::string user;
   PublicKey key;
-  bool from_file = false;  // it is in keys/authorized_users
+  bool from_file = false;  // the key is in keys/authorized_users
   std::string by;
   static void table(auto& s, auto&& see) {
     see(field<1>, "user", s.user);

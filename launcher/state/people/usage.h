@@ -23,7 +23,7 @@ struct Usage {
   std::int64_t nodes = 0;       // parts that have not ended
   std::int64_t cpus = 0;        // held by these parts
   std::int64_t gpus = 0;        // held by these parts
-  std::int64_t spec_bytes = 0;  // of all kept jobs; see QuotaLimit::spec_bytes
+  std::int64_t spec_bytes = 0;  // for all kept jobs; see QuotaLimit::spec_bytes
   std::int64_t versions = 0;    // registered versions, and names without versions
   std::int64_t version_bytes = 0;
   std::int64_t version_files = 0;  // bytes
@@ -41,7 +41,7 @@ std::uint64_t of(const Usage& usage, QuotaLimit limit);  // 0 for limits without
 // existed.
 using QuotaHolders = std::array<QuotaHolder, 2>;
 QuotaHolders holders_of(const std::string& user, const std::string& project);
-QuotaHolders holders_of(const JobSpec& spec);  // its submitter and its project
+QuotaHolders holders_of(const JobSpec& spec);  // The job's submitter and its project.
 std::int64_t spec_bytes(const JobSpec& spec);
 
 // A tree that was sent or found for a job, and that the launcher keeps as long as the job.

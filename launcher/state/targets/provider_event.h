@@ -47,10 +47,11 @@ struct ProviderEvent {
   Why why = {};                               // for an error, a warning, a notice or `pending`
   std::map<std::string, std::string> about = {};
   Duration left = {};  // for a notice
-  // Only for a running machine:
+  // For a running machine only:
   bool is_held = false;               // the provider keeps something up for it (`hold`)
-  std::optional<Duration> ends = {};  // in how long the machine ends by itself
-  Duration lifetime{0};  // its lifetime, if it ends by itself; zero: the provider does not say
+  std::optional<Duration> ends = {};  // the time until the machine ends by itself
+  // the whole lifetime, if the machine ends by itself; zero: the provider does not tell
+  Duration lifetime{0};
 };
 
 }  // namespace lockstep::launcher
