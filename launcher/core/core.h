@@ -50,8 +50,8 @@ class Core {
   const CoreConfig& config() const;
   // All trees that State (roots.h) or the nodes' reports on running jobs refer to.
   std::vector<Digest> trees() const;
-  // Of these, the trees of one job; and the trees of the parts assigned to a node together with
-  // those that the node reported (roots.h).
+  // The trees of one job; then the trees of the parts assigned to a node, together with the trees
+  // that the node reported (roots.h).
   std::vector<Digest> trees_of(const JobId& job) const;
   std::vector<Digest> trees_of(NodeId node) const;
   std::optional<JobView> job_view(const JobId& job, ViewDetail detail = ViewDetail::whole) const;
@@ -70,8 +70,8 @@ class Core {
   std::vector<SizeView> size_views(const std::vector<std::string>& names) const;
   std::optional<NodeView> node_view(const std::string& name_or_id, bool history = false) const;
   Liveness liveness(NodeId node) const;
-  // How far the clock of the part's node is ahead of ours: the newest measurement, otherwise that
-  // of the node's report on the part. 0: unknown.
+  // How far the clock of the part's node is ahead of ours: the newest measurement, otherwise the
+  // one in the node's report on the part. 0: unknown.
   Duration clock_ahead(const Part& part) const;
   std::optional<ExplainView> explain(const JobId& job) const;
   // nullopt: the job does not exist.

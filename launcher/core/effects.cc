@@ -12,8 +12,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// One overload for each fact and no generic one, so that whoever adds a fact must state its effects
-// here.
+// One overload for each fact and no generic one, so that a new fact does not compile until its
+// effects are stated here.
 struct Effects {
   Context& core;
 
@@ -300,7 +300,7 @@ struct Effects {
     machine_changed(fact.target);
   }
 
-  // Retention may delete the job once none of its outputs waits to be written.
+  // Tells that none of the job's outputs waits to be written: retention may now delete the job.
   void write_settled(const JobId& job) const {
     changed(job);
     core.retention.is_due = true;

@@ -41,7 +41,7 @@ class Checker {
     if (!holds) violations_.push_back(fmt::format("{}: {}", what, message));
   }
 
-  // The target's machines may be taken away at any time, and such a retry is never charged.
+  // Whether the target's machines may be taken away at any time; such a retry is never charged.
   bool is_of_low_priority(const Job& job) const {
     const Compute* compute = state_.computes().find(job.pool);
     return compute != nullptr && compute->spec.scale.tier == Tier::low_priority;

@@ -36,7 +36,7 @@ JobStatus final_status(const ExitReport& report) {
 
 bool any_node_unknown(const NodeWatches& watches, const Attempt& attempt) {
   return std::any_of(attempt.parts.begin(), attempt.parts.end(), [&watches](const Part& part) {
-    // What is known of a part that is gone or released no longer depends on its node.
+    // The state of a part that is gone or released no longer depends on its node.
     return part.assigned() && watches.liveness(part.node) == Liveness::unknown;
   });
 }
@@ -122,7 +122,7 @@ bool asks_for_what_is_wrong(const Attempt& attempt) {
          });
 }
 
-// Where another attempt could succeed.
+// The nodes on which another attempt could succeed.
 enum class RetryPlace { anywhere, elsewhere, nowhere };
 
 RetryPlace retry_place_of(const Cluster& cluster, const Job& job) {
@@ -187,8 +187,8 @@ struct Advance {
 
   void operator()(const Job::Waiting&) const {
     if (!job.cancel_by) return advance_dependencies(core, job);
-    // Readers of a final job may rely on its logs being complete, those of earlier attempts
-    // included.
+    // Readers of a final job may rely on its logs being complete, also the logs of earlier
+    // attempts.
     if (!job.logs_settled()) return;
     ExitReport report = canceled_report(core.state, job, core.now);
     add_to_end(logs_not_kept(core.state, job), report);

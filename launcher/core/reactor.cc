@@ -144,7 +144,7 @@ void finish_cut_step(Context& core) {
     if (node.lost) fence(core, id, *node.lost);
   fence_unknown_to_nodes(core);
   delete_left_steps(core);
-  // This runs before a request of this step can delete a job whose end was not looked at.
+  // Each unfinished job is looked at before a request of this step can delete a job.
   for (const JobId& id : std::set<JobId>(core.state.unfinished()))
     if (!core.state.job(id)->waiting().waits_for.empty()) advance(core, id);
 }

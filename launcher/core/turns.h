@@ -28,7 +28,7 @@ class Turns {
     std::function<Heard(Instant, const HeartbeatInput&)> hear;
     std::function<Instant()> next_deadline;
     // If set, takes facts of a turn that has not ended, so that they are encoded in the meantime.
-    // They come before those of end(), and become durable with them.
+    // They come before the facts of end(), and become durable with them.
     std::function<void(std::vector<StampedFact>)> write_ahead = nullptr;
   };
   explicit Turns(Core core);
@@ -47,7 +47,7 @@ class Turns {
   std::vector<NodeNews> take_news() { return std::exchange(news_, {}); }
 
   struct Turn {
-    bool writes = false;  // write `facts` after those of write_ahead, then call written()
+    bool writes = false;  // write `facts` after the facts of write_ahead, then call written()
     std::vector<StampedFact> facts;
     std::vector<Action> actions;  // perform them now, then call performed()
   };

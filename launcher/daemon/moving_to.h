@@ -19,7 +19,7 @@ class MovingTo {
  public:
   // `here`: where the launcher is now. A file that says the same is removed.
   MovingTo(std::string path, LauncherAddress here);
-  // Looks at the file; true: the addresses have changed.
+  // Reads the file; true: the addresses have changed.
   bool look();
   // The present one first.
   const std::vector<LauncherAddress>& addresses() const { return addresses_; }

@@ -12,10 +12,10 @@ namespace {
 enum class Reach {
   none,
   own,      // the caller owns it
-  granted,  // its owner shares it with the project that the role is in
+  granted,  // the owner shares it with the project that the role is in
   shared,   // own, or granted
   invited,  // own, or its owner lets the caller add to it and the role is in its project
-  project,  // it is in the project that the role is in
+  project,  // the object is in the project that the role is in
   all,
   audited,  // every object; the audit log records it if the object is another user's
 };
@@ -24,7 +24,7 @@ struct Row {
   Permission permission;
   std::string_view words;
   Reach admin, operator_, submitter, viewer;
-  // Of an attempt. own: its job and that job's children; project: the project of its job.
+  // For an attempt. own: its job and that job's children; project: the project of its job.
   Reach attempt;
 };
 

@@ -22,11 +22,11 @@ enum class Permission {
   submit,          // into a project
   choose_account,  // run a job as an account other than one's own
   cancel_job,
-  update_job,  // its priority
+  update_job,  // change a job's priority
   delete_job,
   share_job,
   attach_job,    // programs in its ranks, their terminal, signals, stacks
-  annotate_job,  // its texts and tags, and whether it is archived
+  annotate_job,  // change a job's texts and tags, and whether it is archived
   read_blobs,    // blobs reachable from the object
   write_blobs,   // blobs for one's own submission
   see_names,     // names of environments, data, models and components
@@ -49,18 +49,20 @@ enum class Permission {
   delete_all_jobs,  // delete the ended jobs of all users without naming each
 };
 inline constexpr int kPermissions = static_cast<int>(Permission::delete_all_jobs) + 1;
-std::string_view to_string(Permission permission);  // in words, for refusals: "cancel this job"
+// The permission in words, for refusals: "cancel this job".
+std::string_view to_string(Permission permission);
 
 // The object of a request, with its owner.
 struct Object {
   std::string owner;    // a user's name; "": the object has no owner
   std::string project;  // "": the object belongs to no project
-  bool shared = false;  // its owner lets the members of the project read it
+  bool shared = false;  // the owner lets the members of the project read it
   JobId job = {};       // "": the object is not a job
   JobId child_of = {};  // see Job
   // For a name: the users who may add versions to it. Must outlive the object.
   const NameGrants* grants = nullptr;
-  std::string called = {};  // what the verb that shares it calls it: "environment share team"
+  // the name of the object in the verb that shares it: "environment share team"
+  std::string called = {};
   friend bool operator==(const Object&, const Object&) = default;
 };
 

@@ -55,8 +55,8 @@ PartReport checked(PartReport report, const std::optional<PartReport>& known, in
   return report;
 }
 
-// True while ranks run. Text in such a report says that the output of ranks cannot be written or
-// sent.
+// Whether ranks run. Text in a report of such a state says that the output of ranks cannot be
+// written or sent.
 bool runs(PartState state) { return state == PartState::running || state == PartState::stopping; }
 
 bool is_new(const std::optional<PartReport>& known, const PartReport& report) {

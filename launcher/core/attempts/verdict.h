@@ -18,12 +18,12 @@ namespace lockstep::launcher {
 // that could not prepare, start or continue. Ranks that we terminated are never the cause. If all
 // parts completed, the verdict is completed.
 //
-// Two kinds of failures come after others, whatever the clocks say: that of a rank whose last
-// output is about a broken connection to a node that failed too, and that of a rank which failed
-// while its gang was ended for a hang. The failure of a rank that never joined its MPI job may be
-// reported by another node, whose ranks waited for it: the rank's own runner saw it exit 0 and may
-// have ended before. An attempt that is stopped because a node is taken away was preempted, unless
-// all parts completed.
+// Two kinds of failures come after others, whatever the clocks say: a rank's whose last output is
+// about a broken connection to a node that failed too, and a rank's that failed while its gang was
+// ended for a hang. The failure of a rank that never joined its MPI job may be reported by another
+// node, whose ranks waited for it: the rank's own runner saw it exit 0 and may have ended before.
+// An attempt that is stopped because a node is taken away was preempted, unless all parts
+// completed.
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now);
 
 ExitReport canceled_report(const State& state, const Job& job, Instant now);

@@ -26,7 +26,7 @@ struct CoreConfig {
   Duration stop_grace = seconds(10);  // from SIGTERM to SIGKILL
   int gang_radix = kGangTreeRadix;    // the radix of the trees that pass down the tables of gangs
   Duration prepare_timeout = minutes(30);  // a part that is not prepared by then fails its attempt
-  Duration environment_timeout = minutes(120);  // the same for jobs with an environment
+  Duration environment_timeout = minutes(120);  // the same limit for jobs with an environment
   Duration logs_timeout = minutes(5);  // finalizing waits this long for logs of an ALIVE node
   // How long a canceled job waits for its logs while the launcher has no space for them.
   Duration space_timeout = seconds(30);
@@ -45,9 +45,9 @@ struct CoreConfig {
   std::uint64_t versions_per_user = 10'000;
   Bytes version_bytes_per_user = mebibytes(256);
   Bytes version_files_per_user = gibibytes(1'024);
-  // Only if the launcher has several users; 0: unlimited. lockstepd sets half its disk.
+  // Used only if the launcher has several users; 0: unlimited. lockstepd sets half its disk.
   Bytes job_files_per_user = {};
-  // The same quotas for a project.
+  // The default quotas of a project.
   std::uint64_t versions_per_project = 100'000;
   Bytes version_bytes_per_project = gibibytes(2);
   Bytes version_files_per_project = gibibytes(8'192);

@@ -17,8 +17,8 @@ namespace lockstep::launcher {
 struct NodeNews {
   NodeId node;
   std::string name;
-  Liveness liveness = Liveness::unknown;  // from now on
-  Why why;                                // none: the node is heard again
+  Liveness liveness = Liveness::unknown;  // the liveness from now on
+  Why why;                                // none: the node reports again
   friend bool operator==(const NodeNews&, const NodeNews&) = default;
 };
 

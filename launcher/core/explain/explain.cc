@@ -80,7 +80,7 @@ Why way_ahead(const Cluster& cluster, const Job& job, const Reservation& reserva
   return CouldStartBefore{reservation.kept.job, timeout, job.spec.timeout};
 }
 
-// Which users may not take the nodes that are kept for the job, while it is unknown when the job
+// The users who may not take the nodes that are kept for the job, while it is unknown when the job
 // starts.
 Why turn_of(const Cluster& cluster, const Lane::Head& head, const Job& job) {
   const auto pool = cluster.state.shares().pools().find(job.pool);
@@ -121,7 +121,7 @@ void explain_queue(const Cluster& cluster, const Scheduler& scheduler, const Job
   for (Why& why : explain_nodes(seen, job)) add(std::move(why), 1);
 }
 
-// What the gang found out about its ranks, and what a person can do about it.
+// The findings about the gang's ranks, and what a person can do about them.
 void explain_ranks(const State& state, const Attempt& attempt, const AttemptView& view,
                    LinesFor& lines) {
   const words::About names = about(state, attempt);

@@ -46,7 +46,7 @@ std::vector<CollectedOutput> outputs_of(const Part& part,
   return outputs;
 }
 
-// Which node solves the environment that this part waits for: "this node solves it", "node n2
+// The node that solves the environment for which this part waits: "this node solves it", "node n2
 // solves it for job 'x'".
 std::string who_solves(const State& state, const Job& job, const Part& part,
                        const std::string& platform) {

@@ -15,8 +15,8 @@ enum class WordsOf {
   // The launcher's own: about state, place, resources and times, with names of nodes, targets and
   // users.
   launcher,
-  job,     // what the job is and did: how it failed, paths, packages and their indexes, steps
-  output,  // what its ranks wrote
+  job,     // words of the job: how it failed, paths, packages and their indexes, steps
+  output,  // words that its ranks wrote
 };
 
 // `reads`: the person may read the job, and not only see it.

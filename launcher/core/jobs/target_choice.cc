@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kMaxNamedCandidates = 8;  // targets that one reason names
 
-// What a node has that the job does not ask for, the most expensive resource first.
+// The resources that a node has and the job does not ask for, the most expensive first.
 struct Spare {
   std::int64_t gpus = 0, cpus = 0, memory = 0;
   friend auto operator<=>(const Spare&, const Spare&) = default;

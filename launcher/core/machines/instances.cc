@@ -97,7 +97,7 @@ struct Asked {
   }
   std::string name() const { return name_of(input.caller); }
 
-  // Null: there is no such instance, and the request was refused.
+  // Finds an instance; null: it does not exist, and the request was refused.
   const Compute* instance_called(const std::string& name) const {
     const Compute* known = core.state.computes().find(name);
     if (known == nullptr && name != kLocalCompute) {

@@ -140,7 +140,7 @@ struct Need {
   int machines = 0;
   std::size_t jobs = 0;
   JobId first;             // the first job that needs machines
-  std::set<Shape> shapes;  // of these jobs; at most kMostShapes
+  std::set<Shape> shapes;  // the shapes of these jobs; at most kMostShapes
 };
 constexpr std::size_t kMostShapes = 32;
 
@@ -150,7 +150,7 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
   Packer packer(core.samples.of(target), most);
   if (most <= 0) return need;
   const Cluster cluster = core.cluster();
-  std::map<std::string, Demand> of_users;  // what their earlier jobs need
+  std::map<std::string, Demand> of_users;  // the machines that earlier jobs of each user need
   LabelledHosts labelled(core.state, compute);
   const bool machines_end = lifetime_of_new(compute).has_value();
   core.scheduler.visit(target, [&](const Job& job) {

@@ -1,5 +1,5 @@
 #pragma once
-// What is in progress at the end of jobs beside their state: cancels that came too late, and
+// The work in progress at the end of jobs beside their state: cancels that came too late, and
 // requests to the shell to merge and write outputs. Starts empty in each launcher process, which
 // then asks the shell again.
 

@@ -99,7 +99,7 @@ struct NodeWatch {
     std::uint64_t episode = 0;
     Instant since;  // polled time
   };
-  std::map<AttemptId, Refused> logs_refused;  // of canceled jobs: logs refused for lack of space
+  std::map<AttemptId, Refused> logs_refused;  // for canceled jobs: logs refused for lack of space
   // Why the launcher refused logs of these parts the last time, and when that was.
   struct LogsWait {
     std::string why;
@@ -110,8 +110,8 @@ struct NodeWatch {
   std::map<AttemptId, Instant> outputs_refused;  // when an event last reported the refusal
   std::uint64_t sent_revision = 0;
   Why low_disk;  // why the agent takes no new parts because of its disk; none: it takes parts
-  Duration clock_ahead{0};  // its clock minus ours, according to its last heartbeat
-  ClockMeter clock;         // the same, measured over several heartbeats
+  Duration clock_ahead{0};  // the node's clock minus ours, according to its last heartbeat
+  ClockMeter clock;         // the same difference, measured over several heartbeats
   std::string unread;       // why its last message could not be decoded; "": it was decoded
 };
 inline constexpr std::size_t kMaxStaleSessions = 16;
@@ -159,8 +159,8 @@ class NodeWatches {
     return watch == nullptr ? Liveness::unknown : watch->liveness;
   }
 
-  // What the node lacks compared with its target's size; null: nothing (size_check.h). Cheap,
-  // because placement calls it for every node.
+  // The resource that the node lacks compared with its target's size; null: none (size_check.h).
+  // Cheap, because placement calls it for every node.
   const Why* shortfall_of(NodeId node) const {
     if (shortfalls_.empty()) return nullptr;
     const auto it = shortfalls_.find(node);

@@ -48,7 +48,7 @@ struct MachineCalls {
   struct Call {
     std::string target;
     ProviderVerb verb = ProviderVerb::create;
-    std::set<std::string> open;  // its machines that have no result yet
+    std::set<std::string> open;  // the machines that have no result yet
     std::set<std::string> machines;
     bool is_stopping = false;
   };

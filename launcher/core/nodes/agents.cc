@@ -18,7 +18,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxVersionBytes = 64;  // of an agent, as it reports it
+constexpr std::size_t kMaxVersionBytes = 64;  // of an agent's version, as the agent reports it
 
 // The node with this key, if the message claims to be from that node; null: it does not.
 const Node* known_speaker(Context& core, const PublicKey& key, NodeId claimed, SessionId session) {
@@ -164,7 +164,8 @@ void react(Context& core, const SessionInput& input) {
     case Speaker::cloned: refuse_both(core, *node, input.key, open.session); return;
     case Speaker::stale: return;
     case Speaker::live:
-      // This is a duplicate or late copy: a part that it lacks may have begun after it was written.
+      // The message is a duplicate or late copy: a part that it lacks may have begun after it was
+      // written.
       for (const PartReport& report : open.parts) take_report(core, node->id, report, false);
       take_network(core, *node, open);
       if (watch.question != 0 && open.answers == watch.question) {

@@ -82,8 +82,8 @@ void give_up_parts(Context& core, const Node& node, const Why& why) {
 
 namespace {
 
-// The node's labels, if they must be kept. Labels belong to the machine; those of a provider's
-// machine are kept with its target.
+// The node's labels, if they must be kept. Labels belong to the machine; a provider's machine has
+// them with its target.
 NodeLabels labels_to_keep(const Node& node) {
   const bool is_known = node.machine.empty() && !node.machine_id.empty();
   return is_known ? node.labels : NodeLabels();
@@ -287,8 +287,9 @@ void react(Context& core, const RevokeTokenInput& input) {
 
 namespace {
 
-// False: the request was refused. If the machine had a node before, that node is removed: the
-// agent's home was lost, so none of its parts can run.
+// Whether an agent may join as the node of its machine. False: the request was refused. If the
+// machine had a node before, that node is removed: the agent's home was lost, so none of its parts
+// can run.
 bool may_join_as_machine(Context& core, const JoinInput& input, const Token& grant) {
   const Machine* machine = core.state.computes().find_machine(grant.pool, grant.machine);
   if (machine == nullptr || machine->is_leaving()) {

@@ -11,7 +11,7 @@ namespace lockstep::launcher {
 // Must be called for a pipeline that is not final, whenever something about it changed.
 void advance_pipeline(Context& core, const Job& job);
 
-// Which steps the pipeline waits for.
+// The steps for which the pipeline waits.
 Why why_of_steps(const State& state, const Job& job);
 // Why the pipeline failed, once all its steps are over: because of the first step that failed or
 // was not run.

@@ -111,7 +111,7 @@ NodesNeverFit never_fit(const Cluster& cluster, const std::string& pool, const S
   return reason;
 }
 
-// What those nodes of target local have that have reported.
+// The resources of the nodes of target local that have reported.
 struct Local {
   int known = 0, present = 0, fitting = 0, without_engine = 0;
   std::optional<NodePassedOver> example;

@@ -29,15 +29,15 @@ Why why_no_account(const Node& node, const std::string& run_as);
 Why why_not_isolated(const Cluster& cluster, const Node& node);
 // True if the node itself reports that it has no container engine.
 bool lacks_engine(const Inventory& inventory);
-// Which hardware the node lacks for the request, or that it lacks a container engine; none if it
+// The hardware that the node lacks for the request, or that it lacks a container engine; none if it
 // has enough. Only for nodes that have sent their inventory.
 Why too_small(const Inventory& inventory, const Shape& shape);
 // Why the part cannot run on the node now, if never_fits() has no reason; none if it can.
 Why not_now(const Cluster& cluster, const Node& node, const Shape& shape);
-// The same for a node that cannot take the part, with a short reason if it is busy: these reasons
-// are kept with each placement that passed over the node.
+// Why a node cannot take the part, with a short reason if it is busy: these reasons are kept with
+// each placement that passed over the node.
 Why why_skipped(const Cluster& cluster, const Node& node, const Shape& shape);
-// The same without the reason. Cheap, because placement calls it for every node.
+// Whether the part can run on the node now. Cheap, because placement calls it for every node.
 bool fits_now(const Cluster& cluster, const Node& node, const Shape& shape);
 // True if the part fits beside `use`, on a node that could run it.
 bool has_room(const Node& node, const Node::Use& use, const Shape& shape);

@@ -1,5 +1,5 @@
 #pragma once
-// Which resources a job asks for that the nodes of its target do not have. Pure.
+// Finds the resources that a job asks for and the nodes of its target do not have. Pure.
 
 #include <set>
 #include <string>

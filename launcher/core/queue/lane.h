@@ -62,7 +62,7 @@ class Lane {
   void capacity_changed() { dirty_ = retest_ = true; }  // resources were freed or came back
   // The set of placeable jobs changed.
   void topology_changed() { dirty_ = retest_ = topology_dirty_ = true; }
-  // The use of a quota fell, not that of a node.
+  // Tells that the use of a quota fell, and not a node's.
   void use_fell() { dirty_ = dirty_ || !over_quota_.empty(); }
   void quota_changed() { dirty_ = retest_ = true; }
   bool dirty() const { return dirty_; }
@@ -94,7 +94,7 @@ class Lane {
     Why why;
     bool in_vain = false;
   };
-  // What was known about a head before a pass.
+  // The knowledge about a head before a pass.
   struct Known {
     Why why;
     bool waited_for_own = false;
@@ -117,8 +117,8 @@ class Lane {
   // continues their turns, until a job of the user is placed.
   std::map<std::string, Instant> kept_since_;
   // Results since resources were freed. full_: the requests for which too few nodes are free, with
-  // the reason. closed_: the classes that may not start before the head of all (""), or before that
-  // of their user.
+  // the reason. closed_: the classes that may not start before the head of all (""), or before
+  // their user's head.
   std::map<Shape, Why> full_;
   std::set<std::pair<std::string, JobClass>> closed_;
   Instant now_;  // the time of the last pass

@@ -36,7 +36,8 @@ std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spe
 // owner's or its project's jobs have reached a quota. "": it takes them. `more`: the number of
 // bytes about to be sent.
 std::string why_no_more_files(const Cluster& cluster, const JobSpec& spec, std::uint64_t more = 0);
-// How many more bytes the files of such a job may take; nullopt: as many as there is space for.
+// The number of bytes that the files of such a job may still take; nullopt: as many as there is
+// space for.
 std::optional<std::uint64_t> room_for_files(const Cluster& cluster, const JobSpec& spec);
 // The implementation of Core::whose_files().
 std::string whose_files(const Cluster& cluster);

@@ -34,7 +34,7 @@ struct Candidate {
   const Node* node = nullptr;
   End end;
   std::vector<RunningPart> parts;  // in the order of their ends
-  Node::Use use;                   // what is in use at that time
+  Node::Use use;                   // the use at that time
 };
 
 Duration preparation_of(const JobSpec& spec) {
@@ -169,7 +169,7 @@ std::vector<Candidate> candidates_of(const Cluster& cluster, const NodeGroup& gr
   return candidates;
 }
 
-// What is still in use on the node when the job starts.
+// The resources that are still in use on the node when the job starts.
 Node::Use use_at(const Candidate& candidate, const End& start) {
   Node::Use use = candidate.use;
   if (!start.at) return use;
@@ -187,7 +187,7 @@ Reservation on(const std::vector<Candidate>& candidates, const Shape& shape, con
   reservation.until = what_ends(last.end);
   reservation.kept.job = job;
   reservation.kept.shape = shape;
-  // Of the nodes that it can have at that time, it takes those that become free last, so that
+  // Of the nodes that it can have at that time, the job takes those that become free last, so that
   // others may use the rest in between.
   auto end = candidates.begin() + count;
   if (last.end.at) end = std::upper_bound(end, candidates.end(), last, sooner);

@@ -33,7 +33,7 @@ inline constexpr Duration kFirstTurn = std::chrono::hours(24);
 
 struct Reservation {
   std::optional<Instant> at;  // absent: no running job has a known end
-  Why until;                  // which job ends then; or why `at` is absent
+  Why until;                  // the job that ends then; or why `at` is absent
   KeptNodes kept;
   // Even if all jobs of others ended, it would wait for its own user's jobs until then.
   bool waits_for_own = false;

@@ -127,7 +127,7 @@ bool Scheduler::waits_in_vain(const Job& job) const {
 
 void Scheduler::change(const std::string& pool, void (Lane::*what)()) {
   const auto found = lanes_.find(pool);
-  if (found == lanes_.end()) return;  // no job waits there
+  if (found == lanes_.end()) return;  // no job waits in the pool
   (found->second.*what)();
   note(pool, found->second);
 }

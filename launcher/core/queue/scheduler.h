@@ -29,9 +29,9 @@ class Scheduler {
   void capacity_changed(const std::string& pool) { change(pool, &Lane::capacity_changed); }
   // The set of jobs that could ever be placed in this pool has changed.
   void topology_changed(const std::string& pool) { change(pool, &Lane::topology_changed); }
-  // The same, in all pools.
+  // The set has changed in all pools.
   void topology_changed() { change_all(&Lane::topology_changed); }
-  void use_fell() { change_all(&Lane::use_fell); }  // the use of a quota fell, not that of a node
+  void use_fell() { change_all(&Lane::use_fell); }  // the use of a quota fell, not a node's
   void quota_changed() { change_all(&Lane::quota_changed); }
   bool dirty() const { return !dirty_.empty(); }
 

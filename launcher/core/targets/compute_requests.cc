@@ -83,8 +83,8 @@ struct Asked {
     return known;
   }
 
-  // False: the request was refused, because it changes a setting by which the provider finds the
-  // machines that it has made.
+  // Whether an update keeps the settings by which the provider finds the machines that it has made.
+  // False: it does not, and was refused.
   bool keeps_provider(const Compute& known, const ComputeSpec& spec) const {
     if (known.machines.empty()) return true;
     for (const std::string& key : keys_of_place(spec.source)) {
@@ -103,8 +103,8 @@ struct Asked {
     return true;
   }
 
-  // False: the request moves a host that is attached. Everything of the machine is where the host
-  // was when it was attached.
+  // Whether attached hosts stay where they are. False: the request moves one, and was refused.
+  // Everything of the machine is where the host was when it was attached.
   bool keeps_places(const Compute& known, const ComputeSpec& spec) const {
     for (const SshHost& host : spec.hosts)
       for (const SshHost& before : known.spec.hosts) {
@@ -198,7 +198,8 @@ struct Asked {
     if (!keeps_places(*known, spec) || !keeps_provider(*known, spec)) return;
     const bool must_check = ask.check && differs_for_provider(known->spec, spec);
     if (must_check && waits_for_check(spec)) return;
-    // Also if the settings are the same: a person may have removed what made the machine fail.
+    // Also if the settings are the same: a person may have removed the cause of the machine's
+    // failure.
     if (!(known->spec == spec) || known->not_before > core.now)
       core.emit(ComputeUpdated{spec, by()});
     for (const auto& [name, machine] : core.state.computes().find(spec.name)->machines)

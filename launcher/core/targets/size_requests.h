@@ -11,7 +11,7 @@ namespace lockstep::launcher {
 
 void react(Context& core, const SizeInput& input);
 
-// How many machines of the size all targets may have together; nullopt: no limit.
+// The number of machines of the size that all targets may have together; nullopt: no limit.
 std::optional<int> quota_of(const State& state, const Size& size);
 // How many machines the targets of this size may have together.
 int machines_of_size(const State& state, const std::string& name);

@@ -117,8 +117,8 @@ void Attachments::open(const Sender& from, const AttachId& id, AttachOpen openin
   send_opening(open_.emplace(id, std::move(one)).first->second, id, std::move(opening));
 }
 
-// The same user opens the same attachment again, perhaps over another connection or with another
-// key. Nothing starts that is not in the audit log.
+// Opens an attachment again for the same user, perhaps over another connection or with another key.
+// Nothing starts that is not in the audit log.
 void Attachments::open_again(Table::iterator known, const Sender& from, AttachOpen opening,
                              Instant now) {
   Open& one = known->second;

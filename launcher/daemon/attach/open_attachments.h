@@ -67,12 +67,12 @@ class Attachments {
     PublicKey key;
     std::string address;
     std::string client;  // the client's connection
-    std::string agent;   // its node's connection; "": not known yet
+    std::string agent;   // the node's connection; "": not known yet
     AttachTarget target;
     std::string verb, where, words;  // for the audit log: "shell job", "rank 3 on n1", "a shell"
     Instant opened, heard;           // `heard`: from the client
     std::size_t unanswered = 0;      // bytes sent to the node since it last said something
-    bool has_begun = false;          // its node has opened it, so a repeated opening starts nothing
+    bool has_begun = false;          // the node has opened it, so a repeated opening starts nothing
     bool has_ended = false;          // the end was passed on, and the client has not closed yet
   };
   using Table = std::map<AttachId, Open>;

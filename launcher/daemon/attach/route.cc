@@ -51,7 +51,7 @@ std::variant<const Attempt*, NoAttachTarget> attempt_of(const State& state, cons
   return attempt;
 }
 
-// The node's rank in the gang, or why the job has no such rank or node.
+// The node's rank in the gang, or why the job does not have the rank or node.
 std::variant<int, NoAttachTarget> node_rank_of(const JobSpec& spec, const Attempt& attempt,
                                                const AttachOpen& open) {
   const bool is_main = std::holds_alternative<AttachMain>(open.order);

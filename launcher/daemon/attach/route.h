@@ -18,8 +18,8 @@ struct AttachTarget {
   friend bool operator==(const AttachTarget&, const AttachTarget&) = default;
 };
 struct NoAttachTarget {
-  std::string why;       // and what to do
-  bool for_now = false;  // the same opening may go somewhere later
+  std::string why;       // the reason, and what to do
+  bool for_now = false;  // the same opening may succeed later
 };
 // The job exists. An opening that says `again` goes to the node of its attempt also when the ranks
 // have ended there: the node may still have its last output and its end.

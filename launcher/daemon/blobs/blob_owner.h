@@ -1,6 +1,6 @@
 #pragma once
-// Whose blobs count as a caller's own (blobs/rights.h): those that the caller sent, and those of
-// trees that belong to the caller already. Pure: it looks only at the core's state.
+// Decides which blobs count as a caller's own (blobs/rights.h): blobs that the caller sent, and
+// blobs of trees that belong to the caller already. Pure: it depends only on the core's state.
 
 #include <string>
 

@@ -16,7 +16,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-// The answer does not reveal whether such a blob exists.
+// The answer does not reveal whether the blob exists.
 constexpr const char* kNotBelow = "the requested blob is not part of the named tree";
 constexpr std::size_t kMaxAskedRemembered = 1'000'000, kMaxIntactRemembered = 100'000;
 constexpr std::uint64_t kMaxCheckedAtOnce = 64u << 20;
@@ -66,7 +66,7 @@ FairWorkers::Limits limits_of_checkers() {
   return limits;
 }
 
-// Their queue needs no limit: requests in flight are limited.
+// The queue needs no limit: requests in flight are limited.
 FairWorkers::Limits limits_of_workers() {
   FairWorkers::Limits limits;
   limits.begun = 4;

@@ -58,7 +58,7 @@ class BlobService {
     std::string user = {};  // owner_of() the sender; "": a node
     // The running attempt that the node sends for; absent: none, or another reason.
     std::optional<AttemptId> attempt = {};
-    // The same for an attempt that has ended and sends its final outputs.
+    // The attempt that has ended and for which the node sends the final outputs.
     std::optional<AttemptId> ended = {};
   };
   // Replies with the digests of the blobs to send: those that are not stored, and those that are
@@ -72,9 +72,9 @@ class BlobService {
   // are not part of that tree are refused.
   void handle(From from, GetBlobs request);
   // Tells `then`, on the loop, whether all blobs of the tree `root` are stored and belong to the
-  // owner. All callers that ask about the same tree during a check share its answer.
-  // resource_exhausted: too many checks of this principal wait. invalid_argument: the tree is too
-  // large.
+  // owner. All callers that ask about the same tree during a check share its answer. Returns
+  // resource_exhausted if too many checks of this principal wait, and invalid_argument if the tree
+  // is too large.
   void check(const std::string& principal, BlobOwner owner, const Digest& root,
              std::function<void(Result<bool>)> then);
   // Ends the streams of peers that have lost the right to read the tree.

@@ -93,7 +93,7 @@ bool BlobLedger::Owner::has(const DigestKey& key) const {
                      [&](const Keys& part) { return part.count(key) != 0; });
 }
 
-// False: the row exists already.
+// Adds a row. False: it exists already.
 bool BlobLedger::insert(Owner& owner, const DigestKey& key) {
   if (owner.has(key)) return false;
   if (owner.parts.empty() || owner.parts.back().size() >= most_of_part_) owner.parts.emplace_back();

@@ -38,7 +38,7 @@ class BlobLedger {
   // Returns the keys that `owner` did not send.
   std::vector<snapshot::DigestKey> not_sent(const std::string& owner,
                                             std::span<const snapshot::DigestKey> keys);
-  // `durable`: the rows are on disk when it returns. After an error none of them is known.
+  // Adds rows. `durable`: they are on disk when it returns. After an error none of them is known.
   Status add(const std::string& owner, const std::vector<snapshot::DigestKey>& keys, bool durable);
   // After blobs were removed: keeps the rows of the blobs in `here` (sorted), and the rows added
   // since begin_trim(). Call begin_trim() before listing `here`.

@@ -153,7 +153,7 @@ std::vector<PeerDirectory::Withdrawal> PeerDirectory::withdraw(Instant now, cons
   for (auto it = told_.begin(); it != told_.end();) {
     const NodeId asker = it->first.first;
     const Told& told = it->second;
-    const bool is_over = now - told.last >= kPeerAllowedFor;  // it expires by itself
+    const bool is_over = now - told.last >= kPeerAllowedFor;  // the entry expires by itself
     if (!is_over && may(asker, told.ask)) {
       ++it;
       continue;

@@ -1,7 +1,7 @@
 #pragma once
-// Which nodes have a tree or are fetching it, as they report while they fetch, and which peers to
-// name to a node that asks. The data is bounded and only in memory: after a restart the reports of
-// the nodes fill it again. No socket, no clock.
+// The nodes that have a tree or are fetching it, as they report while they fetch; chooses the peers
+// to name to a node that asks. The data is bounded and only in memory: after a restart the reports
+// of the nodes fill it again. No socket, no clock.
 
 #include <cstdint>
 #include <functional>
@@ -83,7 +83,7 @@ class PeerDirectory {
   // (asker, tree): the peers named to the asker since its last report about the tree.
   std::map<std::pair<NodeId, Digest>, std::set<NodeId>> named_;
   std::size_t named_count_ = 0;
-  // Of nodes that report, and of peers that were named to them.
+  // The traffic of nodes that report, and of peers that were named to them.
   std::map<NodeId, BlobTraffic> traffic_;
 };
 

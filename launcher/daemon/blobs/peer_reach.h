@@ -1,5 +1,6 @@
 #pragma once
-// Which nodes can fetch blobs from each other, and where. Pure: it looks only at the core's state.
+// Decides which nodes can fetch blobs from each other, and at which address. Pure: it depends only
+// on the core's state.
 
 #include <cstdint>
 #include <string>

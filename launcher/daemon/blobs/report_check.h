@@ -63,8 +63,8 @@ class ReportCheck {
 
 // Limit for each node. Further reports are dropped; a node repeats what was not acknowledged.
 inline constexpr std::size_t kMaxWaitingReports = 64;
-// Then a tree that still cannot be checked is refused: its blobs may never be readable again, and
-// the launcher would not hear of the node any more.
+// After this number a tree that still cannot be checked is refused: its blobs may never be readable
+// again, and the node's later reports would wait for ever.
 inline constexpr int kMaxTreeChecks = 10;
 
 }  // namespace lockstep::launcher

@@ -17,8 +17,8 @@
 
 namespace lockstep::launcher {
 
-// Reads the secret, 32 bytes in a file of mode 0600, or makes it. corrupt: the file has another
-// size.
+// Reads the secret, 32 bytes in a file of mode 0600, or makes it. Returns corrupt if the file has
+// another size.
 Result<std::string> load_or_create_attempts_secret(const std::string& path);
 
 // HMAC-SHA256(secret, job NUL incarnation NUL number), as a CURVE key.
@@ -27,7 +27,7 @@ io::KeyPair key_of_attempt(const std::string& secret, const AttemptId& attempt);
 
 class AttemptKeys {
  public:
-  // nullopt: the attempt's credential does not count.
+  // Finds the caller of an attempt; nullopt: its credential does not count.
   using CallerOf = std::function<std::optional<AttemptCaller>(const AttemptId&)>;
   AttemptKeys(std::string secret, CallerOf caller_of)
       : secret_(std::move(secret)), caller_of_(std::move(caller_of)) {}

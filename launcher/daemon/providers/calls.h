@@ -76,7 +76,7 @@ class ProviderCalls {
     Instant started = {};
     std::unique_ptr<ProviderProcess> process = {};
     bool is_waiting = false;
-    bool is_stopped = false;  // it is not to begin
+    bool is_stopped = false;  // the call must not begin
   };
   struct MadeToken {
     std::string token;

@@ -124,7 +124,7 @@ void ProviderHolds::on_end(const std::string& target, const Why& why) {
   const bool was_asked = hold.process->is_stopping();
   hold.process.reset();
   if (now - hold.started >= pauses_.long_up) hold.pause = Duration(0);
-  if (was_asked) {  // it starts again at once
+  if (was_asked) {  // the process starts again at once
     hold.pause = Duration(0);
     hold.not_before = now;
     return log(target, "", "ended");

@@ -20,15 +20,15 @@ namespace lockstep::launcher {
 
 class ProviderProcess {
  public:
-  static constexpr std::size_t kMaxLineBytes = 64u << 10;      // of a line of standard output
+  static constexpr std::size_t kMaxLineBytes = 64u << 10;  // the longest line of standard output
   static constexpr std::size_t kMaxErrorLineBytes = 4u << 10;  // the rest of the line is dropped
   static constexpr std::size_t kMaxErrorBytes = 1u << 20;      // a minute; more is read and dropped
 
   struct Handlers {
     std::function<void(std::string_view line)> on_line;        // a line of standard output
     std::function<void(std::string_view line)> on_error_line;  // a line of standard error
-    // Called last, and once. `fault` is that of stop(), otherwise `failed`. It may destroy the
-    // process.
+    // Called last, and once. `fault` is the argument of stop(), otherwise `failed`. It may destroy
+    // the process.
     std::function<void(MachineFault fault, const Why& why)> on_end;
   };
   struct Input {
@@ -95,7 +95,7 @@ class ProviderProcess {
     MachineFault fault = MachineFault::failed;
     Why why;
   };
-  std::optional<Stopped> stopped_;  // none: it was not stopped
+  std::optional<Stopped> stopped_;  // none: the process was not stopped
   Why broken_;                      // why it must be stopped: the next tick does so
   Instant deadline_ = Instant::never();
   Instant next_signal_ = Instant::never();

@@ -199,7 +199,7 @@ namespace {
 struct SiteFile {
   const char* what;    // for errors: "an executable file"
   int access;          // the access that the launcher's account needs
-  const char* refuse;  // for errors: "run it"
+  const char* refuse;  // the end of "the launcher does not …": "run it"
 };
 constexpr SiteFile kSiteProgram{"an executable file", X_OK, "run it"};
 constexpr SiteFile kSiteKubeconfig{"a readable file", R_OK, "use it"};

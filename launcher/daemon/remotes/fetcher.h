@@ -34,8 +34,8 @@ class RemoteFetcher {
                 Duration silence);
   ~RemoteFetcher();  // ends what runs
 
-  // One fetch serves all who ask for the same files while it waits or runs; it begins at the first
-  // turn of one of them.
+  // Fetches files. One fetch serves all who ask for the same files while it waits or runs; it
+  // begins at the first turn of one of them.
   void fetch(const std::string& principal, const RemoteFiles& files, Tell tell, Then then);
   // Tells those who wait, about once a second.
   void tell_waiting(Instant now);

@@ -20,7 +20,7 @@ struct RcloneContext {
   std::string home;  // an empty folder
   Duration silence;  // rclone is killed if it makes no progress for this long
   const std::atomic<bool>* stop = nullptr;  // set: end at once
-  std::string path = {};                    // where rclone is searched; "": our PATH
+  std::string path = {};                    // the folders in which rclone is searched; "": our PATH
 };
 
 struct RemoteFile {
@@ -38,8 +38,8 @@ struct Listing {
 
 inline constexpr std::size_t kMaxRemoteFiles = 2'000'000;
 
-// Reads rclone's output as a listing. corrupt: a name leads out of the folder or cannot be a
-// file's.
+// Reads rclone's output as a listing. Returns corrupt if a name leads out of the folder or cannot
+// be a file's.
 Result<Listing> read_listing(const std::string& json);
 
 // not_found: nothing is there; unavailable: rclone is not installed, or says why not.

@@ -74,7 +74,8 @@ struct BulkRequests {
   void operator()(GetBlobs& m) const { server.get_blobs(from, std::move(m)); }
   // Users send source trees, nodes send outputs of jobs.
   void operator()(PutBlobs& m) const {
-    // The same text as for a write that fails, so that waiting clients always read one reason.
+    // The text is the same as for a write that fails, so that waiting clients always read one
+    // reason.
     const auto low = server.space_.refusal();
     const bool is_full = node && server.space_.level() == DiskMonitor::Level::full;
     if (is_full || (!node && !low.empty())) server.blob_service_.give_up(from, m);

@@ -122,8 +122,8 @@ void LauncherServer::tell_addresses(std::vector<LauncherAddress> addresses) {
 
 void LauncherServer::flush() {
   send_all();
-  // One after another: the message for a node of a big gang is large, and is sent before the next
-  // is made.
+  // The nodes get their messages one after another: the message for a node of a big gang is large,
+  // and is sent before the next is made.
   for (const NodeId node : std::exchange(touched_nodes_, {})) {
     const auto current = nodes_.links().current(node);
     if (!current) continue;

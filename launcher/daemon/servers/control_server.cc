@@ -152,7 +152,7 @@ void LauncherServer::on_node(Request request, const std::string& bytes) {
               AgentReply(Refused{error.code, std::move(error.message)}));
 }
 
-// Counts only reports of the node's current session, not those of a cloned image or late ones.
+// Counts only reports of the node's current session, not a cloned image's or late ones.
 void LauncherServer::take_usage(const Request& from, UsageReport report) {
   const auto node = keys_.node_of(from.key);
   if (!node) return;

@@ -46,7 +46,7 @@ class LauncherServer final : public Replies {
   static constexpr char kAdapter = 'z';
 
   struct Settings {
-    std::vector<LauncherAddress> addresses;  // for nodes: LauncherAddresses
+    std::vector<LauncherAddress> addresses;  // sent to nodes in the message LauncherAddresses
     int user_messages_per_second = kUserMessagesPerSecond;
     Duration heartbeat_interval = seconds(1);
     std::string fabric;  // the operator's file: spec::load_fabric_rules
@@ -99,10 +99,11 @@ class LauncherServer final : public Replies {
   friend struct NodeMessages;
   friend struct Performer;
 
-  // Where the handles of joins begin, so that they differ from those that the service gives.
+  // The first handle of joins, chosen so that they differ from the handles that the service gives.
   static constexpr std::uint64_t kFirstJoining = std::uint64_t{1} << 63;
 
-  // One key may send only a small part of what one address may, and an address half of the total.
+  // One key may send only a small part of the limit of one address, and an address half of the
+  // total.
   struct JoinLimits {
     RateLimit<PublicKey> of_key{{10, 1}};
     RateLimit<std::string> of_address{{100, 25}};

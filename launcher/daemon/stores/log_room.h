@@ -42,9 +42,9 @@ class LogRoom {
   Instant told_;
   bool is_full_ = false;            // the last logs that came found no space
   std::uint64_t full_episode_ = 0;  // the number of the present time without space
-  // The same for each part whose owner has reached a quota.
+  // The number of the time without space for each part whose owner has reached a quota.
   std::map<PartKey, std::uint64_t> over_quota_;
-  std::uint64_t episodes_ = 0;  // how often such a state began
+  std::uint64_t episodes_ = 0;  // the number of such times so far
 };
 
 }  // namespace lockstep::launcher

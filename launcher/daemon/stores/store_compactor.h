@@ -28,7 +28,7 @@ inline constexpr Duration kBriefLease = seconds(30);
 // While the disk is low and blobs can be removed, the time between collections. The two sum to less
 // than the minute that error messages promise to users.
 inline constexpr Duration kLowPause = kBriefLease / 2;
-// The same while replaced versions of running jobs can be removed.
+// The same pause while replaced versions of running jobs can be removed.
 inline constexpr Duration kReplacedPause = seconds(3);
 
 class StoreCompactor {

@@ -60,7 +60,7 @@ void FairWorkers::admit() {
 }
 
 void FairWorkers::serve() {
-  // Only the loop's thread handles signals.
+  // Only the loop's thread handles signals, so they are blocked here.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);

@@ -50,7 +50,7 @@ class FairWorkers {
     bool goes_on = false;
   };
   struct Entry {
-    Work work;                 // to begin; or
+    Work work;                 // the work to begin; or
     Paused* paused = nullptr;  // the paused work to continue
   };
   void admit();

@@ -18,7 +18,7 @@
 
 namespace lockstep::launcher {
 
-// The time during which the loop handles messages of users before it handles those of nodes again.
+// The time during which the loop handles messages of users before it handles nodes' messages again.
 inline constexpr Duration kUsersServedFor = milliseconds(10);
 
 template <typename Item>
@@ -26,7 +26,8 @@ class TurnQueue {
  public:
   explicit TurnQueue(ShareBounds bounds) : shares_(std::move(bounds)) {}
 
-  // resource_exhausted: the bounds of `who` or of all are reached; the item is not taken.
+  // Adds an item. Returns resource_exhausted, without the item, if the bounds of `who` or of all
+  // are reached.
   Status push(const std::string& who, Item item, std::uint64_t bytes = 0) {
     TRY(shares_.take(who, bytes));
     line_of(who).items.push_back({std::move(item), bytes});
