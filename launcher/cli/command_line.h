@@ -13,8 +13,8 @@ namespace lockstep::cli {
 struct CommandLine {
   Action action;  // empty: only print
   std::optional<jmespath::Expression> query = {};
-  std::string out;              // for stdout
-  std::string err;              // for stderr
+  std::string out;              // the text for stdout
+  std::string err;              // the text for stderr
   int exit_code = 0;            // used if `action` is empty
   bool names_last_job = false;  // `@last` stands where a job is named
 };

@@ -22,7 +22,8 @@ std::string with_last_job(std::string text, const std::string& name);
 // `@last`, or with "" leave it. `is_named`, which must outlive the parsing: set when one has it.
 void resolve_last_job(CLI::App& app, const std::string& name, bool& is_named);
 
-// Of the jobs that the caller submitted the newest that is of no pipeline's step. not_found: none.
+// The newest job that the caller submitted and that is not a step's. Returns not_found if there is
+// none.
 Result<std::string> last_job(const Context& context);
 
 }  // namespace lockstep::cli

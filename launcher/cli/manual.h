@@ -17,7 +17,8 @@ namespace lockstep::cli {
 Result<std::string> manual_page(const CLI::App& verbs, const std::string& verb);
 
 // Answers `help --man [VERB]` with a page, and `help --man-pages DIR` by writing all pages to DIR;
-// `words` begin with the option. invalid_argument: no such verb, or other words.
+// `words` begin with the option. Returns invalid_argument if the verb does not exist, or for other
+// words.
 Result<std::string> manual_text(const std::vector<std::string>& words);
 
 }  // namespace lockstep::cli

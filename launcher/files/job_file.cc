@@ -174,7 +174,7 @@ JobFileReading parse_job_in_part(const std::string& name, std::string_view text,
     faults.add(step.code_place, check_code_is_local(source, step));
   JobFileReading reading{std::nullopt, faults.status()};
   if (!reading.faults) {
-    file->job.array.reset();  // its tasks have the job's values
+    file->job.array.reset();  // the tasks have the job's values
     for (const std::string_view key : kKeysOfTheLauncher)
       if (faults.is_faulty(key)) reading.unread.emplace(key);
   }

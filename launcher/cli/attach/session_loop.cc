@@ -20,7 +20,7 @@ constexpr Duration kTick = seconds(1);
 constexpr Duration kLostAfter = kAttachAskAfter + seconds(2);
 // How long messages may take to leave this process.
 constexpr Duration kForTheClose = milliseconds(100);
-constexpr Duration kForTheLastClose = milliseconds(5);  // the same when nothing runs any more
+constexpr Duration kForTheLastClose = milliseconds(5);  // the same time, if nothing runs any more
 
 class AttachLoop {
  public:
@@ -118,8 +118,8 @@ class AttachLoop {
     is_lost_said_ = false;
   }
 
-  // This process ends without destructors, so a message may still be in its memory; this waits for
-  // it.
+  // This process ends without destructors, so a message may still be in its memory; this waits
+  // until it has left.
   void let_close_leave() {
     const bool runs = client_->outcome()->how != AttachOutcome::How::ended;
     const Instant end = clock_.now() + (runs ? kForTheClose : kForTheLastClose);

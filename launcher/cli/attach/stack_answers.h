@@ -1,5 +1,5 @@
 #pragma once
-// What a node answered to the question for the stacks of its ranks, as groups. Pure.
+// Reads a node's answer to the question for the stacks of its ranks, and groups them. Pure.
 
 #include "launcher/cli/attach/short_attachments.h"
 #include "launcher/cli/attach/stack_groups.h"

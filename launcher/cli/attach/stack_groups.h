@@ -13,7 +13,7 @@ namespace lockstep::cli {
 struct StackGroup {
   std::vector<int> ranks;               // sorted
   std::string summary;                  // "all_reduce <- step train.py:88 <- main train.py:120"
-  std::vector<StackProcess> processes;  // of its first rank; its main one first
+  std::vector<StackProcess> processes;  // the processes of the first rank; its main one first
 };
 
 struct UnreadRanks {
@@ -33,7 +33,7 @@ struct StackReport {
 // places, whatever the processes' numbers are. A rank of which no process could be read is unread.
 void group_stacks(std::vector<StackProcess> processes, const std::string& node_name,
                   StackReport* report);
-// The smallest group first, of equal ones that with the lowest rank.
+// Sorts the smallest group first; equal ones by their lowest rank.
 void sort_groups(StackReport* report);
 
 std::string stacks_text(const StackReport& report);

@@ -17,20 +17,21 @@ inline constexpr std::string_view kDefaultCompute = "defaults.compute";
 inline constexpr std::string_view kDefaultExperiment = "defaults.experiment";
 inline constexpr std::string_view kDefaultOutput = "defaults.output";  // a word of `-o`
 
-using Settings = std::map<std::string, std::string>;  // by key
+using Settings = std::map<std::string, std::string>;  // The settings, by key.
 
 // Returns no settings when the file does not exist. Errors name the file and say how to repair it.
 Result<Settings> read_settings(const LocalHome& home);
 Status write_settings(const LocalHome& home, const Settings& settings);
-// invalid_argument: the key does not exist; the error names the nearest one.
+// Checks a key. Returns invalid_argument if it does not exist, with the nearest one.
 Status check_setting_name(const std::string& key);
-// The same, or the value is not valid for it.
+// Checks a key and its value; returns invalid_argument if either is wrong.
 Status check_setting(const std::string& key, const std::string& value);
 
 // The target of a job that names none: LOCKSTEP_COMPUTE, else the setting.
 struct ComputeChoice {
-  std::string name;   // "": target local
-  std::string where;  // its source, for messages: "job.yml:3:10", "--compute", "LOCKSTEP_COMPUTE"
+  std::string name;  // "": target local
+  // the place of the choice, for messages: "job.yml:3:10", "--compute", "LOCKSTEP_COMPUTE"
+  std::string where;
 };
 Result<ComputeChoice> default_compute(const LocalHome& home);
 // Puts a job of the experiment Default, and its steps, into the experiment of the setting.

@@ -1,7 +1,7 @@
 #pragma once
-// Which job a verb is about when it is given a pipeline and one of its steps (NAME/STEP or --step),
-// or an array and one of its tasks (sweep/3). The job of a step that was reused is the one that
-// stands in for it, and whoever reads its log or takes its files is told.
+// Finds the job of a verb when it is given a pipeline and one of its steps (NAME/STEP or --step),
+// or an array and one of its tasks (sweep/3). For a reused step this is the job that replaces it,
+// and a reader of its log or files is told.
 
 #include <string>
 
@@ -46,8 +46,8 @@ Result<JobId> job_to_read(Connection& connection, Terminal& terminal, const std:
 Result<JobId> job_to_change(Connection& connection, const std::string& verb,
                             const std::string& word);
 
-// The job of `word` as of named_job, or that of its step `step_option`. Says on `terminal` where a
-// reused one is from.
+// The job of `word`, as named_job finds it, or the job of its step `step_option`. Tells on
+// `terminal` from which job a reused one is.
 Result<JobView> chosen_job(Connection& connection, Terminal& terminal, const std::string& verb,
                            const std::string& word, const std::string& step_option,
                            const std::string& what);

@@ -1,6 +1,6 @@
 #pragma once
-// What goes on beside a job that is followed, on the same connection and loop: a terminal in its
-// rank 0. The follower calls it, and leaves with it.
+// Something that runs beside a job that is followed, on the same connection and loop: a terminal in
+// its rank 0. The follower calls it, and leaves with it.
 
 #include "common/base/time.h"
 #include "common/domain/messages/views.h"
@@ -22,7 +22,7 @@ class Beside {
   };
   virtual ~Beside() = default;
   virtual void on_job(const JobView& job) = 0;
-  virtual bool on_bulk(const BulkEnvelope& envelope) = 0;  // true: it was for this one
+  virtual bool on_bulk(const BulkEnvelope& envelope) = 0;  // true: the message was for this object
   virtual void on_bulk_up() = 0;
   virtual void tick(Instant now) = 0;  // in each turn of the loop
   virtual Instant next_deadline() const = 0;

@@ -22,8 +22,9 @@ namespace {
 
 // How long a second Ctrl-C waits for the answer to a cancel.
 constexpr Duration kLastAnswer = milliseconds(300);
-constexpr Duration kBulkWithin = seconds(7);  // for the port for logs, while the other port answers
-// How often a redrawn line is written if the output is no terminal.
+// how long the port for logs may be unreachable, while the other port answers
+constexpr Duration kBulkWithin = seconds(7);
+// How often a redrawn line is written if the output is not a terminal.
 constexpr Duration kStatesEvery = seconds(1);
 // The longest wait of a line for older lines of other logs.
 constexpr Duration kHoldAtMost = seconds(2);

@@ -132,7 +132,7 @@ void Follower::Impl::show_state(Instant now) {
   terminal.progress(with_bars(text));
 }
 
-// Not shown at each change: a person can read only a few states a second.
+// Shows the states at intervals: a person can read only a few states a second.
 void Follower::Impl::show_live(Instant now) {
   if (now < live_due) return;
   live_due = Instant::never();

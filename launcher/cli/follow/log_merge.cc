@@ -21,7 +21,8 @@ std::string colored(std::size_t number, const std::string& text) {
   return fmt::format("\x1b[{}m{}\x1b[0m", kColors[number % kColors.size()], text);
 }
 
-// Text has no such control characters. Other data is written unchanged.
+// Whether the bytes are not text: text has no such control characters. Such data is written
+// unchanged.
 bool is_binary(std::string_view bytes) {
   return std::any_of(bytes.begin(), bytes.end(), [](char byte) {
     const auto value = static_cast<unsigned char>(byte);

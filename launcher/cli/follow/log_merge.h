@@ -33,7 +33,7 @@ struct MergeOptions {
   bool prefix = true;
   bool by_line = false;     // whole lines even without a prefix; a prefix implies by_line
   bool timestamps = false;  // before each line; implies by_line
-  std::function<bool(std::string_view)> wanted = {};  // only these lines; implies by_line
+  std::function<bool(std::string_view)> wanted = {};  // shows only these lines; implies by_line
   bool color = false;                                 // a colour for each rank's prefix
   // The name of a log in its prefix, and the number of its colour; empty: node and rank.
   struct Name {
@@ -49,7 +49,7 @@ struct MergeOptions {
   // For logs that are text and go to no terminal, unless `wanted` is set: how often a line that is
   // redrawn is shown, by the times of the log. Zero: as above.
   Duration states_every = Duration::zero();
-  Instant states_since = {};  // of a line's earlier states only those that began later (--tail)
+  Instant states_since = {};  // shows only those earlier states of a line that began later (--tail)
 };
 
 class LogMerge {
@@ -71,7 +71,7 @@ class LogMerge {
   void show_partial(Instant now);
   Instant next_deadline() const;  // never() when no line waits
 
-  // No more comes of this job: shows the bytes that are left, and forgets its logs.
+  // Tells that no more comes of this job: shows the bytes that are left, and forgets its logs.
   void finish(const JobId& job);
 
   // Ends the stream: shows the bytes that are left, and ends an unfinished line.
@@ -86,17 +86,17 @@ class LogMerge {
     std::uint64_t position = 0;  // next offset
     std::string prefix;
     std::string continued;          // the prefix of the rest of an interrupted line
-    bool interrupted = false;       // the next bytes are such a rest
+    bool interrupted = false;       // the next bytes are the rest of an interrupted line
     bool redrawn = false;           // an earlier state of the pending line was dropped
     std::string pending;            // not shown yet: a line without its newline
     std::uint64_t begin = 0;        // offset of pending
     bool is_binary = false;         // carriage returns restart no line
-    int exact_states = 0;           // of the line: restarts that passed as they were
-    bool unended = false;           // what passed through last was not a whole line
+    int exact_states = 0;           // for the line: restarts that passed as they were
+    bool unended = false;           // the last bytes that passed through were not a whole line
     std::optional<Instant> second;  // a line's states: when the time of the next one to show began
-    Instant since;                  // of pending
-    std::deque<LogTime> times;      // of the pending and the next bytes
-    std::string colors;             // in force at the end of what was shown on a terminal
+    Instant since;                  // the time of pending
+    std::deque<LogTime> times;      // the times of the pending and the next bytes
+    std::string colors;             // in force at the end of the text that was shown on a terminal
   };
   bool by_line(const LogKey& key) const;
   std::size_t longest_held() const;

@@ -48,7 +48,8 @@ LogOrder::Outcome LogOrder::add(LogChunk chunk) {
   if (outcome != Outcome::taken) return outcome;
   chunk.data.erase(0, log->position - chunk.offset);
   chunk.offset = log->position;
-  // Logs of environments come before those of their ranks, and each attempt after the previous one.
+  // Logs of environments come before the logs of their ranks, and each attempt after the previous
+  // one.
   if (expected_.empty() && !order_.empty() &&
       is_of_another_group(order_.begin()->second, chunk.key))
     release_all();

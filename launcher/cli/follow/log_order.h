@@ -5,7 +5,7 @@
 // The order within a log never changes. A line, or a state of a line that carriage returns restart,
 // has the time of its first byte. Bytes without a time are older than all others.
 //
-// The logs of several jobs (a pipeline's steps) are ordered, too: expect() names those of which
+// The logs of several jobs (a pipeline's steps) are ordered, too: expect() names the jobs of which
 // more comes. Reads no clock; holds at most about kMaxHeldLogBytes.
 
 #include <cstdint>
@@ -53,12 +53,12 @@ class LogOrder {
 
  private:
   struct Log {
-    LogChunk head;               // whose it is; without data
+    LogChunk head;               // the log's key, without data
     std::uint64_t position = 0;  // next offset
     std::string data;            // held
-    std::size_t passed = 0;      // of `data`, passed on
-    std::deque<LogTime> times;   // of what is held
-    Instant at;                  // of the next byte to pass on; never goes back
+    std::size_t passed = 0;      // the bytes of `data` that were passed on
+    std::deque<LogTime> times;   // the times of the held bytes
+    Instant at;                  // the time of the next byte to pass on; never goes back
     std::uint64_t next_offset() const { return position - (data.size() - passed); }
   };
   using Turn = std::pair<Instant, LogKey>;

@@ -25,15 +25,15 @@ class StepLogs {
     // Each step that has logs now is asked until it has sent them, and not again; a step has none
     // from before it started.
     once,
-    once_then_on,  // the same until go_on(), of what was written before the first on_steps()
+    once_then_on,  // once, until go_on(), the logs from before the first on_steps()
     on,            // again and again, until a step's job is final
   };
-  // reused: a step that is reused has the logs of the job that stands in for it.
+  // reused: a step that is reused has the logs of the job that replaces it.
   explicit StepLogs(Ask ask, bool reused = false) : ask_(ask), reused_(reused) {}
 
   void on_steps(const std::vector<StepView>& steps, Instant now);
 
-  // Whose turn it is; nullopt: nobody's before next_deadline().
+  // The job to ask next; nullopt: none before next_deadline().
   std::optional<JobId> next(Instant now) const;
   struct Answer {
     bool any = false;    // lines came
@@ -43,9 +43,9 @@ class StepLogs {
   };
   void answered(const JobId& job, const Answer& answer, Instant now);
 
-  // What is past is read, in the order of time.
+  // Whether the past is being read, in the order of time.
   bool in_order() const { return ask_ != Ask::on; }
-  // It has been read of all steps, and more is to come: call go_on().
+  // Whether the past of all steps has been read, and more is to come: call go_on().
   bool is_past_read() const { return ask_ == Ask::once_then_on && due_.empty(); }
   void go_on(Instant now);
 
@@ -60,7 +60,7 @@ class StepLogs {
     std::size_t order = 0;
     Instant due;
     Duration wait = kSoonest;
-    bool ended = false;  // its job is final, as far as the pipeline says
+    bool ended = false;  // the step's job is final, as far as the pipeline reports
     bool past_read = false;
     bool read = false;
   };
@@ -73,7 +73,7 @@ class StepLogs {
   const bool reused_;
   std::optional<Instant> began_;  // the time of the first on_steps()
   std::map<JobId, One> jobs_;
-  std::map<std::pair<Instant, std::size_t>, JobId> due_;  // those that are not read
+  std::map<std::pair<Instant, std::size_t>, JobId> due_;  // the steps that are not read yet
 };
 
 }  // namespace lockstep::cli

@@ -1,5 +1,5 @@
 #pragma once
-// What JMESPath says of JSON values: their types, which ones are true, equal or in order.
+// JMESPath's rules for JSON values: their types, which ones are true, equal or in order.
 
 #include <string_view>
 

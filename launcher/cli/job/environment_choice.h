@@ -12,9 +12,8 @@
 
 namespace lockstep::cli {
 
-// `word` is an argument of the command line: an environment file's path, "file:PATH", "-" for
-// standard input, or a reference. `option` is put before errors about the word, also those of the
-// launcher.
+// The environment of a word: an environment file's path, "file:PATH", "-" for standard input, or a
+// reference. `option` is put before errors about the word, also the launcher's.
 Result<spec::EnvironmentChoice> environment_named(const std::string& word,
                                                   const std::string& option, spec::Notes& notes);
 

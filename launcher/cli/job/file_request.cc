@@ -13,7 +13,7 @@ namespace {
 // The launcher parses the file, too, which may be large.
 constexpr Duration kCheckTimeout = seconds(60);
 
-// The same file would be refused again.
+// Whether the error concerns the file: the same file would be refused again.
 bool is_of_the_file(ErrorCode code) {
   return code == ErrorCode::invalid_argument || code == ErrorCode::not_found ||
          code == ErrorCode::unsupported || code == ErrorCode::permission_denied ||

@@ -24,7 +24,7 @@ struct ReadJobFile {
 ReadJobFile read_job_file(const std::string& path, const std::vector<std::string>& overrides,
                           const JobFlags& flags, const spec::FindComponent& find);
 
-// Another flag that is an override of what the launcher is asked about.
+// Adds another flag that overrides the file which the launcher is asked about.
 void add_override(ReadJobFile& file, std::string assignment, std::string flag);
 
 // The target that the user's settings name, where the job file names none.
@@ -37,12 +37,12 @@ Result<JobFileChecked> ask_to_check(Connection& connection, const ReadJobFile& f
 // else `refusal` alone. Returns `code`.
 int fail_with_all_of(Context& context, Connection& connection, const ReadJobFile& file,
                      const Error& refusal, int code);
-// The same of a job without a file (`job.spec`).
+// The same for a job without a file (`job.spec`).
 int fail_with_all_of(Context& context, Connection& connection, const CheckJobFile& job,
                      const Error& refusal, int code);
 
-// What a launcher finds in a file, or in a job without one, beside the faults that are known here.
-// Empty unless a launcher is up and answers soon; a faulty file starts none.
+// The faults that a launcher finds in a file, or in a job without one, beside the faults that are
+// known here. Empty unless a launcher is up and answers soon; a faulty file starts none.
 std::vector<std::string> faults_at_launcher(Context& context, ReadJobFile file);
 std::vector<std::string> faults_at_launcher(Context& context, CheckJobFile job);
 

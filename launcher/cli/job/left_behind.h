@@ -22,7 +22,8 @@ struct Shell {
 // here: says which interpreter the job gets, and how to run it in that environment.
 std::string python_left_behind(const JobSpec& spec, const Shell& shell);
 
-// Not "" when `fd` is a pipe that is not at its end, or a file with unread bytes.
+// The warning when `fd` is a pipe that is not at its end, or a file with unread bytes; "": there is
+// none.
 std::string input_left_behind(int fd);
 
 }  // namespace lockstep::cli

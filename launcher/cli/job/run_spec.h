@@ -60,7 +60,7 @@ struct RunArguments : JobFlags {  // a Slurm script's job-name and partition are
   bool rebuild = false;
   bool detach = false;
   bool quiet = false;
-  bool raw = false;  // its output on a terminal
+  bool raw = false;  // shows the output unchanged on a terminal
   TerminalKind terminal = TerminalKind::none;
   Format format = Format::table;
   std::string sbatch;  // a Slurm script; then `command` has the words for it
@@ -73,10 +73,10 @@ Result<JobSpec> spec_of(const RunArguments& arguments);
 JobSpec spec_of(const RunArguments& arguments, spec::Faults& faults);
 // The flags that the launcher may refuse: key of a job file -> "--name night".
 std::map<std::string, std::string> flags_by_key(const RunArguments& arguments);
-// nullopt: the job is no array.
+// nullopt: the job is not an array.
 Result<std::optional<ArraySpec>> array_of(const RunArguments& arguments);
 
-// What is odd about its variables, a note each.
+// Notes on odd values of its variables, one for each.
 spec::Notes notes_of_variables(const RunArguments& arguments, const JobSpec& spec);
 
 // A note for a job that names only some of a node's resources: it holds all of the others, too

@@ -13,8 +13,9 @@ namespace lockstep::cli {
 class WatchLease {
  public:
   struct Limits {
-    Duration quiet = kStillWatchingEvery + seconds(2);  // no report on the job: ask
-    Duration answer = seconds(3);                       // no message at all after asking: lost
+    // without a report on the job for this time, it is asked
+    Duration quiet = kStillWatchingEvery + seconds(2);
+    Duration answer = seconds(3);  // lost, if no message at all comes in this time after asking
   };
   explicit WatchLease(Limits limits) : limits_(limits) {}
 

@@ -31,7 +31,8 @@ class LocalHome {
   const std::string& path() const { return path_; }
   std::string keys() const { return path_ + "/keys"; }
   std::string user_key() const { return keys() + "/user.key"; }
-  // Only in the home of an attempt's ranks, written by the agent: whose key it is.
+  // The name of the attempt with this key. Only in the home of an attempt's ranks, where the agent
+  // writes it.
   std::string key_of_attempt() const { return keys() + "/attempt"; }
   std::string up_lock() const { return path_ + "/up.lock"; }
   std::string local_nodes() const { return path_ + "/local_nodes"; }

@@ -305,7 +305,7 @@ Status LocalLauncher::end_agents() {
   return end_processes(agents, seconds(10));
 }
 
-// Only a launcher with its agents can end jobs, so those that died are started once more.
+// Starts the launcher and its dead agents once more, because only they can end jobs.
 Result<Endpoint> LocalLauncher::wake_for_down(bool cancel) {
   const std::size_t runners = living_runners(home_).size();
   std::size_t agents = 0;

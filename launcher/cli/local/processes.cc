@@ -28,7 +28,7 @@ int milliseconds_left(Instant end, Instant now) {
   return static_cast<int>(std::clamp<std::int64_t>((end - now).count() / 1'000'000 + 1, 0, 60'000));
 }
 
-// Variables that a daemon needs; ranks get none of them.
+// The variables that a daemon needs; ranks get none of them.
 std::map<std::string, std::string> daemon_environment() {
   std::map<std::string, std::string> environment;
   for (const char* name : {"PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH",

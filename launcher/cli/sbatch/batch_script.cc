@@ -362,7 +362,7 @@ class Request {
   RunArguments& arguments_;
   std::vector<std::string> notes_;
   std::vector<std::string> exported_;
-  const SbatchSetting* requeue_ = nullptr;  // in the settings that apply() got
+  const SbatchSetting* requeue_ = nullptr;  // among the settings that apply() got
   const SbatchSetting* signal_ = nullptr;
   std::optional<int> nodes_, tasks_, tasks_per_node_, cpus_per_task_;
   std::optional<int> gpus_, gpus_per_node_, gpus_per_task_;

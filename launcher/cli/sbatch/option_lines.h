@@ -10,7 +10,7 @@
 
 namespace lockstep::cli {
 
-// What `lockstep run` does with an option of sbatch.
+// The use that `lockstep run` has for an option of sbatch.
 enum class SbatchUse {
   nodes,
   ntasks,
@@ -34,7 +34,7 @@ enum class SbatchUse {
   export_variables,
   dependency,
   begin,
-  none,     // it has the meaning that Lockstep gives to every job
+  none,     // every job of Lockstep behaves as the option asks
   said,     // a line says what to use instead
   refused,  // the job would not be the one that is meant
 };
@@ -44,12 +44,12 @@ struct SbatchOption {
   char letter;  // '\0': none
   bool takes_value;
   SbatchUse use;
-  std::string_view instead = "";  // of `said` and `refused`
+  std::string_view instead = "";  // for `said` and `refused`: what to use instead
 };
 
 struct SbatchSetting {
   const SbatchOption* option = nullptr;  // null: unknown
-  std::string name;                      // as the script has it
+  std::string name;                      // the name in the script
   std::string value;
   int line = 0;
 };

@@ -122,8 +122,8 @@ std::string note_on_starter(const JobSpec& spec, bool of_sbatch) {
   return "";
 }
 
-// What a script in the source folder calls, with line numbers. A script that reads our variables is
-// not reported.
+// Notes on the programs that a script in the source folder calls, with line numbers. A script that
+// reads our variables is not reported.
 std::vector<std::string> notes_on_script(const JobSpec& spec, const std::string& file,
                                          const std::string& text) {
   if (text.find("LOCKSTEP_") != std::string::npos) return {};

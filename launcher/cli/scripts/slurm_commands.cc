@@ -62,7 +62,7 @@ std::vector<std::string_view> slurm_names(std::string_view line) {
   return names;
 }
 
-// What to use instead of Slurm's programs, which nodes do not have.
+// The replacement for a program of Slurm, which nodes do not have.
 struct Program {
   std::string_view name;
   std::string_view instead;

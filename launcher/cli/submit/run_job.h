@@ -14,11 +14,11 @@
 namespace lockstep::cli {
 
 struct RunJob {
-  JobSpec spec;  // with --array, of one task
+  JobSpec spec;  // with --array, the spec of one task
   std::vector<spec::LocalData> data;
   std::optional<ArraySpec> array;
   std::optional<spec::EnvironmentChoice> environment;  // `spec` does not have it yet
-  std::optional<spec::BuildFolder> build;              // of the resolved environment
+  std::optional<spec::BuildFolder> build;  // the build folder of the resolved environment
   ComputeChoice target;
   spec::Notes notes;
 };

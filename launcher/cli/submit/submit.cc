@@ -65,7 +65,7 @@ Result<transfer::Captured> capture(Context& context, Connection& connection,
   return captured;
 }
 
-// One line for all downloads.
+// Writes one line for all downloads.
 void tell_of_downloads(Context& context, const snapshot::Snapshot& snapshot) {
   std::size_t more = 0;
   std::string first;

@@ -12,7 +12,7 @@
 
 namespace lockstep::cli {
 
-// Of an upload for a request: it fails soon after a local launcher went away.
+// The options of an upload for a request: it fails soon after a local launcher went away.
 transfer::TransferOptions upload_limits(const Context& context);
 
 // A local launcher that went away starts again only with the next command, so it is waited for so
@@ -37,7 +37,7 @@ class UploadProgress {
   PacedLines lines_{clock_.now()};
 };
 
-// What the launcher misses of what was captured.
+// Sends the captured blobs that the launcher lacks.
 Status upload(Context& context, Connection& connection, const transfer::Captured& captured);
 
 }  // namespace lockstep::cli

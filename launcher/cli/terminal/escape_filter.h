@@ -1,6 +1,6 @@
 #pragma once
-// What a person types in a terminal session that may hang: "~." at the start of a line leaves it,
-// as ssh has it. Pure.
+// Filters the text that a person types in a terminal session that may hang: "~." at the start of a
+// line leaves it, as in ssh. Pure.
 
 #include <string>
 #include <string_view>

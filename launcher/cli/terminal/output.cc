@@ -250,8 +250,8 @@ void Table::drop(std::size_t column) {
 std::string Table::text(std::size_t columns, const std::vector<std::string>& shrinks,
                         const std::vector<std::string>& drops) const {
   Table fit = *this;
-  // By how much the table is too wide if every shrinking cell has `least` columns, or fewer if it
-  // needs fewer.
+  // The columns by which the table is too wide if every shrinking cell has `least` columns, or
+  // fewer if it needs fewer.
   const auto excess = [&](std::size_t least) {
     std::vector<std::size_t> widths = fit.widths();
     for (const std::string& header : shrinks) {

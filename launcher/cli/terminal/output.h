@@ -11,10 +11,10 @@
 
 namespace lockstep::cli {
 
-using Json = nlohmann::ordered_json;  // as launcher/api/json makes it
+using Json = nlohmann::ordered_json;  // the JSON of launcher/api/json
 
 enum class Format {
-  table,  // for people, as each verb makes it
+  table,  // for people, in a form of each verb
   json,
   yaml,
   tsv,      // a line for each element, its values separated by tabs
@@ -25,7 +25,7 @@ std::optional<Format> format_from(std::string_view word);  // "table", "json", "
 // Indented JSON with a newline; bytes that are not UTF-8 become U+FFFD, and what a terminal would
 // obey or not show is escaped.
 std::string json_text(const Json& json);
-// The same in one line, without a newline.
+// The same JSON in one line, without a newline.
 std::string json_line(const Json& json);
 // The same value as block-style YAML.
 std::string yaml_text(const Json& json);
@@ -41,7 +41,7 @@ class Table {
   explicit Table(std::vector<std::string> header);
   void add(std::vector<std::string> row);  // as many cells as the header
   std::string text() const;
-  // The same in at most `columns` characters per line, if possible. Cells in the columns `shrinks`
+  // The table in at most `columns` characters per line, if possible. Cells in the columns `shrinks`
   // are shortened, but not below kLeastCell. If that is not enough, the columns `drops` are left
   // out, one after the other.
   std::string text(std::size_t columns, const std::vector<std::string>& shrinks,

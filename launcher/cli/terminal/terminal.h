@@ -28,7 +28,7 @@ class Terminal {
   // Writes to standard output for LogStream::out, else to standard error. False when the bytes
   // could not be written: see lost_output().
   bool write(LogStream stream, std::string_view bytes);
-  // The same for bytes that a terminal shall obey.
+  // Writes bytes that a terminal shall obey.
   bool write_raw(LogStream stream, std::string_view bytes);
   void out(std::string_view text) { write(LogStream::out, text); }
   // Why standard output can no longer be written: its reader closed it (`closed`), or another
@@ -42,8 +42,8 @@ class Terminal {
   void print_line(std::string_view text);
   // Prints `text` on stderr, without a prefix or newline.
   void err(std::string_view text) { write(LogStream::err, text); }
-  // Shows lines above the status line, in place of those of the last call; does nothing without a
-  // terminal. While the last written line has no newline yet, these lines and the status line are
+  // Shows lines above the status line, in place of the lines of the last call; does nothing without
+  // a terminal. While the last written line has no newline yet, these lines and the status line are
   // not drawn.
   void live(std::vector<std::string> lines);
   // Whether both stdout and stderr are terminals, so that all output can be redrawn.

@@ -60,7 +60,7 @@ bool failed_before_its_ranks(const JobView& job) {
   return job.spec.environment && !job.attempts.empty() && job.attempts.back().started.ns == 0;
 }
 
-// Which command shows more; for a pipeline, the step that failed first.
+// The command that shows more; for a pipeline, about the step that failed first.
 std::string where_to_look(const JobView& job, const ExitReport& report) {
   const StepView* step = first_failed_step(job);
   const std::string& name = step == nullptr ? job.spec.name : step->job.value;

@@ -43,7 +43,7 @@ std::string stack_lines(const ExitReport& report) {
   return text;
 }
 
-// What to do about a hang that ended the job.
+// The advice about a hang that ended the job.
 std::string after_hang(const JobView& job, const Found& hang) {
   const std::string name = in_one_line(job.spec.name);
   if (hang.kind != FoundKind::stopped || hang.ranks.empty())

@@ -1,6 +1,6 @@
 #pragma once
-// What a gang finds out about its ranks, as the lines of whoever watches a job: each finding once,
-// with what to do about it, and one line when it is over; and as lines of `job show`. Pure.
+// The findings of a gang about its ranks, as lines for watchers of a job: each finding once, with
+// what to do about it, and one line when it is over; and as lines of `job show`. Pure.
 
 #include <cstdint>
 #include <map>
@@ -17,7 +17,7 @@ class FoundLines {
   std::vector<std::string> on_job(const JobView& job);
 
  private:
-  // One that comes and goes is said so often.
+  // the most times that a finding which comes and goes is shown
   static constexpr int kMostTimes = 3;
   bool may_say(const Found& found);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What became of the ranks of a job, as text for people. Pure.
+// How the ranks of a job ended, as text for people. Pure.
 
 #include <string>
 

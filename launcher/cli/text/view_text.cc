@@ -186,7 +186,7 @@ std::string jobs_before(const QueueSettings& queue) {
   return text;
 }
 
-// What is wrong with a job that does not wait.
+// The trouble of a job that does not wait.
 std::string trouble_of(const JobView& job) {
   std::string alarm = alarm_text(job);
   return alarm.empty() ? silence_text(job.silent) : alarm;
@@ -266,7 +266,7 @@ void add_times_of_job(Lines& lines, const JobView& job, Instant now) {
   lines.add("archived", archived_text(job));
 }
 
-// What is left of the job: its exit code, its outputs, and files that were not kept.
+// Adds the results of the job: its exit code, its outputs, and files that were not kept.
 void add_remains(Lines& lines, const JobView& job, Instant now) {
   if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
   for (const auto& warning : api::unwritten_outputs(job)) lines.add("warning", warning);

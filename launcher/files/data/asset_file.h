@@ -27,7 +27,7 @@ struct AssetFile {
 // The launcher's error with the place of the key that it is about, if there is one.
 Error with_place(const Error& error, const AssetFile& file);
 
-// The values that options give, over those of the file.
+// The values that options give, which replace the file's values.
 struct AssetOptions {
   std::vector<std::pair<std::string, std::string>> values;  // key -> text as written
   std::map<std::string, std::string> tags;                  // added to the file's

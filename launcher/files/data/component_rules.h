@@ -1,8 +1,8 @@
 #pragma once
-// What a registered component may not name. Its steps run as jobs of the user who uses it, with
-// that user's rights, but another user may have written it: files of the user's machine, secrets
-// and jobs that it names would become readable to its code. The user may pass any of these as an
-// input (docs/decisions/060-registered-components.md).
+// The things that a registered component may not name. Its steps run as jobs of the user who uses
+// it, with that user's rights, but another user may have written it: files of the user's machine,
+// secrets and jobs that it names would become readable to its code. The user may pass any of these
+// as an input (docs/decisions/060-registered-components.md).
 
 #include <string>
 #include <string_view>

@@ -19,7 +19,7 @@ struct LocalData {
   std::string path;   // as written, without "file:"; after find_data: as this process opens it
   Place place;        // the place of the path
   std::string where;  // the place of the path, as "FILE:LINE:COL"
-  std::string url;    // to be fetched before the capture; then `path` is ""
+  std::string url;    // a URL to fetch before the capture; then `path` is ""
 };
 
 struct ReadInputs {

@@ -31,7 +31,7 @@ Error DefinitionReader::unknown_key(const YamlEntry& entry) const {
   std::string near = nearest_key(kTable, entry.key);
   const std::string ours = std::string(kTable) + ".";
   const bool is_ours = near.starts_with(ours);
-  // A key of a job file is no useful suggestion for another kind of file.
+  // A key of a job file is not a useful suggestion for another kind of file.
   if (is_ours) near = shown(near.substr(ours.size()));
   if (!near.empty() && (is_ours || !section_.empty()))
     message += fmt::format("; did you mean '{}'?", near);

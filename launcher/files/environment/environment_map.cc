@@ -53,7 +53,7 @@ struct Map {
   YamlNode root;
 };
 
-// Null: no map, or one without entries.
+// Opens the map; null: there is none, or it has no entries.
 Result<std::unique_ptr<Map>> open_map(const std::string& path, const ReadText& read_text) {
   auto text = read_text(path);
   if (!text && text.error().code == ErrorCode::not_found) return std::unique_ptr<Map>();

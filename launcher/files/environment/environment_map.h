@@ -1,14 +1,14 @@
 #pragma once
 // The operator's map of environments: definitions for names and addresses that nobody registered
-// here, such as those of Azure's registries, and for images, which then need no container engine.
+// here, such as Azure's registries', and for images, which then need no container engine.
 //
 //   azureml://registries/azureml/environments/sklearn-1.5/labels/latest: sklearn.yml
 //   tools: {requirements: [numpy==1.26.4]}
 //   library/python:3.11: python.yml
 //   library/busybox:latest: none
 //
-// A path is relative to the map's folder. A key is an image's if it has a '/' and is no address, or
-// ends with ":latest". Of the values, only the one that is asked for is checked.
+// A path is relative to the map's folder. A key is an image's if it has a '/' and is not an
+// address, or ends with ":latest". Only the requested value is checked.
 
 #include <map>
 #include <optional>

@@ -51,7 +51,8 @@ struct Line {
   }
 };
 
-// As in pip, a backslash at the end of a line joins it with the next, before comments are removed.
+// Joins lines as pip does: a backslash at the end of a line joins it with the next, before comments
+// are removed.
 std::vector<Line> logical_lines(std::string_view text) {
   std::vector<Line> lines;
   bool joined = false;
@@ -81,7 +82,7 @@ std::vector<Line> logical_lines(std::string_view text) {
 
 // An option with a value can be written "-i URL", "-iURL", "--index-url URL" or "--index-url=URL".
 struct Option {
-  std::string_view name;  // its long name
+  std::string_view name;  // the option's long name
   std::string_view letter = {};
   bool has_value = true;
 };

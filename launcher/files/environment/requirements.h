@@ -25,11 +25,11 @@ ReadText checked(ReadText read_text);
 Status read_requirements(const std::string& path, const ReadText& read_text,
                          VenvEnvironment& environment);
 
-// One line of a list in YAML, or of --pip: the same rules, without -r and -c.
+// Adds one line of a list in YAML, or of --pip: the same rules, without -r and -c.
 Status add_requirement(std::string_view line, VenvEnvironment& environment);
 
-// The same with -r and -c, whose files are relative to the folder of `path`: an entry of a conda
-// file's pip section.
+// Adds an entry of a conda file's pip section: -r and -c are allowed, and their files are relative
+// to the folder of `path`.
 Status add_entry(std::string_view line, const std::string& path, const ReadText& read_text,
                  VenvEnvironment& environment);
 

@@ -12,7 +12,7 @@ Status check_code_is_local(const Source& source, const ReadJob& job);
 // Replaces job.code by the path of the folder, which exists: relative to the file that names it, as
 // on Azure.
 Status find_code(const Source& source, ReadJob& job);
-// The same for job.includes, whose names differ.
+// Does the same for job.includes, whose names differ.
 Status find_includes(const Source& source, ReadJob& job);
 
 }  // namespace lockstep::spec

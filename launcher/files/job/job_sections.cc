@@ -143,7 +143,7 @@ void JobReader::fill_terminal(JobSpec& spec) const {
             "was written to it is gone; leave it out, or write 0");
 }
 
-// What is watched while ranks run, and done after one has crashed.
+// Fills in what is watched while ranks run, and what is done after one has crashed.
 void JobReader::fill_troubles(JobSpec& spec) const {
   if (const YamlNode* after = at("lockstep.hang_after")) {
     if (const auto time = hang_after_from(after->text))

@@ -140,7 +140,8 @@ void JobReader::fill_ports(ReadJob& job) {
     job.where[join("outputs", name)] = std::move(where);
 }
 
-// Only the launcher knows the definition of an environment that is only named.
+// Warns of unreplaced variables, unless the environment is only named: the launcher alone knows its
+// definition.
 void JobReader::warn_of_unreplaced(ReadJob& job) const {
   const YamlNode* variables = at("environment_variables");
   if (variables == nullptr) return;

@@ -148,7 +148,7 @@ class PipelineReader {
     return all;
   }
 
-  // Steps of on_init come first, those of on_finalize last.
+  // Sorts the steps: on_init's first, on_finalize's last.
   std::vector<std::size_t> in_phases(std::vector<std::size_t> order) const {
     const auto phase = [&](std::size_t at) {
       const StepRole role = tree_.steps[at]->role;

@@ -8,7 +8,7 @@
 
 namespace lockstep::spec {
 
-// A step's place in the list, and those of the steps whose outputs it reads.
+// A step's place in the list, and the places of the steps whose outputs it reads.
 struct StepNeeds {
   const PipelineNode* node = nullptr;
   struct Need {

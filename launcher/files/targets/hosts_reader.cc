@@ -159,7 +159,7 @@ class HostsReader {
     return is_new_home;
   }
 
-  // False: it has errors.
+  // Reads a section. False: it has errors.
   bool read_section(const YamlNode& mapping, std::string_view section, std::span<const Key> keys,
                     SshHost& into) {
     if (mapping.kind != Kind::mapping) {

@@ -109,7 +109,7 @@ class ScheduleReader {
       fault(entry->place, fmt::format("'{}.{}' {}; leave it out", path, key, why));
   }
 
-  // True: it has no errors.
+  // Reads one schedule. True: it has no errors.
   bool read_one(const YamlNode& node, const std::string& path, InstanceSchedule& into) {
     is_good_ = true;
     if (!is_mapping(node, path, kKeysOfSchedule)) return false;

@@ -19,7 +19,7 @@ std::string default_host_name(const std::string& address);
 // Nodes are also found by number, so a name of digits alone could be another node's number.
 bool is_host_name_of_digits(const std::string& name);
 
-// nullopt: the text is not a number from 1 to 65535.
+// Reads a port; nullopt: the text is not a number from 1 to 65535.
 std::optional<int> parse_port(const std::string& text);
 
 // Takes what the host lacks from `defaults`, except name and address. A key and a password are

@@ -35,8 +35,8 @@ struct BoundText {
   const Reference* single() const;
 };
 
-// Takes the text of a scalar apart. Errors have their place; other expressions than those of the
-// parent are refused.
+// Splits the text of a scalar into texts and expressions. Errors have their place; expressions that
+// do not refer to the parent are refused.
 Result<BoundText> parse_bindings(const Source& source, const YamlNode& node);
 
 // Whether the text has an expression of the parent.

@@ -33,7 +33,7 @@ Error unknown_name(std::string_view kind, const std::string& name, const std::st
   return make_error(ErrorCode::invalid_argument, message);
 }
 
-// nullopt: the input is optional and has no value.
+// The value of an input; nullopt: the input is optional and has no value.
 Result<std::optional<std::string>> value_of_input(const std::string& name, const std::string& whole,
                                                   const ExpressionNames& all) {
   const JobSpec& spec = all.spec;

@@ -18,9 +18,9 @@ inline constexpr std::size_t kMaxKeptFaults = 1'000;  // further ones are only c
 
 class Faults {
  public:
-  // Faults are sorted by `place`; those of a --set come last. A good status adds nothing; an error
-  // made by another Faults adds one fault for each of its lines. A message that is there already
-  // adds nothing: several steps may use one faulty component.
+  // Adds a fault. Faults are sorted by `place`; faults of a --set come last. A good status adds
+  // nothing; an error made by another Faults adds one fault for each of its lines. A message that
+  // is there already adds nothing: several steps may use one faulty component.
   void add(const Place& place, const Error& error);
   void add(const Place& place, const Status& status) {
     if (!status) add(place, status.error());

@@ -13,7 +13,8 @@ namespace lockstep::spec {
 using ReadText = std::function<Result<std::string>(const std::string& path)>;
 
 struct NamedText {
-  std::string name;  // for errors: the path, or "standard input", whose paths begin where we are
+  // for errors: the path, or "standard input", whose paths begin in the working directory
+  std::string name;
   std::string text;
 };
 

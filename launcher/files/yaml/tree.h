@@ -31,7 +31,7 @@ struct Place {
   std::size_t offset = 0;  // in bytes from the beginning of the text
   // "k.l=v" of a --set, or another option as it was typed; absent = the file
   std::optional<std::string> override_text;
-  // Another file than the one that the reader is given: see set_source. It outlives the tree.
+  // Another file than the reader's: see set_source. It outlives the tree.
   const Source* source = nullptr;
 };
 
@@ -64,7 +64,7 @@ struct Source {
   std::string name;
   std::string_view text;
   std::string_view what = "a job file";
-  std::string_view least = "a 'command'";  // what the file must have at least
+  std::string_view least = "a 'command'";  // the keys that the file must have at least
   std::size_t max_bytes = kMaxFileBytes;
   std::size_t max_nodes = kMaxNodes;
   std::size_t order = 0;  // among the files of one job; errors are sorted by it

@@ -81,7 +81,7 @@ std::string MachineProgress::line_of_joining(const std::string& name, Followed& 
     followed.has_failed = true;
     return name + ": was detached by another command";
   }
-  // It is attached again when it has been removed.
+  // The host is attached again when it has been removed.
   if (now == nullptr || is_leaving(*now)) return name + ": waits until it is detached";
   if (has_failed && !is_leaving(*now)) {
     followed.has_failed = true;

@@ -1,6 +1,6 @@
 #pragma once
-// What nodes, jobs and ranks use, as tables for people. Pure. A value that is too old is marked
-// with its age.
+// The resources that nodes, jobs and ranks use, as tables for people. Pure. A value that is too old
+// is marked with its age.
 
 #include <optional>
 #include <string>

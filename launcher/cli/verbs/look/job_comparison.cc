@@ -70,7 +70,7 @@ class LineComparer {
   }
 
  private:
-  // False: a symlink, or a file larger than kMostShown.
+  // Fetches a file. False: it is a symlink, or larger than kMostShown.
   Result<bool> bring(LeftFiles& files, const std::string& path, const std::string& to) {
     const auto found = std::find_if(files.files().begin(), files.files().end(),
                                     [&](const LeftFile& file) { return file.path == path; });
@@ -143,7 +143,7 @@ class JobComparer {
     return {};
   }
 
-  // No jobs if both steps have the results of one job.
+  // Finds the jobs of both steps; none if both have the results of one job.
   Status find_jobs(const StepPair& pair, std::optional<JobView>& a, std::optional<JobView>& b,
                    Comparison& all) {
     const JobId &a_job = pair.a.view->job, &b_job = pair.b.view->job;

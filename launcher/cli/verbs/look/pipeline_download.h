@@ -12,7 +12,7 @@ namespace lockstep::cli {
 
 struct PipelineDownloadRequest {
   std::string folder;                // the pipeline's own folder is made in it
-  bool steps = false;                // what each step left as well
+  bool steps = false;                // also the files of each step
   std::optional<std::string> named;  // only this output of the pipeline
 };
 

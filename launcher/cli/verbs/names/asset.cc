@@ -150,7 +150,7 @@ int show(Context& context, const AssetArguments& arguments) {
   return print(context, arguments.format, json, text);
 }
 
-// One version, or all versions if the name stands alone.
+// Archives one version, or all versions if only the name is given.
 int set_archived(Context& context, const AssetArguments& arguments, bool archived) {
   const auto reference = reference_of(arguments);
   if (!reference) return fail(context.terminal, reference.error(), kExitUsage);

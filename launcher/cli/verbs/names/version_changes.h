@@ -12,14 +12,14 @@
 
 namespace lockstep::cli {
 
-// What a person wrote.
+// The words that a person wrote.
 struct VersionWords {
   std::string name, version, label;
 };
 struct NamedVersion {
   std::string name;
   std::string version;     // "": none was named
-  bool is_latest = false;  // it was asked for by that word
+  bool is_latest = false;  // the person wrote "latest"
 };
 // `verb`: "data update", for errors.
 Result<NamedVersion> read_version_words(std::string_view verb, const VersionWords& words);

@@ -50,7 +50,7 @@ Result<std::vector<AuditEntry>> ask_for_entries(Connection& connection, QueryAud
   std::vector<AuditEntry> newest_first;
   const auto most = static_cast<std::size_t>(limit);
   for (;;) {
-    // One more than is shown, to learn whether there is one.
+    // Asks for one entry more than is shown, to learn whether there is one.
     if (limit > 0) query.limit = static_cast<std::uint32_t>(most + 1 - newest_first.size());
     TRY_ASSIGN(const AuditReply page, connection.ask_for<AuditReply>(query, kTimeout));
     newest_first.insert(newest_first.end(), page.entries.rbegin(), page.entries.rend());

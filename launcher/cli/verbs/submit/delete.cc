@@ -52,7 +52,8 @@ std::string counted(std::size_t count, std::string_view what = "job") {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// What is deleted with a named job: the jobs of its steps, and those that it submitted.
+// The jobs that are deleted with a named job: the jobs of its steps, and the jobs that it
+// submitted.
 struct Below {
   std::size_t steps = 0, children = 0;
 };
@@ -124,7 +125,7 @@ void say_kept(Context& context, const JobsDeleted& result) {
         fmt::format("and {} more are kept; -o json lists them all", result.kept.size() - kMaxSaid));
 }
 
-// Only a person at a terminal is asked; a script's options are enough.
+// Asks for confirmation, but only a person at a terminal; a script's options are enough.
 bool is_confirmed(Context& context, const DeleteOptions& options) {
   if (options.yes || ::isatty(STDIN_FILENO) == 0 || !context.terminal.has_status_line())
     return true;

@@ -68,7 +68,7 @@ int wait_and_show(Context& context, Connection& connection, const ComputeOptions
   return code;
 }
 
-// Checked before any request. nullopt: the options are good.
+// Checks the options before any request. nullopt: they are good.
 std::optional<int> refuse(Context& context, const ComputeOptions& options) {
   const auto timeout = timeout_of(options.wait);
   if (timeout) return std::nullopt;

@@ -149,7 +149,7 @@ int approve(Context& context, const NodeOptions& options) {
   return code;
 }
 
-// As in kubectl: KEY=VALUE sets a label, KEY- removes it.
+// Reads labels as kubectl does: KEY=VALUE sets a label, KEY- removes it.
 Result<LabelNode> labels_of(const NodeOptions& options) {
   LabelNode request;
   request.name_or_id = options.name;
