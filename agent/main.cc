@@ -109,7 +109,7 @@ Status note_moved(const Options& options) {
   return {};
 }
 
-// Exit code 1: there is a problem.
+// Examines this node and prints the findings. Exit code 1: there is a problem.
 int examine(const Options& options) {
   const Findings found = examine_machine(options.home.empty() ? default_home() : options.home);
   std::fputs(

@@ -136,7 +136,7 @@ class Running {
   std::optional<Error> nonsense_;  // set if a line of its output is not an event
 };
 
-// False: nothing more can be read now. Resets `fd` at the end of the stream.
+// Reads a stream. False: nothing more can be read now. Resets `fd` at the end of the stream.
 bool read_some(io::Fd& fd, const std::function<void(std::string_view)>& take) {
   if (!fd) return false;
   char buffer[65536];

@@ -68,7 +68,7 @@ json as_json(const LockedPackage& package) {
   return one;
 }
 
-// Text that is not JSON becomes null, which is refused when it is read.
+// A package as JSON. Text that is not JSON becomes null, which is refused when it is read.
 json as_json(const LockedCondaPackage& package) {
   const json record = json::parse(package.record, nullptr, false);
   json one{{"name", package.name},     {"version", package.version},
@@ -125,7 +125,7 @@ bool is_plain(std::string_view text) {
   });
 }
 
-// A word of a conda package becomes a part of a file name.
+// Whether a text is a word: a word of a conda package becomes a part of a file name.
 bool is_word(std::string_view text) {
   return !text.empty() && std::none_of(text.begin(), text.end(), [](unsigned char c) {
     return c <= ' ' || c == 0x7f || c == '/' || c == '\\';

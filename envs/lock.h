@@ -62,7 +62,7 @@ struct Lock {
 inline constexpr std::size_t kMaxLockBytes = 16 << 20;
 
 std::string to_json(const Lock& lock);
-// corrupt: `text` is not a lock; the message says why.
+// Reads a lock; returns corrupt, with the reason, if `text` is not one.
 Result<Lock> lock_from_json(std::string_view text);
 
 // "Foo_Bar.baz" -> "foo-bar-baz" (PEP 503).

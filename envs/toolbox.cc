@@ -115,7 +115,7 @@ class Lines {
   std::deque<std::string> last_;
 };
 
-// True: `fd` has ended.
+// Reads a pipe. True: `fd` has ended.
 bool drain(int fd, const std::function<void(std::string_view)>& take) {
   char buffer[16384];
   const ssize_t got = ::read(fd, buffer, sizeof buffer);

@@ -30,14 +30,14 @@ class Toolbox {
   // Runs a program and logs its command line. The first word has a slash, or is looked up in the
   // environment's PATH. Returns not_found if the program is missing, and conflict if stopped.
   Result<Answer> run(const std::vector<std::string>& words, Output output = Output::log);
-  // `read` turns an output line into a progress text.
+  // Turns an output line into a progress text.
   using Reading = std::function<std::string(std::string_view line)>;
   Result<Answer> run_and_read(const std::vector<std::string>& words, const Reading& read);
   // The uses of a tool's standard input and output. An error of a use ends the tool, and run_with
   // returns it.
   struct Streams {
     std::function<Result<std::string_view>()> next = {};  // the input's next bytes; "" = its end
-    std::function<Status(std::string_view)> take = {};    // bytes of the output
+    std::function<Status(std::string_view)> take = {};    // gets bytes of the output
   };
   Result<Answer> run_with(const std::vector<std::string>& words, const Streams& streams);
   // The path of a program on the environment's PATH; "" = not found.
@@ -54,7 +54,7 @@ class Toolbox {
   std::string variable(const std::string& name) const;  // "" = not set
   const std::map<std::string, std::string>& variables() const { return environment_; }
   void use(std::map<std::string, std::string> variables) { environment_ = std::move(variables); }
-  // conflict: told to stop.
+  // conflict: the build was told to stop.
   Status go_on() const;
   // Logs a line of ours.
   void say(std::string_view line) const;

@@ -83,7 +83,7 @@ void warm_up() {
   spdlog::debug("warm: {}", assignment && plan && report);
 }
 
-// Each rank needs a pipe for each of its streams.
+// Raises the limit of files: each rank needs a pipe for each of its streams.
 void raise_file_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

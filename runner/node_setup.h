@@ -18,7 +18,7 @@
 
 namespace lockstep::runner {
 
-// Assignment and plan from the attempt directory.
+// The assignment and the plan from the attempt directory.
 struct Orders {
   Assignment assignment;
   WorkspacePlan workspace;

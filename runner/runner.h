@@ -49,7 +49,7 @@ struct NodeBounds {
   bool probes = true;                    // the networks of gangs of which this is the first node
 };
 
-// Without a memory limit, ranks join their cgroups this long after the first start.
+// The time after the first start at which ranks without a memory limit join their cgroups.
 inline constexpr Duration kJoinAfter = milliseconds(10);
 
 class Runner {
@@ -259,7 +259,7 @@ class Runner {
   std::unique_ptr<GangLink> link_;
   const std::string probe_cache_;
   const bool probes_;
-  std::unique_ptr<ParentCheck> parent_check_;  // until the gang is connected
+  std::unique_ptr<ParentCheck> parent_check_;  // set until the gang is connected
   std::unique_ptr<GangProbe> probe_;           // set from the first message of a probe on
   std::string probe_entry_;                    // the entry of the network in use in probe_cache_
   std::unique_ptr<GangContext> gang_;          // set once, before the bootstrap
@@ -270,7 +270,7 @@ class Runner {
   std::vector<GangMessage> early_;  // messages for the bootstrap that arrived before it was ready
   LaunchContext launch_;
   Spawner spawner_ = Spawner::serves;
-  Instant sweep_at_ = Instant::never(), sweep_until_;  // while sweeping
+  Instant sweep_at_ = Instant::never(), sweep_until_;  // set while sweeping
   Launching launching_ = Launching::not_begun;
   Why refusal_;
   std::map<int, StartRank> pending_;  // by rank: StartRank actions not yet carried out
@@ -279,7 +279,8 @@ class Runner {
   std::string blocked_shown_;                   // the reason last sent to the agent
   std::optional<NodeExitReport> final_report_;  // set from `settling` on
   Instant write_again_at_ = Instant::never();
-  Instant settle_until_;  // until then, wait for neighbours that have not received all messages
+  // the time until which it waits for neighbours that have not received all messages
+  Instant settle_until_;
   Instant look_at_lease_at_ = Instant::never();
   Instant join_at_ = Instant::never();
   Instant unpause_at_ = Instant::never();  // ranks that run until then may be frozen
@@ -306,7 +307,7 @@ class Runner {
   std::unique_ptr<KeptStacks> kept_stacks_;
   bool is_watch_over_ = false;  // the gang is being ended: nothing is found any more
   std::set<int> others_over_;   // node ranks whose ranks have all exited with 0
-  Instant lingers_since_;       // see watches_others(); 0: it does not
+  Instant lingers_since_;       // since when it watches others (watches_others()); 0: it does not
 };
 
 }  // namespace lockstep::runner

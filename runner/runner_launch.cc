@@ -28,7 +28,7 @@ namespace lockstep::runner {
 
 static_assert(kRankConnectionFd == spawn::kConnectionFd);
 
-// Every order gets an answer.
+// Starts a rank. Every order gets an answer.
 void Runner::perform(const StartRank& action) {
   if (action.local_rank == 0 && master_port_ && master_port_->taken()) {
     refuse_starts(PortWasTaken{master_port_->port()});

@@ -89,8 +89,8 @@ void Runner::end_probe() {
   probe_.reset();
 }
 
-// Any end, even by a person who waited in vain, may have been caused by the network. So the next
-// gang of these nodes is probed again.
+// Removes a probe's result. Any end, even by a person who waited in vain, may have been caused by
+// the network. So the next gang of these nodes is probed again.
 void Runner::forget_probe_of(const NodeExitReport& report) {
   if (report.cause != Cause::completed) forget_probe(probe_entry_);
 }

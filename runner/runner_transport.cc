@@ -97,8 +97,8 @@ void Runner::note_standings(const RankStandings& standings) {
   for (const RankStanding& rank : standings) peer_bytes_ += rank.acked + rank.received;
 }
 
-// A likely finding becomes a note, since a job may use TCP before it begins to use RDMA. A later
-// look replaces the note. Ranks that have ended anyway are not ended for it.
+// Looks at the transport. A likely finding becomes a note, since a job may use TCP before it begins
+// to use RDMA. A later look replaces the note. Ranks that have ended anyway are not ended for it.
 void Runner::look_at_transport(bool final) {
   if (!transport_) return;
   const TransportFinding finding =

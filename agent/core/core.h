@@ -18,14 +18,14 @@ namespace lockstep::agent {
 struct FoundPart {  // an attempt directory found at start
   Assignment assignment;
   enum class Runner { never_started, alive, finished, gone } runner = Runner::never_started;
-  std::optional<NodeExitReport> exit;            // when finished
-  std::vector<LogSize> logs = {};                // when gone: the sizes of the ranks' log files
-  std::string last_words = {};                   // when gone: the end of the runner's own log
+  std::optional<NodeExitReport> exit;  // the final report, once the runner has finished
+  std::vector<LogSize> logs = {};      // when the runner is gone: the sizes of the ranks' log files
+  std::string last_words = {};         // when the runner is gone: the end of its own log
   std::optional<CollectedOutput> restored = {};  // the checkpoint that its ranks begin with
   Instant lease_until = {};                      // read from disk, if its assignment has a lease
   Instant started = {};                          // start of its first rank; ns = 0: unknown
   std::uint64_t environment_log_bytes = 0;
-  Bytes log_times = {};  // when gone: what the times of `logs` take
+  Bytes log_times = {};  // when the runner is gone: the bytes of the times of `logs`
 };
 struct Recovered {
   std::vector<FoundPart> parts;
@@ -33,7 +33,7 @@ struct Recovered {
 struct Connected {};  // the transport was (re)opened: open a session
 struct FromLauncher {
   AgentReply message;
-};  // SessionAccepted/Refused/Lost, Desired, acks
+};  // SessionAccepted/Refused/Lost, Desired, acknowledgements
 struct WorkspaceStaged {
   AttemptId attempt;
   // The result of staging. invalid_argument: the job asks for something wrong, so no node can stage
@@ -60,7 +60,7 @@ struct EnvironmentFailed {
   Error error;
   Cause cause = Cause::environment_failed;  // or start_failed: may be temporary
   std::uint64_t log_bytes = 0;
-  Why why = {};  // if there is more to tell than the error
+  Why why = {};  // set if there is more to tell than the error
 };
 struct RunnerStarted {
   AttemptId attempt;
@@ -69,7 +69,7 @@ struct RunnerStarted {
 struct RunnerReported {
   AttemptId attempt;
   PartReport report;
-};  // from the runner's socket or final report
+};  // the report from the runner's socket, or its final report
 // The runner process ended without a final report. `logs` has the sizes of the ranks' log files, so
 // that the launcher waits for all their bytes; `last_words` is the end of the runner's own log.
 struct RunnerGone {
@@ -162,7 +162,8 @@ struct KillRunner {
 // Send the outputs of its ranks to the launcher, however long that takes -> OutputsCollected.
 struct CollectOutputs {
   Assignment assignment;
-  std::vector<Instant> killed = {};  // when ranks were killed that did not end by themselves
+  // set if ranks were killed because they did not end by themselves
+  std::vector<Instant> killed = {};
 };
 // Stop waiting for space on the launcher -> OutputsCollected, which lists the outputs that did not
 // fit as problems.
@@ -206,8 +207,9 @@ struct Config {
   // The agent dials again after this silence; runners keep running. Doubled with each attempt that
   // got no answer.
   Duration launcher_silent_after = seconds(5);
-  Duration look_every = seconds(1);     // between looks at what a running part has written
-  Duration stop_overdue = seconds(30);  // after the grace period; then kill the runner
+  Duration look_every = seconds(1);  // between looks at what a running part has written
+  // the time after the grace period; then the runner is killed
+  Duration stop_overdue = seconds(30);
   // How long outputs of a canceled job that are stuck are waited for.
   Duration space_timeout = seconds(30);
 };

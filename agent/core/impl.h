@@ -48,7 +48,7 @@ struct Core::Impl {
   std::optional<Taken> taken;
   Instant last_word;
   Duration reconnect_within{0};  // the time that the launcher gave; see SessionAccepted
-  bool begins_session = false;   // while the answer to our session is applied
+  bool begins_session = false;   // true while the answer to our session is applied
   int unanswered = 0;            // connections in a row over which the launcher said nothing
   int openings = 0;              // sent since the launcher's last answer
   // When to send a heartbeat (open) or a SessionOpen (opening) next.
@@ -78,7 +78,7 @@ struct Core::Impl {
   void on(const CheckpointCaptured& input);
   void on(const PartRemoved& input);
   void on(const MachineTaken& input);
-  // Without a connection, the session that begins with the next one tells it.
+  // Tells the launcher of a changed inventory; without a connection, the next session tells it.
   void on(const InventoryChanged&) {
     if (link != Link::none) open_session();
   }

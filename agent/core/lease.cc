@@ -22,8 +22,8 @@ bool Core::Impl::has_lease(const Part& part) const {
   return !holds_lease(part) || now < part.lease_until;
 }
 
-// An answer says what the launcher wanted when it received that heartbeat. If that differs from
-// what is applied here, the launcher may have given up parts that are still here.
+// Handles an answer. It has what the launcher wanted when it received that heartbeat. If that
+// differs from what is applied here, the launcher may have given up parts that are still here.
 void Core::Impl::hear(const HeartbeatAck& message) {
   hear_of_notice(message);
   const auto sent = beats.acknowledged(message.number);

@@ -269,7 +269,7 @@ void Core::Impl::on(const CheckpointCaptured& input) {
   changed(*part, now);
 }
 
-// A checkpoint is looked at again when the last capture was answered.
+// Captures the checkpoint. It is looked at again when the last capture was answered.
 void Core::Impl::capture(Part& part) {
   if (now >= part.capture_at) {
     part.capture_at = now + config.look_every;

@@ -50,15 +50,15 @@ struct Part {
   Instant capture_at = Instant::never();      // next capture of the folders while the part runs
   std::optional<CollectedOutput> checkpoint;  // the last capture of the checkpoint
   Instant checkpoint_at = Instant::never();
-  std::optional<Instant> writing_since;     // every look since then found it being written
+  std::optional<Instant> writing_since;  // since when every look found the checkpoint being written
   std::optional<CollectedOutput> restored;  // the checkpoint that its ranks begin with
-  Instant lease_until;                      // if its assignment has a lease
+  Instant lease_until;                      // set if its assignment has a lease
   Instant lease_written;                    // the lease's end as the runner knows it
-  std::optional<NodeExitReport> exit;       // while collecting: reported when that is done
-  Space space = Space::enough;              // while collecting
-  Instant no_space_since;                   // while `space` is lacking
+  std::optional<NodeExitReport> exit;       // while collecting: the report that is sent afterwards
+  Space space = Space::enough;              // while collecting: whether the launcher has space
+  Instant no_space_since;                   // since when `space` is lacking
   std::optional<Instant> canceled_at;       // when the launcher's cancel order arrived
-  Instant look_again = Instant::never();    // while `told` is sent
+  Instant look_again = Instant::never();    // while `told` is sent: when to look again
   Instant kill_at = Instant::never();       // a stop was ordered: kill the runner then
   Killed killed = Killed::no;               // why this agent killed the runner
   Instant remove_again = Instant::never();

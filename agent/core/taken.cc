@@ -28,8 +28,8 @@ std::optional<PreemptionNotice> Core::Impl::notice() const {
   return PreemptionNotice{std::max<Duration>(taken->until - now, Duration::zero()), taken->reason};
 }
 
-// An answer to a heartbeat with the notice. It counts if the launcher wants nothing here that this
-// agent has not heard of.
+// Handles an answer to a heartbeat with the notice. It counts if this agent knows everything that
+// the launcher wants here.
 void Core::Impl::hear_of_notice(const HeartbeatAck& message) {
   if (!taken || taken->told_in == 0 || message.number < taken->told_in) return;
   if (message.revision == revision.value_or(0)) taken->launcher_knows = true;

@@ -238,7 +238,7 @@ void Agent::send(AgentMessage body) {
   Envelope<AgentMessage> envelope;
   envelope.sequence = ++sequence_;
   envelope.body = std::move(body);
-  // A message that cannot be sent is not queued: the core repeats it until it is acknowledged.
+  // An unsent message is not queued: the core repeats it until it is acknowledged.
   const Status sent = control_.send(wire::encode(envelope));
   if (!sent) spdlog::debug("{}", sent.error().message);
 }
@@ -254,7 +254,8 @@ void Agent::perform(SendSession& action) {
   send(std::move(action.open));
 }
 
-// Staging waits for files, and cannot know why none come: the bulk connection tells it here.
+// Reports why files do not come: staging waits for them, and cannot know the reason, but the bulk
+// connection does.
 void Agent::tell_trouble() {
   if (bulk_.trouble() == told_trouble_) return;
   told_trouble_ = bulk_.trouble();

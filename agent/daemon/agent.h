@@ -51,7 +51,7 @@ struct AgentConfig {
   Inventory inventory;
   MachinePart machine = {};
   std::string runner_program;
-  Bytes log_spool = gibibytes(1);  // per attempt on this node: see runner/logs/log_capture.h
+  Bytes log_spool = gibibytes(1);  // for each attempt on this node: see runner/logs/log_capture.h
   // with less free space, the node takes no new part; 0: io::default_low_space
   Bytes low_space = {};
   LimitCaps caps = {};
@@ -176,7 +176,8 @@ class Agent {
   bool in_session_ = false;       // the launcher accepted our session, and did not end it since
   Instant report_usage_at_ = Instant::never();
   std::set<AttemptId> recovered_;  // parts of an earlier agent, whose logs may be partly sent
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late worker results
+  // set to false so that late worker results are dropped
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   // The newest report alone is sent: it has every unacknowledged change.
   std::optional<Observed> observed_;
   std::uint64_t sequence_ = 0;

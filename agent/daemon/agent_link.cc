@@ -28,8 +28,8 @@ std::string said_for(Duration time) {
 
 }  // namespace
 
-// If an address cannot be dialled, the link treats it like one where nobody answers, and tries the
-// next after a while.
+// Handles a failed dial. If an address cannot be dialled, the link treats it like one where nobody
+// answers, and tries the next after a while.
 void Agent::leave_if_failed(const Status& dialled) {
   if (dialled) return;
   if (addresses_.has_others())

@@ -239,7 +239,7 @@ Result<envs::EnvironmentOrder> Build::order_for(envs::Order::What what,
   return order;
 }
 
-// `tree`: where the lock's tree is, if it is on this node.
+// Runs lockstep-env. `tree`: the folder of the lock's tree, if it is on this node.
 Result<envs::Event> Build::run_tools(envs::Order::What what, std::optional<envs::Lock> lock,
                                      const EntryLock& held, const std::string& tree) {
   const auto packages = wait_for_lock(entry_.packages_lock(), EntryLock::Kind::shared);
@@ -261,8 +261,9 @@ Result<envs::Event> Build::run_tools(envs::Order::What what, std::optional<envs:
   return said;
 }
 
-// Several attempts may wait for this build, and each may have other nodes to try next. A part with
-// a newer order, or of another generation, does not end because of this failure.
+// Whether another node can continue for this subscriber. Several attempts may wait for this build,
+// and each may have other nodes to try next. A part with a newer order, or of another generation,
+// does not end because of this failure.
 bool Build::passes_on(const BuildSubscriber& subscriber) const {
   if (target_.what != EnvironmentTarget::What::solve) return false;
   const EnvironmentPlan plan = subscriber.wanted().environment;
@@ -276,8 +277,7 @@ bool Build::may_be_elsewhere(const Error& error) const {
   return may_be_mended(error) && !(docker != nullptr && docker->build);
 }
 
-// From here on an error comes from this node or the network, not from the definition, so it is not
-// remembered.
+// Fails for a reason of this node or the network, not of the definition, so it is not remembered.
 void Build::fail(const Error& error) {
   finish([&](const auto& subscriber) {
     if (passes_on(*subscriber)) return tell_cannot_solve(parts_, subscriber, target_, error);

@@ -54,7 +54,7 @@ namespace lockstep::agent {
 class EntryLock {
  public:
   enum class Kind { exclusive, shared };
-  // nullopt: another process holds the lock.
+  // Takes the lock; nullopt: another process holds it.
   static Result<std::optional<EntryLock>> try_acquire(const std::string& path, Kind kind);
   int fd() const { return fd_.get(); }
 
@@ -118,7 +118,7 @@ class EnvironmentCache {
 
   CacheEntry built(const io::User& user, const Digest& key) const;
   CacheEntry solve(const io::User& user, const Digest& key) const;
-  // A new entry with a unique name for temporary work; the caller locks and removes it.
+  // Makes a new entry with a unique name for temporary work; the caller locks and removes it.
   CacheEntry scratch(const io::User& user) const;
 
   // Finds a built environment and marks it as used now; takes a few system calls. nullopt: the

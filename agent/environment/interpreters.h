@@ -19,8 +19,8 @@ namespace lockstep::agent {
 
 class Interpreters {
  public:
-  // `environment`: the agent's own, see tool_environment. `go_on` false: the agent is exiting; ends
-  // a running interpreter.
+  // `environment`: the agent's own, see tool_environment. `go_on` false: the agent is exiting; a
+  // running interpreter is then ended.
   Interpreters(const EnvironmentCache& cache, std::string program,
                std::map<std::string, std::string> environment, std::function<bool()> go_on);
 
@@ -55,7 +55,8 @@ class Interpreters {
   const std::map<std::string, std::string> environment_;
   const std::function<bool()> go_on_;
   mutable std::mutex mutex_;
-  std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<Known>> known_;  // path, user
+  // by path and user
+  std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<Known>> known_;
   int starts_ = 0;
 };
 

@@ -14,10 +14,10 @@ namespace lockstep::agent {
 // The paths of the kernel's trees, or of fakes.
 struct FabricPlaces {
   std::string sys = "/sys", proc = "/proc", dev = "/dev";
-  std::string root = {};  // before the paths of libraries
+  std::string root = {};  // put before the paths of libraries
 };
 
-// Everything except GPUs and the limit of locked memory. `links`: as read_links() found them.
+// Reads everything except GPUs and the limit of locked memory. `links`: the result of read_links().
 NodeFabric read_fabric(const FabricPlaces& places, const std::vector<NetworkLink>& links);
 
 // The network devices of this machine. `gpus`: the GPUs that the node offers.

@@ -95,7 +95,8 @@ std::string version_of_package(const std::string& root, std::string_view package
   return is_version(version) ? std::string(version) : "";
 }
 
-// libibverbs.so.1.14.44.0 has interface version 1.14 and comes from rdma-core 44.0.
+// The version of rdma-core: libibverbs.so.1.14.44.0 has interface version 1.14 and comes from
+// rdma-core 44.0.
 std::string version_of_verbs(const std::vector<std::string>& folders) {
   const std::string all = version_of_files(folders, "libibverbs.so");
   constexpr std::string_view kInterface = "1.";

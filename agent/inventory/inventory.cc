@@ -50,7 +50,7 @@ std::string part_of(const Fraction& fraction) {
   return fraction.of == 1 ? "" : fmt::format("{}/{}", fraction.part - 1, fraction.of);
 }
 
-// An amount that is given beside the share takes precedence.
+// Divides a share. An amount that is given beside the share takes precedence.
 Result<Share> divided(Share share) {
   if (share.part.empty()) return share;
   TRY_ASSIGN(const Fraction fraction, fraction_of(share.part));

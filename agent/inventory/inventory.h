@@ -23,7 +23,7 @@ struct Share {
 
 struct InventoryRequest {
   Share share;
-  std::string home;               // on the file system of the attempts
+  std::string home;               // the agent's home, on the file system of the attempts
   std::string launcher_endpoint;  // the node's address is the local one of the route to it
   std::string advertise;          // an address to report instead, or ""
   std::string network;            // label, or ""

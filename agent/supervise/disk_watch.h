@@ -75,7 +75,8 @@ class DiskWatch {
   Instant look_at_;
   Instant measure_at_;     // do not measure earlier; never() while a worker measures
   Instant limits_due_at_;  // the next measurement of attempts with a limit
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late worker results
+  // set to false so that late worker results are dropped
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace lockstep::agent

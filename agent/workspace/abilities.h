@@ -8,7 +8,8 @@
 
 namespace lockstep::agent {
 
-// Tested in a child process, because an unshared namespace cannot be left again.
+// Whether mounts can be unshared, tested in a child process, because an unshared namespace cannot
+// be left again.
 bool can_unshare_mounts();
 
 // Whether ranks can see their working directory below jobs_folder().

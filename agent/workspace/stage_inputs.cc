@@ -125,7 +125,8 @@ Status stage_place(const InputParts& parts, const DataInput& input, MountedInput
   return {};
 }
 
-// A path that is missing in a datastore stays missing on this node, so another try would not help.
+// The error of staging, without the hope for another try: a path that is missing in a datastore
+// stays missing on this node.
 Status without_outages(Status staged) {
   if (staged) return staged;
   Error error = std::move(staged).error();

@@ -50,7 +50,7 @@ bool runs_in_container(const JobSpec& spec) {
          std::holds_alternative<DockerEnvironment>(spec.environment->definition);
 }
 
-// A folder that an interrupted staging left gets the right owner and mode, too.
+// Makes a folder, or corrects owner and mode of one that an interrupted staging left.
 Status make_folder(const std::string& path, const snapshot::Owner& owner, mode_t mode) {
   if (io::disk::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return errno_error(errno, "cannot make " + path);
@@ -93,7 +93,8 @@ class Teller {
 // Longer than the grace time and the clean-up after it.
 constexpr Duration kAwaitEarlier = seconds(60);
 
-// In a container the path may be one that the agent's user could not make on the host.
+// The working directory's path in a container. It may be one that the agent's user could not make
+// on the host.
 std::string path_in_container(const JobId& job) {
   const std::string path = io::code_mount_point(job);
   return path.empty() ? "/run/lockstep/jobs/" + io::job_folder_name(job) : path;
@@ -123,7 +124,7 @@ struct Workspace::Impl {
   std::unique_ptr<snapshot::TreeCache> trees;
   std::unique_ptr<BlobCacheLimit> cache_limit;
   std::unique_ptr<RoomCheck> room;
-  std::atomic<bool> grown = true;  // since the cache limit was last checked
+  std::atomic<bool> grown = true;  // set since the cache limit was last checked
 
   std::mutex mutex;
   std::condition_variable changed;

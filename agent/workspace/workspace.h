@@ -60,7 +60,7 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
 
   io::Transport& transport_;
   mutable std::mutex mutex_;
-  std::string endpoint_;  // under the mutex
+  std::string endpoint_;  // guarded by the mutex
   const PublicKey launcher_key_;
   const io::KeyPair keys_;
   const std::shared_ptr<transfer::FetchProgress> fetch_progress_;
@@ -92,13 +92,13 @@ struct WorkspaceConfig {
 
 class Workspace {
  public:
-  // conflict: another agent uses this cache.
+  // Opens the workspace; returns conflict if another agent uses this cache.
   static Result<std::unique_ptr<Workspace>> open(const WorkspaceConfig& config);
   ~Workspace();
 
   using OnProgress = std::function<void(const std::string& text)>;
-  // For worker threads; several may stage at once. It can be repeated for an attempt whose runner
-  // has not started. A tree in the cache costs a few system calls.
+  // Stages an attempt. For worker threads; several may stage at once. It can be repeated for an
+  // attempt whose runner has not started. A tree in the cache costs a few system calls.
   Result<WorkspacePlan> stage(const Assignment& assignment, const io::AttemptDir& directory,
                               BlobSource& source, const OnProgress& progress);
   // The cache, for peers to read.

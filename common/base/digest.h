@@ -24,7 +24,7 @@ struct Digest {
 
 Digest sha256(std::string_view data);
 
-// Incremental form, for streams.
+// Computes a digest in steps, for streams.
 class Sha256 {
  public:
   Sha256();

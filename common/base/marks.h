@@ -11,7 +11,8 @@ namespace lockstep {
 // other spaces (general category Zs), and the braille pattern without dots.
 bool is_odd_blank(char32_t code);
 
-// General category Mn or Me, without those that is_hidden() of printable.h has.
+// Whether a character is of general category Mn or Me, without those that is_hidden() of
+// printable.h has.
 bool is_mark(char32_t code);
 
 // Follows a text character by character.

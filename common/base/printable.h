@@ -22,7 +22,8 @@ std::string printable(std::string_view text);
 // Makes the text printable in one line: newlines and tabs become blanks, and newlines at the end
 // are left out.
 std::string in_one_line(std::string_view text);
-// Printable, without newlines at its end; lines after the first are indented by `blanks`.
+// Makes the text printable, without newlines at its end; lines after the first are indented by
+// `blanks`.
 std::string in_lines(std::string_view text, std::size_t blanks);
 
 // Makes a log printable as printable() does, but keeps colours (the sequences CSI … m). `colors`
@@ -34,7 +35,7 @@ std::string printable_log(std::string_view text, std::string* colors);
 // or sequence that is only begun at its end, and without carriage returns there.
 std::size_t showable_log(std::string_view text);
 
-// `json` is JSON. The same JSON, with what is_hidden(), odd blanks and lone marks escaped as \u….
+// Returns the JSON with hidden characters (is_hidden()), odd blanks and lone marks escaped as \u….
 std::string escaped_json(std::string json);
 
 }  // namespace lockstep

@@ -40,7 +40,7 @@ template <int N>
 struct Field {};
 template <int N>
 inline constexpr Field<N> field{};
-// Sent to nobody.
+// the number of a member that is not sent
 inline constexpr Field<0> nowhere{};
 
 // A field of earlier versions: read if it is present, never written.
@@ -110,7 +110,7 @@ inline constexpr Rule kNameRule{.bytes = 1'024};
 inline constexpr Rule kUserNameRule{.bytes = 256};  // the rule for names of users, projects and
                                                     // tokens
 inline constexpr Rule kNotNegative{.low = 0};
-inline constexpr Rule kCutText{.cut = Cut::middle};  // text for people
+inline constexpr Rule kCutText{.cut = Cut::middle};  // the rule for text for people
 
 // ---- members that are another value on the wire -------------------------------------------------
 
@@ -120,7 +120,7 @@ struct Shifted {
   int get() const { return member + By; }
   void set(int value) const { member = value - By; }
 };
-// On the wire the number is By higher; limits apply to that.
+// A member whose number is By higher on the wire; limits apply to that number.
 template <int By, class M>
 constexpr Shifted<By, M> shifted(M& member) {
   return {member};

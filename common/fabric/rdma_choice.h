@@ -17,18 +17,19 @@ namespace lockstep {
 struct RdmaChoice {
   PortList ports = {};          // in the order of the fabric; empty: the ranks use no RDMA
   std::string why = {};         // a reason for the one or the other, in words
-  bool by_operator = false;     // fabric.yml decided
+  bool by_operator = false;     // true: fabric.yml decided
   bool would_be_taken = false;  // no port is used, but libraries would take active ports by
                                 // themselves
 };
 
-// `gang`: absent: only the node's own ports are known. `gpus`: indexes of those that ranks hold.
+// Chooses the ports. `gang`: absent: only the node's own ports are known. `gpus`: indexes of the
+// GPUs that ranks hold.
 RdmaChoice choose_rdma(const NodeFabric& fabric, const OperatorSettings& operators,
                        const std::optional<GangFabric>& gang, const std::vector<int>& gpus);
 
 std::string name_of(const FabricPort& port);  // "mlx5_0:1"
 std::string names_of(const PortList& ports);  // "mlx5_0:1,mlx5_1:1"
-bool is_roce(const FabricPort& port);         // else InfiniBand
+bool is_roce(const FabricPort& port);         // Whether a port is RoCE; false: InfiniBand.
 // The GID by which routers reach a RoCE port: RoCE v2 of an IPv4 address, else of an IPv6 one.
 // Null: the port has none.
 const FabricGid* routable_gid(const FabricPort& port);

@@ -26,7 +26,7 @@ struct SocketQuestion {
   std::string route_interface;  // see RankPlace
 };
 
-// nullopt: none is known, and libraries choose by themselves.
+// Chooses the interface; nullopt: none is known, and libraries choose by themselves.
 std::optional<SocketInterface> choose_interface(const SocketQuestion& question);
 
 // Finds an interface by name; null: the node has none of this name.

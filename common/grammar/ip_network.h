@@ -18,10 +18,11 @@ struct IpNetwork {
 // not a network, or has bits behind its prefix.
 std::optional<IpNetwork> parse_ip_network(const std::string& text);
 
-// `address` is written without a prefix length. False for a text that is not an address.
+// Whether a network has an address, which is written without a prefix length. False for a text that
+// is not an address.
 bool has_address(const IpNetwork& network, const std::string& address);
 
-// fe80::/10 and 169.254.0.0/16, which no router passes on.
+// Whether an address is of fe80::/10 or 169.254.0.0/16, which no router passes on.
 bool is_link_local(const std::string& address);
 
 }  // namespace lockstep

@@ -90,7 +90,7 @@ class Reader {
     while (!is_done() && holds(next())) ++at_;
     return text_.substr(from, at_ - from);
   }
-  // A name such as "numpy": letters, digits, and between them '.', '-' and '_'.
+  // Takes a name such as "numpy": letters, digits, and between them '.', '-' and '_'.
   std::string_view take_name() {
     if (!is_word(next())) return {};
     const std::size_t from = at_;
@@ -244,7 +244,7 @@ class Reader {
     return from >= text_.size() ? "the end of the marker" : fmt::format("'{}'", text_.substr(from));
   }
 
-  // A value such as "python_version" or "'3.9'".
+  // Reads a value such as "python_version" or "'3.9'".
   bool read_value() {
     const std::size_t from = at_;
     if (next() == '\'' || next() == '"') {

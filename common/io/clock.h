@@ -37,7 +37,7 @@ class BootTimeClock final : public Clock {
 // machine's.
 Instant wall_clock();
 
-// Time since the machine was booted, sleep included. It is the same in all containers and never
+// The time since the machine was booted, sleep included. It is the same in all containers and never
 // goes back within a boot.
 Duration since_boot();
 

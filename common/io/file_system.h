@@ -61,7 +61,7 @@ Status write_all(int fd, std::string_view data);
 // process dies.
 class FileLock {
  public:
-  // nullopt: someone else holds it.
+  // Takes the lock; nullopt: someone else holds it.
   static Result<std::optional<FileLock>> try_acquire(const std::string& path);
   static Result<FileLock> acquire(const std::string& path);  // blocks
 

@@ -28,7 +28,7 @@ struct Entry {
   EntryKind kind = EntryKind::file;
   std::uint32_t mode = 0;  // permission bits, 07777; 0 for symlinks
   std::uint64_t size = 0;  // file: bytes; directory: bytes of its object; symlink: 0
-  Digest digest;           // file, directory
+  Digest digest;           // for a file or directory
   std::string target;      // symlink: as read, never followed
   friend bool operator==(const Entry&, const Entry&) = default;
 };
@@ -42,9 +42,11 @@ inline constexpr std::size_t kMaxNameBytes = 255;
 inline constexpr std::size_t kMaxTargetBytes = 4095;
 inline constexpr std::size_t kMaxDirectoryObjectBytes = std::size_t{256} << 20;
 inline constexpr int kMaxTreeDepth = 256;
-inline constexpr std::uint64_t kMaxTreeEntries = 16'000'000;  // when a tree is written out
+// the most entries of a tree that is written out
+inline constexpr std::uint64_t kMaxTreeEntries = 16'000'000;
 
-// CHECKs that the entries are sorted and valid, because only our own code makes them.
+// Encodes a directory. CHECKs that the entries are sorted and valid, because only our own code
+// makes them.
 std::string encode(const Directory& directory);
 // Reads a directory. Returns corrupt with the fault and its byte.
 Result<Directory> decode_directory(std::string_view bytes);

@@ -60,7 +60,7 @@ class Comparer {
     ++counter;
   }
 
-  // False: enough differences were found.
+  // Counts an entry. False: enough differences were found.
   bool take_entry() {
     found.more = left_ == 0;
     if (!found.more) --left_;

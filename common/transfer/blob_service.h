@@ -22,8 +22,8 @@ BulkRefused refusal(const Error& error);
 // other errors concern this side's own disk, and nothing that was sent may be lost for them.
 BulkRefused not_stored(const Error& error);
 
-// MissingBlobs -> MissingBlobsReply; PutBlobs -> PutBlobsReply (after a sync) or BulkRefused.
-// `peer` keeps the incomplete uploads of different peers apart.
+// Answers MissingBlobs -> MissingBlobsReply; PutBlobs -> PutBlobsReply (after a sync) or
+// BulkRefused. `peer` keeps the incomplete uploads of different peers apart.
 BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request,
                    snapshot::Lease lease = snapshot::Lease::lasting);
 BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer);
@@ -50,8 +50,8 @@ inline constexpr std::size_t kEnoughForOneMessage = 5u << 19;
 // Each has at most kMaxBulkMessageBytes. The last one is marked, or is a BulkRefused.
 class BlobReader {
  public:
-  // A message ends once it holds `enough` bytes. With smaller messages, streams take turns more
-  // often.
+  // Reads blobs into messages. A message ends once it has `enough` bytes. With smaller messages,
+  // streams take turns more often.
   BlobReader(const snapshot::BlobStore& store, GetBlobs request,
              std::size_t enough = kEnoughForOneMessage);
   std::optional<BulkMessage> next();  // nullopt: there are no more

@@ -31,7 +31,7 @@ class ContentQueue final : public snapshot::ContentTaker {
   // ---- for the sending thread ----
   std::vector<TakenContent> take_all();
   bool empty() const;
-  // From now on make_room() waits for room. Before this call it returns false when there is none,
+  // Lets make_room() wait for room from now on. Before, it returns false when there is none,
   // because the other side may not be answering.
   void let_wait();
   // Discards all contents. From now on the queue accepts none, and no reader waits.

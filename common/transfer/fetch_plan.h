@@ -56,12 +56,12 @@ class FetchPlan {
   void told(const FindPeersReply& reply, Instant now);
   void heard(NodeId peer, const UnitsReply& reply, Instant now);
   void arrived(NodeId from, std::uint64_t bytes, Instant now);
-  void finished(std::size_t unit, Instant now);  // whole and verified
+  void finished(std::size_t unit, Instant now);  // the unit is whole and verified
   void busy(NodeId from, std::size_t unit, Instant now);
   void lacking(NodeId from, std::size_t unit, Instant now);
   // Stops using the peer; its open units are requested elsewhere. Idempotent.
   void drop(NodeId peer, std::string fault, bool gave_wrong_data);
-  // Nothing more is requested from the launcher.
+  // Tells that nothing more is requested from the launcher.
   void close_launcher(Instant now);
   // Tells that this node was suspended: silence of peers in that time does not count.
   void woke(Instant now);
@@ -85,13 +85,13 @@ class FetchPlan {
   enum class Unit : std::uint8_t { lacking, open, here };
   struct Source {
     std::set<std::size_t> open;
-    Instant heard;  // when it was last heard, or when it began to owe an answer
+    Instant heard;  // when it last sent something, or began to owe an answer
     Instant busy_until;
   };
   Source& source(NodeId id) { return sources_[id]; }
   void give_back(Source& from, std::size_t unit);
   bool is_ready(NodeId id, std::size_t most, Instant now) const;
-  NodeId peer_with(std::size_t unit, Instant now) const;  // kLauncher: none is ready
+  NodeId peer_with(std::size_t unit, Instant now) const;  // kLauncher: no peer is ready
   bool is_for_launcher(std::size_t unit, bool any_sources) const;
   NodeId home_of(std::size_t unit) const;
   void open(NodeId from, std::size_t unit, Instant now);

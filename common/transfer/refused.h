@@ -6,7 +6,8 @@
 
 namespace lockstep::transfer {
 
-// unavailable or resource_exhausted (its disk): it may succeed later. Otherwise conflict.
+// An error for a refusal: unavailable or resource_exhausted (its disk) may succeed later. Otherwise
+// conflict.
 Error error_of(const BulkRefused& refused);
 
 }  // namespace lockstep::transfer

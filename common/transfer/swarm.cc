@@ -158,7 +158,8 @@ Status Swarm::receive_from(NodeId id) {
 
 Status Swarm::take(NodeId from, std::uint64_t sequence, BulkMessage& answer) {
   const auto found = requests_.find(sequence);
-  if (found == requests_.end() || found->second.to != from) return {};  // late or repeated
+  // the message is late or repeated
+  if (found == requests_.end() || found->second.to != from) return {};
   if (auto* data = std::get_if<BlobData>(&answer)) return take_data(from, sequence, *data);
   if (const auto* refusal = std::get_if<BulkRefused>(&answer))
     return refused(from, sequence, *refusal);
@@ -223,7 +224,7 @@ Status Swarm::put(NodeId from, const TreeUnit& unit, const BlobPiece& piece) {
   return {};
 }
 
-// Everything that was requested was sent: checks whether it is here.
+// Checks, when everything that was requested was sent, whether it is here.
 Status Swarm::end_of(NodeId from, std::uint64_t sequence) {
   const Request request = std::move(requests_.extract(sequence).mapped());
   const TreeUnit& unit = units_[*request.unit];

@@ -91,7 +91,7 @@ class Swarm {
   std::map<std::uint64_t, Request> requests_;
   std::uint64_t next_sequence_ = io::random_u64() >> 1;
   std::uint64_t finding_ = 0;  // the sequence of the open FindPeers
-  bool is_told_ = false;       // a FindPeersReply has come
+  bool is_told_ = false;       // whether a FindPeersReply has come
   bool is_gathering_ = false;  // waits until the others of the gang are known
   Instant find_at_;
   Instant launcher_heard_;  // last time that it sent data or owed none

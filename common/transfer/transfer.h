@@ -35,10 +35,10 @@ struct TransferOptions {
   Duration retry_after = seconds(5);       // silence after which open requests are sent again
   Duration give_up_after = seconds(60);    // silence after which the transfer fails
   Duration send_within = seconds(5);       // how long each send waits for a connection
-  // Without a connection for this long the transfer fails, though it could continue after a
+  // The time without a connection after which the transfer fails, though it could continue after a
   // silence. It must be shorter than give_up_after, and longer than a launcher takes to restart.
   Duration down_after = Duration::max();
-  // For capture_and_send: limit of raw bytes that were read and are not in a message yet.
+  // For capture_and_send: the most raw bytes that were read and are not in a message yet.
   std::uint64_t held_bytes = 96u << 20;
   JobId of_job = {};                         // for downloads by users: the job that has the tree
   Admit admit = {};                          // for fetch_tree()

@@ -31,7 +31,7 @@ std::string sum_of(const nlohmann::json& json) {
   return sha256(dumped(json)).hex().substr(0, kSumCharacters);
 }
 
-// RFC 4648, section 5, without padding.
+// Encodes as RFC 4648, section 5, without padding.
 std::string to_base64url(std::string_view data) {
   std::string text;
   std::uint32_t bits = 0;

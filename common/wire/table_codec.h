@@ -143,7 +143,7 @@ inline bool read_value(const std::string& from, const Rule& rule, Place at, Faul
   return true;
 }
 bool read_value(const std::string& from, const Rule& rule, Place at, Fault* fault, Digest* to);
-// With `bytes` in the rule: any text, else only the name of a job.
+// Reads a text: with `bytes` in the rule any text, else only the name of a job.
 bool read_value(const std::string& from, const Rule& rule, Place at, Fault* fault, JobId* to);
 bool read_value(const std::string& from, const Rule& rule, Place at, Fault* fault, PublicKey* to);
 template <class Tag>
@@ -194,7 +194,8 @@ inline bool read_value(double from, const Rule&, Place at, Fault* fault, double*
   *to = from;
   return true;
 }
-// Whole numbers. Without limits a number of the same size is taken as it is, whatever its sign.
+// Reads whole numbers. Without limits a number of the same size is taken as it is, whatever its
+// sign.
 template <class W, class T>
 requires(std::is_integral_v<W>&& std::is_integral_v<T> &&
          !std::is_same_v<T, bool>) bool read_value(W from, const Rule& rule, Place at, Fault* fault,

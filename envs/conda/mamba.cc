@@ -50,7 +50,7 @@ Error no_answer(const std::string& program, const std::string& output) {
                   program, output.empty() ? "nothing" : head(output, kMaxShownBytes)));
 }
 
-// `record`: from a channel's index, or from conda-meta. Throws json::exception.
+// Reads a package. `record`: from a channel's index, or from conda-meta. Throws json::exception.
 LockedCondaPackage package_from(const json& record) {
   const char* build = record.contains("build_string") ? "build_string" : "build";
   json kept = record;

@@ -26,7 +26,7 @@ struct Image {
 };
 
 struct ImageOrder {
-  std::string context;     // a folder
+  std::string context;     // the folder of the build context
   std::string dockerfile;  // absolute
   std::string tag;
   std::string scratch;        // a folder to write to
@@ -47,7 +47,8 @@ class ContainerEngine {
   const Container& container() const { return container_; }
   bool mounts_lead_out() const { return mounts_lead_out_; }  // see EngineInfo
 
-  Result<std::optional<Image>> inspect(const std::string& name) const;  // nullopt: not there
+  // nullopt: the image is not there
+  Result<std::optional<Image>> inspect(const std::string& name) const;
   Status pull(const std::string& name) const;
   Result<std::string> build(const ImageOrder& order) const;  // returns the image's id
   // Saves an image as files of an existing folder of ours.

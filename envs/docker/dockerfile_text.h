@@ -20,12 +20,12 @@ struct DockerfileReading {
 };
 std::vector<DockerfileReading> dockerfile_readings();
 
-// Without their line feeds, and without the carriage return before one.
+// Splits a text into lines, without their line feeds, and without the carriage return before one.
 std::vector<std::string_view> dockerfile_lines(std::string_view text);
 
 struct DockerfileInstruction {
   std::string text;      // the instruction in one line; "": a comment, or nothing
-  std::size_t next = 0;  // the line after it
+  std::size_t next = 0;  // the line after the instruction
 };
 // The instruction that begins in the line `at`.
 DockerfileInstruction dockerfile_instruction(const std::vector<std::string_view>& lines,
@@ -35,7 +35,7 @@ std::string_view without_blanks(std::string_view text);  // Cuts blanks at both 
 
 // Splits a line at blanks, also at blanks in quotes. Quotes and escapes are kept.
 std::vector<std::string> dockerfile_words(std::string_view line);
-// Without quotes and escapes, whatever they are for.
+// The word without quotes and escapes, whatever they are for.
 std::string bare_word(std::string_view word);
 
 // The size of a blank of Unicode that `text` begins with, or of one of the two single bytes that

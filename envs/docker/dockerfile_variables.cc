@@ -30,7 +30,7 @@ std::size_t closing_brace(std::string_view text) {
 struct DockerfileVariables::Use {
   std::string_view name;
   std::string_view other;  // OTHER of ${NAME:-OTHER}
-  std::size_t size = 0;    // length without the '$'
+  std::size_t size = 0;    // the length without the '$'
 };
 
 void DockerfileVariables::add(std::string_view name, std::string_view value) {
@@ -50,8 +50,8 @@ std::optional<std::set<std::string>> DockerfileVariables::expand(std::string_vie
   return all;
 }
 
-// `text`: after a '$'. $1 and $@ have one character, whatever follows; their values are not known
-// here.
+// Reads a use after a '$' in `text`. $1 and $@ have one character, whatever follows; their values
+// are not known here.
 std::optional<DockerfileVariables::Use> DockerfileVariables::use_at(std::string_view text) {
   const bool braced = text.starts_with('{');
   const std::string_view from = text.substr(braced ? 1 : 0);

@@ -16,7 +16,8 @@ class DockerfileVariables {
   // Adds a value; both with their quotes and escapes, which end a variable's name. podman puts
   // variables into names as well.
   void add(std::string_view name, std::string_view value);
-  // Without quotes and escapes. nullopt: too many, or a form that is not known here.
+  // The texts that a word may become, without quotes and escapes. nullopt: too many, or a form that
+  // is not known here.
   std::optional<std::set<std::string>> expand(std::string_view word) const;
 
  private:

@@ -247,7 +247,7 @@ Status ImageUnpacker::finish() {
 
 // ---- what an engine loads -----------------------------------------------------------------------
 
-// A tree that an earlier version stored may have a link instead of a layer.
+// Adds a file. A tree that an earlier version stored may have a link instead of a layer.
 Status ImagePacker::add_file(const std::string& name) {
   const bool is_known = std::any_of(items_.begin(), items_.end(),
                                     [&](const Item& item) { return item.name == name; });

@@ -80,7 +80,7 @@ class ImagePacker {
 
   io::Folder folder_;
   std::vector<Item> items_;
-  std::size_t at_ = 0;  // the next of them
+  std::size_t at_ = 0;  // the next entry's index
   io::Fd file_;         // the file of the entry before
   std::string shown_;   // the entry's name
   std::uint64_t left_ = 0, padding_ = 0;

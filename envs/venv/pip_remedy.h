@@ -10,8 +10,8 @@
 
 namespace lockstep::envs {
 
-// `code`: the error that tool_failure() made of pip's output, whose last lines are `tail`. "": none
-// is known.
+// The advice. `code`: the error that tool_failure() made of pip's output, whose last lines are
+// `tail`. "": none is known.
 std::string pip_remedy(ErrorCode code, std::string_view tail);
 
 }  // namespace lockstep::envs

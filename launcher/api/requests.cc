@@ -253,7 +253,7 @@ struct RequestHandler {
     ClientReply reply = answer_of(query, &noted);
     service.reply(noted, std::move(reply));
   }
-  // `noted`: the asker; what they read of other users' data is added to it.
+  // Answers a query. `noted`: the asker, to whom the read data of other users is added.
   ClientReply answer_of(const Query& query, Asker* noted) const {
     const Viewer viewer(service.state(), asker.caller);
     auto reply = launcher::answer(service.core(), service.ports_.launcher.info(), viewer, query);

@@ -23,7 +23,8 @@ constexpr std::size_t kMaxComparisons = 4;
 
 Service::Service(Ports ports) : ports_(ports) {}
 
-// Leaves the files out if they cannot be read now, because the rest is an answer, too.
+// Answers with an explanation. Files that cannot be read now are left out, because the rest is an
+// answer, too.
 void Service::explain(const Asker& asker, ExplainReply explained) {
   const auto& rerun = explained.explain.rerun;
   const bool compares =

@@ -78,7 +78,8 @@ void Service::tell_of_change(const JobId& id) {
   if (is_final(view->status)) watchers_.job_is_over(id);
 }
 
-// A loop that was delayed catches up with the rounds of one interval, no more.
+// Sends the next rounds. A loop that was delayed catches up with the rounds of one interval, no
+// more.
 void Service::tell_next_rounds() {
   const Instant now = ports_.clock.now();
   if (watchers_.count() == 0) {

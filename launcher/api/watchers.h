@@ -44,7 +44,8 @@ class Watchers {
 
   const Limits limits_;
   std::map<JobId, std::map<std::string, Asker>> by_job_;
-  std::map<std::string, std::map<JobId, std::size_t>> by_connection_;  // the number: its group
+  // by connection and job; the number is the group
+  std::map<std::string, std::map<JobId, std::size_t>> by_connection_;
   std::array<std::set<std::pair<JobId, std::string>>, kRounds> rounds_;
   std::size_t filled_last_ = 0, named_last_ = 0;
   std::map<std::string, std::size_t> of_user_;

@@ -53,13 +53,14 @@ class AuditLog {
   // The problems that open() found, as texts for people.
   const std::vector<std::string>& findings() const { return findings_; }
 
-  void add(AuditEntry entry);  // sets `number`
-  // After an error some entries are not in the file yet (waiting()); the next write() tries again.
+  void add(AuditEntry entry);  // adds an entry, and sets `number`
+  // Writes entries. After an error some are not in the file yet (waiting()); the next write() tries
+  // again.
   Status write(Instant now);
   std::size_t waiting() const { return waiting_.size(); }
   // The entries to make durable next; nullopt if everything written was taken already.
   std::optional<AuditSync> take_sync();
-  // Call it when a sync failed: its data may not be on disk, and its files are not written again.
+  // Tells that a sync failed: its data may not be on disk, and its files are not written again.
   void sync_failed(const std::string& why, Instant now);
   // The newest entry that is in the file.
   const AuditMark& written() const { return written_; }

@@ -13,7 +13,7 @@ class App;
 
 namespace lockstep::cli {
 
-// In roff, for man(1). `verb` "": the page of all.
+// The page for man(1), in roff. `verb` "": the page of all.
 Result<std::string> manual_page(const CLI::App& verbs, const std::string& verb);
 
 // Answers `help --man [VERB]` with a page, and `help --man-pages DIR` by writing all pages to DIR;

@@ -8,7 +8,7 @@
 
 namespace lockstep::compute {
 
-// 16 hexadecimal digits that differ for different archives.
+// The digest of an archive: 16 hexadecimal digits that differ for different archives.
 Result<std::string> bundle_digest(const std::string& archive);
 
 // "bundle-DIGEST": the name of the folder that unpack_bundle() makes.

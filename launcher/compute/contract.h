@@ -20,7 +20,7 @@ namespace lockstep::compute {
 
 inline constexpr int kContractVersion = 1;
 inline constexpr std::size_t kMaxRequestBytes = 16u << 20;
-inline constexpr std::size_t kMaxMachines = 10'000;  // machines of one request
+inline constexpr std::size_t kMaxMachines = 10'000;  // the most machines of one request
 inline constexpr std::size_t kMaxAccounts = 100'000;
 
 enum class Verb { check, create, list, remove, hold };
@@ -43,7 +43,7 @@ struct Request {
   std::vector<Machine> machines;
   std::vector<std::string> accounts = {};  // the accounts as which jobs of the launcher's users run
 };
-// invalid_argument names the key and the values that are allowed.
+// Reads a request. Returns invalid_argument with the key and the values that are allowed.
 Result<Request> request_from(const std::string& json_text, Verb verb);
 
 // The message of a failure is for people.

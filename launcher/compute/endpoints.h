@@ -25,7 +25,7 @@ struct Endpoints {
   std::array<Address, 3> all() const { return {control, bulk, join}; }
   friend bool operator==(const Endpoints&, const Endpoints&) = default;
 };
-// Nothing but this machine itself reaches it: 127.0.0.0/8, ::1 and localhost.
+// Whether only this machine itself reaches an address: 127.0.0.0/8, ::1 and localhost.
 bool is_loopback(const Address& address);
 
 }  // namespace lockstep::compute

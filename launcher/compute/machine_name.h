@@ -7,7 +7,7 @@
 
 namespace lockstep::compute {
 
-// For a host's name or address: letters, digits, '.', '_', '-' and ':', at most 255, and not '-'
+// Checks a host's name or address: letters, digits, '.', '_', '-' and ':', at most 255, and not '-'
 // first.
 Status check_machine_name(std::string_view name);
 

@@ -14,8 +14,8 @@ namespace lockstep::compute {
 
 class SettingsObject {
  public:
-  // invalid_argument: `object` is not a JSON object, or has a key that is not in `keys`. The object
-  // must outlive this reader.
+  // Opens `object`; returns invalid_argument if it is not a JSON object, or has a key that is not
+  // in `keys`. It must outlive this reader.
   static Result<SettingsObject> open(const nlohmann::json& object, std::string where,
                                      std::initializer_list<std::string_view> keys);
 

@@ -93,9 +93,9 @@ struct Effects {
     core.scheduler.use_fell();
     quotas_changed();
   }
-  // When a part goes on, it may leave solving to the other parts, as it did before. Their nodes
-  // learn the new revisions with their next heartbeats, which saves one message for each part that
-  // goes on.
+  // A part that goes on may leave solving to the other parts, as it did before. Their nodes learn
+  // the new revisions with their next heartbeats, which saves one message for each part that goes
+  // on.
   void operator()(const PartChanged& fact) const {
     const Job& job = noted(fact.attempt.job);
     if (fact.report.state == PartState::finished) touch_solvers(job);
@@ -312,7 +312,7 @@ struct Effects {
       if (is_elastic(compute.spec)) touch_target(name);
   }
   void touch_target(const std::string& target) const { core.pending.dirty_targets.insert(target); }
-  // Running containers need the accounts of new users.
+  // Tells running containers that they need the accounts of new users.
   void accounts_changed() const {
     for (const auto& [target, compute] : core.state.computes().all()) {
       const NodeSource source = compute.spec.source;
@@ -335,7 +335,7 @@ struct Effects {
     touch_target(target);
     core.scheduler.topology_changed(target);
   }
-  // A call of the node's provider may be due now.
+  // Tells that a call of the node's provider may be due now.
   void touch_machine_of(NodeId id) const {
     const Node* node = core.state.node(id);
     if (node != nullptr && !node->machine.empty()) touch_target(node->pool);

@@ -72,7 +72,8 @@ void form_gang(Context& core, const Attempt& attempt) {
   core.emit(std::move(formed));
 }
 
-// Each part of an ended attempt stays assigned until its logs are durable or given up.
+// Collects logs: each part of an ended attempt stays assigned until its logs are durable or given
+// up.
 void collect_logs(Context& core, const Attempt& attempt) {
   for (const Part& part : attempt.parts) {
     if (!part.assigned()) continue;

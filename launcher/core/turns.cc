@@ -20,7 +20,7 @@ const PublicKey* sender_of(const Input& input) {
   return nullptr;
 }
 
-// False for actions that only acknowledge a message.
+// Whether an action depends on facts; false for actions that only acknowledge a message.
 bool rests_on_facts(const Action& action) { return !std::holds_alternative<AckHeartbeat>(action); }
 
 }  // namespace

@@ -61,9 +61,9 @@ class Turns {
 
   // Whether an input would be handled at once.
   bool takes_now() const { return running_ || (phase_ == Phase::open && waiting_.empty()); }
-  // From an end() with facts, or stand_still(), until written().
+  // Whether facts are being written: from an end() with facts, or stand_still(), until written().
   bool is_writing() const { return phase_ == Phase::writing; }
-  // False: end() has something to return now.
+  // Whether end() has nothing to return now.
   bool idle() const;
   // How long until something is due; Duration::max(): nothing before the next input or written().
   Duration wait() const;
@@ -93,9 +93,10 @@ class Turns {
   std::deque<std::function<void()>> until_durable_;
 };
 
-// For one node; further messages are dropped, because a node repeats what was not acknowledged.
+// The most messages of one node that wait; further ones are dropped, because a node repeats what
+// was not acknowledged.
 inline constexpr std::size_t kMaxWaitingOfNode = 8;
-// For one turn, of the inputs and requests that waited for a write; the others follow in the next
+// The most inputs and requests of one turn that waited for a write; the others follow in the next
 // turn.
 inline constexpr std::size_t kMaxInputsOfTurn = 2'000;
 // The number of facts that are passed to write_ahead together.

@@ -45,7 +45,7 @@ Status read_size(const char* flag, const std::string& text, Bytes* out) {
   return {};
 }
 
-// A size that cannot be unlimited.
+// Reads a size that cannot be unlimited.
 Status read_limit(const char* flag, const std::string& text, Bytes* out) {
   if (text.empty()) return {};
   TRY_ASSIGN(*out, parse_size_flag(flag, text, "64m or 5g"));
@@ -272,7 +272,7 @@ void add_retention(CLI::App& app, Texts& texts, Options& options) {
       ->group("What is kept");
 }
 
-// Without a value, the daemon runs with what was parsed.
+// Parses the arguments. Without a value, the daemon runs with the parsed options.
 std::optional<Leave> parse(CLI::App& app, int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
@@ -281,7 +281,7 @@ std::optional<Leave> parse(CLI::App& app, int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     return Leave{app.version() + "\n", ExitCode::ok};
   } catch (const CLI::RequiredError& error) {
-    // Unknown options before missing ones: a missing one may only have been misspelt.
+    // Reports unknown options before missing ones: a missing one may only have been misspelt.
     const auto unknown = app.remaining();
     const std::string why = unknown.empty() ? error.what() : CLI::ExtrasError(unknown).what();
     return Leave{fmt::format("lockstepd: {}\n(lockstepd --help lists all flags)\n", why),

@@ -68,7 +68,7 @@ std::vector<std::string> paths_of(const std::vector<Include>& includes) {
   return paths;
 }
 
-// Each task needs the job's files of this machine.
+// Makes an array of the job. Each task needs the job's files of this machine.
 void become_array(JobFile& file, const ArraySpec& array) {
   file.spec = as_array(file.spec, array);
   file.steps.assign(array.indices.size(),

@@ -40,7 +40,8 @@
 
 namespace lockstep::launcher {
 
-// Increased when an older program could not use the tree. Version 1 has no `version` file.
+// The version of the tree, increased when an older program could not use it. Version 1 has no
+// `version` file.
 inline constexpr int kHomeVersion = 2;
 
 class LauncherHome {

@@ -159,7 +159,7 @@ void LogFollowers::grew(const LogKey& key) {
   }
 }
 
-// If only one log waits, it is sent next, however old its bytes are.
+// Lets a log wait. If only one log waits, it is sent next, however old its bytes are.
 void LogFollowers::wait(Follower& follower, const LogKey& key) {
   if (follower.pending.contains(key)) return;
   const bool is_alone = follower.pending.empty();

@@ -34,12 +34,12 @@ class LogFollowers {
   Status follow(const std::string& peer, std::uint64_t sequence, const LogFollow& request,
                 const std::string& user = "");
   void credit(const std::string& peer, std::uint32_t chunks);
-  void end(const std::string& peer);  // for a peer that may no longer follow
+  void end(const std::string& peer);  // ends the follow of a peer that may no longer follow
   void drop_gone(const std::function<bool(const std::string& peer)>& is_gone);
   std::optional<JobId> followed_by(const std::string& peer) const;
 
-  void grew(const LogKey& key);        // a log got longer
-  void job_changed(const JobId& job);  // perhaps final now
+  void grew(const LogKey& key);        // tells that a log got longer
+  void job_changed(const JobId& job);  // tells that a job is perhaps final now
   std::size_t count() const { return followers_.size(); }
 
  private:

@@ -25,13 +25,14 @@ class LogIntake {
  public:
   struct Sinks {
     std::function<void(const std::string& peer, std::uint64_t reply_to, const LogAck&)> ack;
-    std::function<void(const LogKey&)> grew;                     // called for followers
-    std::function<void(const AttemptId&, NodeId)> logs_durable;  // all that await() named
+    std::function<void(const LogKey&)> grew;  // called for followers
+    // called when all logs that await() named are durable
+    std::function<void(const AttemptId&, NodeId)> logs_durable;
   };
   LogIntake(LogStore& store, const LogDirectory& directory, Sinks sinks);
 
-  // `sender`: the node whose key signed the message; `now`: when it came. permission_denied when
-  // the rank, or for an environment's log the node rank, is not on that node.
+  // Stores a chunk. `sender`: the node whose key signed the message; `now`: when it came. Returns
+  // permission_denied if the rank, or for an environment's log the node rank, is not on that node.
   Status append(const std::string& peer, std::uint64_t sequence, NodeId sender,
                 const LogAppend& message, Instant now);
   // Acknowledges the extent of each of the sender's own logs once it is durable. The error is about

@@ -46,7 +46,7 @@ struct SyncBatch {
   std::vector<Item> items;
   std::vector<std::string> directories;
   bool empty() const { return items.empty() && directories.empty(); }
-  Status sync() const;  // any thread; blocks
+  Status sync() const;  // syncs the files; from any thread; blocks
 };
 
 class LogStore {
@@ -62,15 +62,16 @@ class LogStore {
   Result<LogExtent> append(const LogKey& key, std::uint64_t offset, std::string_view data,
                            const std::vector<LogTime>& times = {});
 
-  // A file that an earlier process wrote counts as not durable until the next batch.
+  // The extent of a log. A file that an earlier process wrote counts as not durable until the next
+  // batch.
   Result<LogExtent> extent(const LogKey& key);
 
-  // Everything written since the last batch. Do not call it while a batch is under way.
+  // Takes everything written since the last batch. Do not call it while a batch is under way.
   SyncBatch take_dirty();
   void synced(const SyncBatch& batch);  // the batch is durable now
-  // Call it when a batch could not be made durable: its data may be in memory only, and a later
-  // sync would not report that. It cuts off the bytes that were not acknowledged, so that nodes
-  // send them again. Nothing may be written to the store afterwards.
+  // Cuts off the bytes that were not acknowledged, so that nodes send them again. Called when a
+  // batch could not be made durable: its data may be in memory only, and a later sync would not
+  // report that. Nothing may be written to the store afterwards.
   Status cut_back(const SyncBatch& batch);
 
   // Bytes [offset, …) that are written, at most `limit`; "" at the end.
@@ -82,12 +83,12 @@ class LogStore {
   // The offset of the first line written at `since` or later; 0 when no times are known.
   Result<std::uint64_t> since_offset(const LogKey& key, Instant since);
   std::vector<LogTime> times(const LogKey& key, std::uint64_t begin, std::uint64_t end) const;
-  // When the byte at `offset` was written; Instant{} when that is not known.
+  // The time at which the byte at `offset` was written; Instant{} if that is not known.
   Instant time_at(const LogKey& key, std::uint64_t offset) const;
   // Closes the job's open files; they stay on disk.
   void forget(const JobId& job);
 
-  // For an attempt whose logs are to be deleted: closes its files and drops them from the next
+  // Closes the files of an attempt whose logs are to be deleted, and drops them from the next
   // batch. The caller removes the directory.
   void drop(const AttemptId& attempt);
 

@@ -303,7 +303,7 @@ void State::Applier::forget_reusable(const Job& job) const {
   if (known->second.empty()) state.reusable_.erase(known);
 }
 
-// If the job does not exist, compaction has dropped its other facts.
+// Deletes a job. If it does not exist, compaction has dropped its other facts.
 void State::Applier::operator()(const JobDeleted& fact) const {
   if (const Job* found = state.jobs_.find(fact.job)) {
     const Job& job = *found;

@@ -91,7 +91,7 @@ bool State::Applier::remove_asset(AssetKind kind, const std::string& name,
   return removed.has_value();
 }
 
-// `version` "": the newest one.
+// Removes an environment. `version` "": the newest one.
 bool State::Applier::remove_environment(const std::string& name, const std::string& version) const {
   const auto known = state.registered_.find(name);
   if (known == state.registered_.end()) return false;

@@ -11,8 +11,8 @@ namespace lockstep::launcher {
 struct Attempt;
 class State;
 
-// For callers who may see the job but not read it: without paths, addresses, stacks and what ranks
-// use.
+// The finding for callers who may see the job but not read it: without paths, addresses, stacks and
+// what ranks use.
 Found without_contents(Found found);
 
 // The names of the attempt's nodes, for the texts of a finding. Both arguments must outlive the

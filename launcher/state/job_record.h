@@ -142,8 +142,8 @@ struct WaitingJob {
   std::vector<After> waits_for;  // the jobs in spec.queue.after that have not ended as required
   Instant not_before;    // the earliest time at which the job is placed; ns = 0: at any time
   bool at_head = false;  // the job became the first of its queue
-  // When it became the first; later if it first waited for its own user's jobs. A change of its
-  // priority does not change it.
+  // The time at which it became the first; later if it first waited for its own user's jobs. A
+  // change of its priority does not change it.
   Instant head_since;
   friend bool operator==(const WaitingJob&, const WaitingJob&) = default;
 };
@@ -190,9 +190,10 @@ struct Job {
   std::vector<OutputWrite> writes;  // the outputs of `merged` whose path is in a remote datastore
   int unwritten = 0;  // the `writes` that still wait; for a pipeline also its steps' writes
   std::optional<Digest> reuse_key;  // only for the job of a pipeline's step; see step_key.h
-  // 0: a person submitted the job or its pipeline. Otherwise the order of the topmost job whose
-  // attempt submitted it, directly or through other jobs; if that is a step, the order of its
-  // pipeline. It does not change when that job is deleted. Steps are reused only within a family.
+  // The family of the job. 0: a person submitted the job or its pipeline. Otherwise the order of
+  // the topmost job whose attempt submitted it, directly or through other jobs; if that is a step,
+  // the order of its pipeline. It does not change when that job is deleted. Steps are reused only
+  // within a family.
   std::uint64_t family = 0;
   // The job whose attempt submitted this one; for a step, the one whose attempt submitted its
   // pipeline. "": there is none, or it was deleted. Unlike spec.parent, it never names a later job
@@ -207,8 +208,8 @@ struct Job {
   bool is_final() const { return std::holds_alternative<Finish>(phase); }
   // null: the job is not final
   const Finish* finish() const { return std::get_if<Finish>(&phase); }
-  // For a job that does not wait, an empty one: it waits for nothing, and is not the first of its
-  // queue.
+  // The job's waiting; for a job that does not wait, an empty one: it waits for nothing, and is not
+  // the first of its queue.
   const Waiting& waiting() const;
   const Why& requeued_because() const;  // Attempt::retried of the last requeue
   const Attempt* last_attempt() const { return attempts.empty() ? nullptr : &attempts.back(); }

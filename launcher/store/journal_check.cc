@@ -16,7 +16,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// SQLite's check tells several things at once, below a heading that names the only database.
+// Puts SQLite's report in one line: it tells several things at once, below a heading that names the
+// only database.
 std::string in_one_line(std::string_view text) {
   std::string line;
   while (!text.empty()) {
@@ -35,7 +36,7 @@ class Problems {
   ~Problems() {
     if (more_ > 0) list_.push_back(fmt::format("and {} more problems", more_));
   }
-  // Once, however often SQLite meets it.
+  // Adds a problem once, however often SQLite meets it.
   void add(std::string problem) {
     if (!said_.insert(problem).second) return;
     if (list_.size() < kMaxJournalProblems)
@@ -125,7 +126,8 @@ Result<JournalCheck> check_file(const std::string& path, const JournalTraces& tr
   }
   // The damage may be such that SQLite cannot read on.
   if (const Status read = check_rows(db, base, problems, &check); !read) {
-    if (check.problems.empty()) problems.add(read.error().message);  // else it is told already
+    // otherwise the problem is reported already
+    if (check.problems.empty()) problems.add(read.error().message);
     if (!check.broken) check.broken = check.rows + 1;
   }
   if (const Status all = expect_facts(path, traces, base, check.rows); !check.broken && !all) {
@@ -135,7 +137,7 @@ Result<JournalCheck> check_file(const std::string& path, const JournalTraces& tr
   return check;
 }
 
-// SQLite takes of a WAL what stands, and forgets the rest: so it is given a copy to look at.
+// Checks a copy of the journal, since SQLite takes the valid part of a WAL and drops the rest.
 Result<JournalCheck> check_copy(const std::string& path, const JournalTraces& traces,
                                 const std::string& damage) {
   const std::string copy = path + ".look";

@@ -22,10 +22,11 @@ struct JournalCheck {
 };
 inline constexpr std::size_t kMaxJournalProblems = 20;
 
-// An error: the journal cannot be opened, or a newer version wrote it. `sign` as for Journal::open.
+// Checks a journal. Returns an error if it cannot be opened, or if a newer version wrote it. `sign`
+// as for Journal::open.
 Result<JournalCheck> check_journal(const std::string& path, const std::string& sign = "");
 
-// For callers that copy the journal, in use or not: corrupt when it, or its WAL, is lost.
+// Returns corrupt if the journal or its WAL is lost; for callers that copy it, in use or not.
 Status expect_whole_journal(const std::string& path, const std::string& sign);
 
 // Removes row `sequence` and all after it. Keeps a copy of the whole file and returns its path.

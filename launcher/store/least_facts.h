@@ -30,7 +30,7 @@ struct JournalTraces {
 // SQLite would remove.
 Result<JournalTraces> look_for_traces(const std::string& path);
 
-// corrupt: these traces show that there were more facts than the journal has now.
+// Returns corrupt if these traces show that there were more facts than the journal has now.
 Status expect_facts(const std::string& path, const JournalTraces& traces, const JournalBase& base,
                     std::uint64_t rows);
 
@@ -45,7 +45,7 @@ Status forget_least_facts(const std::string& path);
 class LeastFacts {
  public:
   explicit LeastFacts(const std::string& path) : path_(least_facts_file(path)) {}
-  // Call it after `facts` facts were committed. A failed write is retried with the next call; it
+  // Records that `facts` facts were committed. A failed write is retried with the next call; it
   // only means that a later loss might not be noticed.
   void record(std::uint64_t facts);
 

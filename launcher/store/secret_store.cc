@@ -43,7 +43,7 @@ std::string place_of(const std::string& owner, const std::string& name) {
   return owner + '\0' + name;
 }
 
-// Nonce, text, tag.
+// Returns nonce, text and tag.
 Result<std::string> encrypt(const std::string& key, const std::string& place,
                             const std::string& value) {
   TRY_ASSIGN(const std::string nonce, random_bytes(kNonceBytes));

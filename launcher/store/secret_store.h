@@ -27,9 +27,9 @@ struct StoredSecret {
 
 class SecretStore {
  public:
-  // `folder` (0700) holds `key` and secrets.db. A missing key is created, unless there are secrets
-  // already: they cannot be read without it, and the error names the file to bring back. Who only
-  // reads the store of a launcher creates none.
+  // What to do if the key is missing. `folder` (0700) holds `key` and secrets.db. A missing key is
+  // created, unless there are secrets already: they cannot be read without it, and the error names
+  // the file to bring back. A program that only reads the store creates none.
   enum class MissingKey { create, refuse };
   static Result<std::unique_ptr<SecretStore>> open(const std::string& folder,
                                                    MissingKey missing = MissingKey::create);

@@ -103,7 +103,7 @@ Result<Statement> Database::prepare(const char* sql) {
   if (sqlite3_prepare_v3(db_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &raw, nullptr) !=
       SQLITE_OK) {
     auto failed = error(sql);
-    // Our SQL is right: the tables are not those that we made.
+    // Since our SQL is right, the tables are not those that we made.
     if ((sqlite3_errcode(db_.get()) & 0xff) == SQLITE_ERROR) failed.code = ErrorCode::corrupt;
     return failed;
   }

@@ -23,7 +23,7 @@ class Statement {
   Result<bool> step();
   void reset();
   std::int64_t integer(int column) const;
-  std::string_view blob(int column) const;  // until the next step
+  std::string_view blob(int column) const;  // valid until the next step
 
  private:
   friend class Database;

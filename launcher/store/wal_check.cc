@@ -48,7 +48,7 @@ class Wal {
   }
   std::size_t frames() const { return (bytes_.size() - kHeaderBytes) / step(); }
   std::size_t place(std::size_t frame) const { return kHeaderBytes + frame * step(); }
-  // In order: each sum goes on from the one before.
+  // Whether a frame is valid; called in order, since each sum continues the one before.
   bool stands(std::size_t frame) {
     const auto text = bytes_.substr(place(frame), step());
     sum_.add(text.substr(0, 8), big_);

@@ -25,7 +25,7 @@ struct FsckReport {
   std::uint64_t facts = 0, jobs = 0, blobs = 0;
 };
 
-// An error: the home cannot be checked (in use, of a newer version, not a home).
+// Checks a home. Returns an error if that is impossible (in use, of a newer version, not a home).
 Result<FsckReport> fsck(const FsckOptions& options);
 
 }  // namespace lockstep::launcher

@@ -24,13 +24,13 @@ struct About {
   std::string job;                               // the job's name, for commands
   std::function<std::string(int)> node_of = {};  // a node's name by its rank in the gang
   bool ends_on_hang = false;                     // lockstep.on_hang is fail or retry
-  // lockstep.on_hang is stacks: the attempt whose stacks are kept; 0: none are.
+  // The attempt whose stacks are kept, if lockstep.on_hang is stacks; 0: none are.
   std::uint32_t stacks_of_attempt = 0;
 };
 
 inline constexpr std::size_t kShownTextBytes = 160;  // the longest text of somebody else
 
-// Somebody else's words in one line.
+// Makes one line of somebody else's words.
 std::string shown(std::string_view text);
 std::string node_name(const About& about, int node_rank);
 

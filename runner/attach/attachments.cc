@@ -117,8 +117,8 @@ void Attachments::go_on_stacks(One& one, StackRun& run) {
 
 // ---- their end ----------------------------------------------------------------------------------
 
-// If the order fails, lockstep-spawn is gone, and the client would report it at once. That report
-// waits until this call is done.
+// Gives an order. If it fails, lockstep-spawn is gone, and the client would report it at once. That
+// report waits until this call is done.
 void Attachments::order(const std::function<void(spawn::Client&)>& what) {
   spawn::Client* const spawn = place_.spawn();
   if (spawn == nullptr) return;

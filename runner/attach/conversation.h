@@ -20,7 +20,7 @@ class Conversation {
  public:
   struct Streams {
     bool input = false;  // the client's bytes are written to the program
-    bool error = false;  // besides the output
+    bool error = false;  // whether there is an error stream besides the output
   };
   // `about`: the answer to each opening, except its `have_input`.
   Conversation(AttachOpened about, Streams streams);
@@ -39,7 +39,7 @@ class Conversation {
   // How many bytes of a stream may be added now; at most kAttachWindow are kept.
   std::size_t room(AttachStream stream) const;
   void add(AttachStream stream, std::string_view bytes);
-  void close(AttachStream stream);  // nothing follows
+  void close(AttachStream stream);  // tells that nothing follows
   // Makes room for what others read too, though the client has not taken it. A client that does not
   // have it by now never gets it, and is told so.
   void lose(AttachStream stream, std::size_t bytes);
@@ -55,7 +55,7 @@ class Conversation {
   struct Input {
     std::uint64_t have = 0;  // the number of bytes received
     std::string bytes;       // the last of them, not yet written
-    bool ended = false;      // nothing follows
+    bool ended = false;      // whether nothing follows
   };
   struct Output {
     AttachStream stream = AttachStream::output;

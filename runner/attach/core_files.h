@@ -48,15 +48,16 @@ class CoreFiles {
   CoreFiles(const CoreFiles&) = delete;
   CoreFiles& operator=(const CoreFiles&) = delete;
 
-  // A rank has ended with this status of wait(2): looks for its core file if there may be one.
+  // Handles the end of a rank with this status of wait(2): looks for its core file if there may be
+  // one.
   void exited_rank(int rank, int wait_status, Instant now);
-  // For ids from kFirstCoreId on.
+  // Called for ids from kFirstCoreId on.
   void failed(int id, int error, spawn::SpawnStage stage, Instant now);
   void exited(int id, int wait_status, Instant now);
   void expire(Instant now);
   Instant next_deadline() const;
   bool any() const { return running_.has_value() || !waiting_.empty(); }
-  void give_up();  // kills what runs
+  void give_up();  // kills the running commands
   const std::map<int, CoreResult>& results() const { return results_; }
 
  private:

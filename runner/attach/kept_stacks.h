@@ -24,10 +24,10 @@ class KeptStacks {
   KeptStacks(const KeptStacks&) = delete;
   KeptStacks& operator=(const KeptStacks&) = delete;
 
-  void begin();  // the first time only
+  void begin();  // begins, on the first call only
   void end();    // kills the tools: the part ends
 
-  // From lockstep-spawn, for ids from kFirstKeptId on.
+  // Called by lockstep-spawn for ids from kFirstKeptId on.
   void failed(int id, int error, spawn::SpawnStage stage);
   void exited(int id, int wait_status);
 

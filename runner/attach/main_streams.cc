@@ -138,7 +138,7 @@ void MainStreams::watch(Side& side) {
   loop_.watch(from, io::EventLoop::Interest::read, pump);
 }
 
-// False: nothing was read.
+// Reads a stream. False: nothing was read.
 bool MainStreams::read_some(Side& side) {
   const std::size_t most = room(side);
   if (!*side.from || most == 0) return false;

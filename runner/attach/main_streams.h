@@ -22,8 +22,8 @@ class MainStreams {
   MainStreams& operator=(const MainStreams&) = delete;
 
   bool is_terminal() const { return stdio_.is_terminal; }
-  // `moved`: the conversation may have frames to send. The first one gets the last output of
-  // before.
+  // Begins a conversation. `moved`: called when it may have frames to send. The first one gets the
+  // last earlier output.
   void attach(Conversation& talk, std::function<void()> moved);
   void detach();  // input waits, and output continues
   void go_on();   // the client's frames changed the conversation
@@ -42,7 +42,7 @@ class MainStreams {
     io::Fd* from = nullptr;
     io::Fd log;
     std::string unlogged = {};  // read, and not yet in the log's pipe
-    std::string recent = {};    // before the first client
+    std::string recent = {};    // the output before the first client
   };
   bool write_log(Side& side);
   bool read_some(Side& side);

@@ -43,7 +43,7 @@ class StackRun {
  private:
   struct Run {
     TracedProcess process;
-    std::vector<StackTool> tools;  // the first one runs
+    std::vector<StackTool> tools;  // the tools; the first one runs
     int id = -1;
     Stdio stdio = {};
     std::string output = {}, errors = {};
@@ -53,7 +53,7 @@ class StackRun {
   void start(Run run, Instant now);
   void take(Run& run);
   void finish(std::size_t index, std::string tool, std::string error);
-  std::size_t index_of(int id) const;  // running_.size(): not ours
+  std::size_t index_of(int id) const;  // running_.size(): the id is not ours
   void unwatch(const Run& run);
 
   io::EventLoop& loop_;

@@ -67,7 +67,7 @@ void set_array(const ArrayTask& task, Variables* out) {
 
 }  // namespace
 
-// MLFLOW_RUN_ID and MLFLOW_TRACKING_URI are not set without a tracking service: mlflow.start_run()
+// MLFLOW_RUN_ID and MLFLOW_TRACKING_URI are left out without a tracking service: mlflow.start_run()
 // fails for a run id that no server knows.
 std::map<std::string, std::string> common_environment(const GangContext& gang, int rank,
                                                       int local_rank) {

@@ -24,7 +24,7 @@ struct GangContext {
     bool has_own_gpus = true;
   };
   std::optional<Inside> container = {};
-  bool oversubscribed = false;  // more ranks than allotted cpus: yield, do not bind
+  bool oversubscribed = false;  // there are more ranks than allotted cpus: yield, do not bind
   // for tensorflow: the ports leased here, by local rank
   std::vector<std::uint16_t> rank_ports = {};
   std::uint16_t ras_port = 0;   // the port leased here for NCCL's RAS; 0: none

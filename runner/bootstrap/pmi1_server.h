@@ -29,7 +29,8 @@ class Pmi1Server {
   Pmi1Server(const Pmi1Server&) = delete;
   Pmi1Server& operator=(const Pmi1Server&) = delete;
 
-  // A rank's end of its connection, once for each rank. Close ours by closing all of its copies.
+  // Opens a rank's end of its connection, once for each rank. Close ours by closing all of its
+  // copies.
   Result<io::Fd> connect(int rank);
   void end_barrier(std::string_view new_keys_of_all_nodes);
   void close_all();

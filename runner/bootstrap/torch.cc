@@ -15,9 +15,9 @@
 namespace lockstep::runner {
 namespace {
 
-// jax detects the launcher of a cluster by its variables, and Open MPI's fit ours (jax's
-// ompi_cluster.py). The URI only makes jax detect Open MPI: the coordinator's address comes from
-// the variable for it.
+// Sets jax's variables. jax detects the launcher of a cluster by its variables, and Open MPI's fit
+// ours (jax's ompi_cluster.py). The URI only makes jax detect Open MPI: the coordinator's address
+// comes from the variable for it.
 void set_jax(const GangContext& gang, int rank, int local_rank, Variables* out) {
   const GangTable& table = gang.gang();
   const std::string& head = table.members.front().address;

@@ -30,7 +30,7 @@ class ContainerProcess {
  public:
   // Called on the loop: one of the two, at most once.
   struct Events {
-    std::function<void(io::Fd socket)> connected;  // the socket to lockstep-spawn
+    std::function<void(io::Fd socket)> connected;  // called with the socket to lockstep-spawn
     // Called when lockstep-spawn did not connect. environment_failed: the engine rejects the job's
     // docker_args, so a retry fails too.
     std::function<void(Cause cause, std::string why)> failed;
@@ -46,7 +46,8 @@ class ContainerProcess {
 
   // The deadline for lockstep-spawn to connect; never() once it has connected or failed.
   Instant connect_by() const;
-  // When to call expire(): the earlier of connect_by() and the deadline of the container's removal.
+  // The time of the next expire(): the earlier of connect_by() and the deadline of the container's
+  // removal.
   Instant next_deadline() const;
   void expire(Instant now);
 

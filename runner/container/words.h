@@ -43,9 +43,9 @@ struct ContainerPlan {
   friend bool operator==(const ContainerPlan&, const ContainerPlan&) = default;
 };
 
-// `docker run …`, the engine's program first.
+// The words of `docker run …`, the engine's program first.
 std::vector<std::string> run_words(const ContainerPlan& plan);
-// `docker rm --force NAME`, which kills every process in it.
+// The words of `docker rm --force NAME`, which kills every process in it.
 std::vector<std::string> remove_words(const Container& container, const std::string& name);
 
 }  // namespace lockstep::runner

@@ -38,7 +38,7 @@ struct LeasePorts {
   bool master_port = false;
   int rank_ports = 0;  // for tensorflow: one port per rank here
 };                     // -> Endpoint, once all ports are there
-// With the whole table, with a share of it, or, at node rank 0, with both. -> GangConnected
+// Connects with the whole table, with a share of it, or, at node rank 0, with both -> GangConnected
 struct ConnectGang {
   SharedGang gang = {};
   std::optional<GangShare> share = {};
@@ -67,7 +67,7 @@ struct Report {
 };  // to the agent, if one listens
 struct WriteFinalReport {
   NodeExitReport report;
-};                // durable, before Leave
+};                // writes the report durably, before Leave
 struct Leave {};  // clean up and exit 0
 using Action = std::variant<LeasePorts, ConnectGang, ProbeGang, StartRank, SignalRanks, WarnRanks,
                             KillEverything, TellGang, ReadStderrTail, DrainLogs, Report,
@@ -79,9 +79,11 @@ inline constexpr Duration kSettle = milliseconds(250);
 inline constexpr Duration kAbortNews = milliseconds(50);  // an MPI rank's death may be an MPI_Abort
 // The time for the gang to connect; then its start has failed.
 inline constexpr Duration kConnectWithin = seconds(30);
-// A node that knows why it cannot reach its parent says so before the others give up.
+// The time within which a node that knows why it cannot reach its parent says so before the others
+// give up.
 inline constexpr Duration kNamedWithin = seconds(27);
-// Each wait of the probe is shorter. What ends there are nodes that hear nothing more of it.
+// The time within which the probe ends. Each of its waits is shorter, so this only ends nodes that
+// hear nothing more of it.
 inline constexpr Duration kProbeWithin = seconds(20);
 // The time for the node that has to end the start.
 inline constexpr Duration kProbeAbortWithin = seconds(2);

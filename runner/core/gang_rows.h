@@ -14,7 +14,7 @@
 
 namespace lockstep::runner {
 
-// All rows of the table, in order, divided into messages of at most `at_most` rows.
+// Cuts the table into messages of at most `at_most` rows, in order.
 std::vector<GangRows> cut_into_rows(const AttemptId& attempt, const GangTable& table,
                                     std::size_t at_most = kMaxRowsInMessage);
 
@@ -35,7 +35,7 @@ class TableRelay {
   Why take(GangRows rows);
   // Why this node cannot start although its parent orders it: the table is not there yet.
   Why incomplete() const;
-  // A child says that it awaits the table. It is sent once, however often it asks.
+  // Notes that a child awaits the table. It is sent once, however often the child asks.
   void ask(int child);
   // The children to which the whole table is to be sent now.
   std::vector<int> due();

@@ -63,8 +63,8 @@ bool has_gid_index(const FabricPort& port, long index) {
                      [&](const FabricGid& gid) { return gid.index == index; });
 }
 
-// With a negative index the library chooses. A port with as many GIDs as the list can hold may have
-// more.
+// Finds a wrong GID index. With a negative index the library chooses. A port with as many GIDs as
+// the list can hold may have more.
 std::optional<RdmaIsLacking> wrong_gid(const Ports& active, const RdmaRequest& request) {
   for (const char* name : {"NCCL_IB_GID_INDEX", "UCX_IB_GID_INDEX"}) {
     const auto word = number_of(request, name);
@@ -87,7 +87,8 @@ bool may_have_partition(const Ports& active, const Has& has) {
   });
 }
 
-// UCX's value is the partition's key; NCCL's is an index into the port's table.
+// Finds a wrong partition. UCX's value is the partition's key; NCCL's is an index into the port's
+// table.
 std::optional<RdmaIsLacking> wrong_pkey(const Ports& active, const RdmaRequest& request) {
   const auto place = number_of(request, "NCCL_IB_PKEY");
   const auto has_place = [&](const std::vector<int>& pkeys) {

@@ -26,7 +26,7 @@ struct RdmaRequest {
   std::map<std::string, std::string> variables;  // the variables of the job and its environment
 };
 
-// nullopt: nothing prevents it.
+// Finds an obstacle; nullopt: nothing prevents RDMA.
 std::optional<RdmaIsLacking> rdma_obstacle(const NodeFabric& fabric, const RdmaRequest& request);
 
 // Libraries lock some MiB for each connection; with less than this, RDMA fails sooner or later.

@@ -27,8 +27,8 @@ struct NcclLog {
   std::string version;      // "2.28.9"; "": not said
   std::string network;      // chosen last: "IB", "Socket", the name of a plugin; "": not chosen
   int rdma_channels = 0;    // connections over that network, if it is not the one of sockets
-  int socket_channels = 0;  // over sockets
-  int local_channels = 0;   // through memory of one node
+  int socket_channels = 0;  // channels over sockets
+  int local_channels = 0;   // channels through memory of one node
   bool found_no_device = false, found_no_verbs = false;
   std::string disabled_by;  // "NCCL_IB_DISABLE=1"
   std::string plugin;       // the plugin that NCCL_NET_PLUGIN names
@@ -36,7 +36,7 @@ struct NcclLog {
   std::string failed_call;  // the first of RDMA that failed, with its reason
   friend bool operator==(const NcclLog&, const NcclLog&) = default;
 };
-// `text`: whole lines, or the beginning of a log.
+// Reads a log. `text`: whole lines, or the beginning of a log.
 NcclLog read_nccl_log(std::string_view text);
 inline constexpr std::size_t kMaxTransportTextBytes = 256;  // the limit for each text of a log
 
@@ -45,8 +45,8 @@ struct TransportCounts {
   bool device_open = false;     // a process of the ranks holds an RDMA device
   bool device_known = false;    // true: the descriptors of some process could all be read
   bool ports_count = false;     // the node's RDMA ports have counters that count
-  std::int64_t rdma_bytes = 0;  // through these ports, both ways, whoever sent them
-  std::int64_t tcp_bytes = 0;   // through the ranks' sockets to peers, both ways
+  std::int64_t rdma_bytes = 0;  // bytes through these ports, both ways, whoever sent them
+  std::int64_t tcp_bytes = 0;   // bytes through the ranks' sockets to peers, both ways
   bool in_mpi = false;          // an MPI job, and all ranks here are in MPI
 };
 
@@ -57,7 +57,7 @@ struct SetBy {
   friend bool operator==(const SetBy&, const SetBy&) = default;
 };
 
-// Other possible causes.
+// The facts beside the log from which a cause may follow.
 struct TransportFacts {
   std::map<std::string, std::string> variables;  // the variables of the ranks
   std::map<std::string, SetBy> set_by = {};      // the variables that the job does not set itself
@@ -85,7 +85,7 @@ TransportFinding judge_transport(const std::vector<NcclLog>& logs, const Transpo
 
 // Bytes over TCP that no library needs before it uses RDMA.
 inline constexpr std::int64_t kTellingTcpBytes = 4 << 20;
-// More than a port sends for its own sake.
+// The bytes that prove RDMA: more than a port sends for its own sake.
 inline constexpr std::int64_t kTellingRdmaBytes = 256 << 10;
 
 // Turns a finding into a reason; none if it need not be reported.

@@ -26,7 +26,8 @@ inline constexpr Duration kNeighbourSilence = milliseconds(5'000);
 inline constexpr Duration kJoinTimeout = milliseconds(60'000);  // the time for its first frame
 inline constexpr std::size_t kMaxLinkBacklog =
     65'536;  // unacknowledged messages; with more, the neighbour is lost
-inline constexpr Duration kFlushTimeout = milliseconds(500);  // the destructor's wait
+// the time for which the destructor waits
+inline constexpr Duration kFlushTimeout = milliseconds(500);
 inline constexpr Duration kSettleSilence =
     milliseconds(20'000);  // longer than the launcher takes to declare a node LOST
 
@@ -34,10 +35,12 @@ inline constexpr Duration kSettleSilence =
 class GangLink {
  public:
   struct Events {
-    std::function<void()> connected;  // every runner of the gang is reachable; table() is there
+    // called when every runner of the gang is reachable; table() is there
+    std::function<void()> connected;
     std::function<void(int from_node_rank, GangMessage)> received;
     std::function<void(int node_rank)> neighbour_lost;  // silent for kNeighbourSilence, or refused
-    // Once, and `connected` never comes: the parent passed on another table than the launcher's.
+    // Called once, and `connected` never comes: the parent passed on another table than the
+    // launcher's.
     std::function<void(const Why& why)> table_refused = {};
   };
   // Binds the ROUTER socket at once (port() goes into PartReport::runner_port).
@@ -59,7 +62,7 @@ class GangLink {
   // True when every neighbour has received all messages to it, has left, or was silent for
   // kSettleSilence.
   virtual bool settled() = 0;
-  // Valid after `connected`: kGangKnows of the oldest runner of the gang. A runner drops a
+  // The kGangKnows of the oldest runner of the gang; valid after `connected`. A runner drops a
   // neighbour that sends unknown messages, so newer ones must not be sent.
   virtual std::uint32_t knows() const = 0;
   virtual int radix() const = 0;   // the radix of the tree; valid once it connects

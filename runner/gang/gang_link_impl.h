@@ -17,7 +17,8 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kFirstRedial = milliseconds(30);  // doubles up to kLastRedial
+// the first pause between dials; doubles up to kLastRedial
+inline constexpr Duration kFirstRedial = milliseconds(30);
 
 struct Neighbour {
   int node = 0;

@@ -12,9 +12,9 @@ enum class Standing {
   refused,   // the hello was for another attempt, or the frames are unreadable; frames are ignored
   // The states after a silence that was reported as its loss, which happens once. If it comes back,
   // its frames are accepted again, because only the launcher decides that a node is gone.
-  lost,      // after `expected`, `present` or `informed`
-  left,      // after `leaving`
-  expelled,  // after `refused`
+  lost,      // the neighbour was lost after `expected`, `present` or `informed`
+  left,      // the neighbour has left, after `leaving`
+  expelled,  // the neighbour was expelled, after `refused`
 };
 
 Standing after_frame(Standing standing);

@@ -14,8 +14,8 @@ class ClockNote {
  public:
   explicit ClockNote(std::string path) : path_(std::move(path)) {}
 
-  // `set_by`: by how much the clock was set, as measured now. If the note cannot be written, the
-  // next call tries again.
+  // Notes the clock. `set_by`: by how much it was set, as measured now. If the note cannot be
+  // written, the next call tries again.
   void measured(Duration set_by);
 
  private:

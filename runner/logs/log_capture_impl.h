@@ -31,7 +31,7 @@ struct LogCapture::Stream {
   bool paused = false;      // the spool has no room: the pipe is not watched meanwhile
   char last = '\n';         // the last byte in the file
   Written written;          // the bytes that the rank wrote
-  std::optional<Cut> cut;   // nothing more is kept
+  std::optional<Cut> cut;   // set when nothing more is kept
 
   std::uint64_t spooled() const { return bytes - taken; }
   std::uint64_t kept() const { return bytes + stamps.size().count; }

@@ -26,7 +26,8 @@ bool is_or_is_below(const std::string& path, const std::string& folder) {
   return path == folder || path.starts_with(folder + "/");
 }
 
-// A folder of another account does not count: it must not make ranks lose their own /dev/shm.
+// Whether an MPS server of the account runs. A folder of another account does not count: it must
+// not make ranks lose their own /dev/shm.
 bool has_mps(const io::User& run_as) {
   struct stat info {};
   return ::lstat(kMpsFolder, &info) == 0 && S_ISDIR(info.st_mode) &&

@@ -121,7 +121,7 @@ void Client::on(Hello& report) {
   library_ = report.library.empty() ? "unknown" : in_one_line(report.library);
 }
 
-// Nobody waits for an operation that has expired.
+// Handles the end of an operation; nobody waits for one that has expired.
 void Client::on(Done& report) {
   if (report.id == 0 || report.id > last_id_) return lose("it answers what was not asked");
   const auto operation = operations_.extract(report.id);

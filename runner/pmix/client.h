@@ -44,7 +44,8 @@ class Client {
     std::function<void(int rank, int code, std::string message)> aborted;
     std::function<void(std::set<int> ranks, bool whole_job, std::string data, Reply)> fence;
     std::function<void(int rank, Reply)> modex;
-    std::function<void(int rank, std::string what)> refused;  // spawn, publish, connect …
+    // called when a request is refused: spawn, publish, connect …
+    std::function<void(int rank, std::string what)> refused;
     // The server has ended, or was ended because its reports are unreadable. At most once, and
     // last; operations that it had not answered have failed before.
     std::function<void(std::string why)> lost;
@@ -60,13 +61,13 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Once. A job without ranks only starts the library.
+  // Starts the server, once. A job without ranks only starts the library.
   void start(const Job& job, const std::string& directory, Events events, Started started);
   void register_rank(int rank, std::uint32_t uid, std::uint32_t gid, Registered registered);
   // The data that a local rank has put, once the rank commits it. It may take any time.
   void fetch(int rank, Reply reply);
 
-  // When to call expire(), which fails the operations that took too long.
+  // The time of the next expire(), which fails the operations that took too long.
   Instant next_deadline() const;
   void expire(Instant now);
 

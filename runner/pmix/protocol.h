@@ -20,14 +20,14 @@ namespace lockstep::pmix {
 // The first report says it: after an upgrade, a runner that was forked from an older template may
 // start a newer server.
 inline constexpr std::uint32_t kProtocol = 1;
-inline constexpr int kSocketFd = 3;  // the server's end
+inline constexpr int kSocketFd = 3;  // the server's descriptor of the socket
 inline constexpr std::size_t kHeaderBytes = 4;
 inline constexpr std::size_t kMaxOrderBytes = 256u << 20;
 inline constexpr std::size_t kMaxReportBytes = 64u << 20;
 // The limit for an error, an abort's message, a variable.
 inline constexpr std::size_t kMaxText = 4096;
 inline constexpr std::size_t kMaxVariables = 64;
-inline constexpr std::size_t kMaxRanks = 1'000'000;  // ranks of a fence
+inline constexpr std::size_t kMaxRanks = 1'000'000;  // the most ranks of a fence
 
 using Variables = std::map<std::string, std::string>;
 
@@ -105,7 +105,7 @@ struct Aborted {
 struct Fence {  // all ranks of this node that take part have called
   std::uint64_t id = 0;
   bool whole_job = false;  // the clients named the whole namespace instead of ranks
-  std::set<int> ranks;     // empty if whole_job
+  std::set<int> ranks;     // the ranks; empty if whole_job
   std::string data;
   friend bool operator==(const Fence&, const Fence&) = default;
 };
@@ -129,7 +129,7 @@ using Report = std::variant<Hello, Done, Fetched, Connected, Finalized, Aborted,
 
 // ---- bytes -------------------------------------------------------------------------------------
 
-// Without the length. Texts beyond kMaxText are cut.
+// Encodes an order, without the length. Texts beyond kMaxText are cut.
 std::string encode(const Order& order);
 std::string encode(const Report& report);
 // Reads an order. Returns corrupt if the frame is not one, or is beyond its limits.

@@ -39,7 +39,7 @@ void operation_done(pmix_status_t status, void* data) {
   operation.changed.notify_all();
 }
 
-// `call(cbfunc, cbdata)` starts the operation.
+// Starts an operation by `call(cbfunc, cbdata)`.
 template <typename F>
 pmix_status_t run_operation(F call) {
   Operation operation;

@@ -41,7 +41,7 @@ class Server {
 
   [[noreturn]] void serve();
 
-  // For the library's callbacks (requests.cc).
+  // The channel for the library's callbacks (requests.cc).
   Channel& runner() { return runner_; }
   OpenCalls& calls() { return calls_; }
   bool is_of_job(const pmix_proc_t& proc) const { return job_ == proc.nspace; }

@@ -31,7 +31,7 @@ Status set_own_command(const LaunchContext& context, spawn::RankProcess& process
   return {};
 }
 
-// A script starts Ray's ranks, so an image without a shell cannot run them.
+// Sets Ray's command. A script starts Ray's ranks, so an image without a shell cannot run them.
 Status set_ray_command(const LaunchContext& context, spawn::RankProcess& process) {
   TRY_ASSIGN(const std::string shell, shell_for(context));
   process.argv = ray_words(*context.gang, shell, process.argv);

@@ -23,12 +23,12 @@ class RankSampler {
   explicit RankSampler(Duration every, std::string root = "")
       : every_(every), root_(std::move(root)) {}
 
-  // `pid` as lockstep-spawn knows it, which may be in another pid namespace than we.
+  // Adds a rank. `pid` as lockstep-spawn knows it, which may be in another pid namespace than ours.
   void started(Instant now, int rank, int pid);
   // The kernel's numbers for the rank and the descendants that were waited for: their cpu time, and
   // the most resident memory of one of them.
   void exited(int rank, Duration cpu_time, Bytes largest);
-  // When to call sample(); never() while no rank lives.
+  // The time of the next sample(); never() while no rank lives.
   Instant next_sample() const { return next_; }
 
   struct Look {
@@ -63,7 +63,7 @@ class RankSampler {
   std::map<int, Rank> ranks_;
   Instant next_ = Instant::never();
   std::uint64_t logged_ = 0;
-  Instant active_;  // when samples last showed that a rank did something
+  Instant active_;  // the time at which samples last showed that a rank did something
 };
 
 }  // namespace lockstep::runner

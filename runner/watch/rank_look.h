@@ -28,7 +28,8 @@ struct ProcessLook {
 struct ThreadCounts {
   int all = 0, running = 0, device = 0;
   int at_peers = 0, at_store = 0, at_locks = 0, at_timers = 0, at_listeners = 0, at_others = 0;
-  // Something beside these threads may release a lock: a signal handler, or another process.
+  // True if something beside these threads may release a lock: a signal handler, or another
+  // process.
   bool may_be_freed = false;
   ThreadLook at_peer;  // one thread that waits for a peer
   friend bool operator==(const ThreadCounts&, const ThreadCounts&) = default;

@@ -27,11 +27,12 @@ struct RankFacts {
   int rank = 0;
   int pid = 0;  // the pid as lockstep-spawn sees it
   bool lives = true;
-  int exit_code = 0;        // if it has ended; for a signal 128 + its number
+  int exit_code = 0;        // set if the rank has ended; for a signal 128 + its number
   std::string cgroup = {};  // the directory whose members its processes are among; "": none
   std::int64_t log_bytes = 0, log_lines = 0;
-  bool connected = false, finalized = false;  // PMIx, or PMI-1
-  std::string gpu_held = {};                  // see Hindrances
+  // whether it has connected to PMIx or PMI-1, and finalized
+  bool connected = false, finalized = false;
+  std::string gpu_held = {};  // see Hindrances
 };
 // Facts that are the same for all ranks of this node.
 struct NodeFacts {
@@ -42,7 +43,7 @@ struct NodeFacts {
   bool in_fence = false;
 };
 
-// A rank that has not moved for this long is examined thread by thread.
+// The time without movement after which a rank is examined thread by thread.
 inline constexpr Duration kLookCloselyAfter = seconds(10);
 
 class RankTrack {
@@ -50,9 +51,9 @@ class RankTrack {
   explicit RankTrack(int rank) { standing_.rank = rank; }
 
   void take(const RankLook& look, const RankFacts& facts, const NodeFacts& node);
-  // `top`: nullopt if no stack could be taken.
+  // Takes a stack. `top`: nullopt if none could be taken.
   void take_stack(const std::optional<StackTop>& top, Instant at);
-  // RAS's newest answer, which holds for `at`.
+  // Takes RAS's newest answer, which holds for `at`.
   void take_counts(std::vector<CollectiveCount> counts, Instant at);
   void set_versions(Versions versions) { standing_.versions = std::move(versions); }
 
@@ -82,7 +83,7 @@ class RankTrack {
   bool has_met_ = false;
   std::string last_key_;  // the activity at the previous look, and the object that blocked it
   std::optional<StackTop> stack_;
-  int asked_ = 0;           // stacks since `asked_since_`
+  int asked_ = 0;           // the stacks that were taken since `asked_since_`
   Instant asked_since_;     // == standing_.since, unless it has moved meanwhile
   int moves_by_stack_ = 0;  // consecutive moves that only a changed stack showed
 };

@@ -30,8 +30,9 @@ struct WatchLook {
   PeerFacts peers;
   NodeFacts node;
   std::vector<RankFacts> ranks;  // the ranks that were started
-  Duration stacks_after{0};      // when a rank that does not move gets its stack taken; 0: never
-  std::vector<int> stacks_now;   // ranks whose stack is taken whether they move or not
+  // the time after which a rank that does not move gets its stack taken; 0: never
+  Duration stacks_after{0};
+  std::vector<int> stacks_now;  // ranks whose stack is taken whether they move or not
 };
 
 struct WatchResult {

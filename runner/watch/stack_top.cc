@@ -241,8 +241,8 @@ std::string_view trimmed_front(std::string_view text) {
   return text;
 }
 
-// gdb: "#0  0x00007f31 in poll () from /lib/libc.so.6" or "#1  main (argc=1) at a.c:7". eu-stack:
-// "#0  0x00007f3127b0e poll", with " - 1" and the file, if it knows it.
+// Reads a frame of gdb: "#0  0x00007f31 in poll () from /lib/libc.so.6" or "#1  main (argc=1) at
+// a.c:7"; or of eu-stack: "#0  0x00007f3127b0e poll", with " - 1" and the file, if it knows it.
 std::optional<Frame> parse_frame(std::string_view line) {
   if (!line.starts_with("#")) return std::nullopt;
   line.remove_prefix(1);

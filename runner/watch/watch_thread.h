@@ -27,7 +27,7 @@ class WatchThread {
   // Begins a sample. Returns conflict if the previous sample is not finished, and
   // resource_exhausted if no thread could be started, which is not tried again.
   Status sample(Instant now, WatchLook look);
-  // For the next sample; see RankWatch.
+  // Passes on a stack for the next sample; see RankWatch.
   void take_stack(int rank, std::optional<StackTop> top, Instant at);
   void take_counts(int rank, std::vector<CollectiveCount> counts, Instant at);
 

@@ -54,7 +54,7 @@ nlohmann::json json_of(const std::vector<LauncherAddress>& addresses) {
   return list;
 }
 
-// Earlier versions wrote no addresses.
+// The addresses in the file; earlier versions wrote none.
 std::vector<LauncherAddress> addresses_in(const nlohmann::json& identity) {
   std::vector<LauncherAddress> addresses;
   const auto list = identity.find("others");

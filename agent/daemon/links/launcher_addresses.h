@@ -13,7 +13,7 @@ namespace lockstep::agent {
 
 class KnownAddresses {
  public:
-  // `others`: those to try when `current` does not answer.
+  // `others`: the addresses to try when `current` does not answer.
   KnownAddresses(LauncherAddress current, const std::vector<LauncherAddress>& others);
 
   const LauncherAddress& current() const { return known_[at_]; }

@@ -44,7 +44,7 @@ class LauncherLink {
   Status redial();
   // From now on, dials at a random moment within this time after a break; zero: at once.
   void reconnect_within(Duration spread) { spread_ = spread; }
-  // unavailable: not connected.
+  // Sends; returns unavailable if not connected.
   Status send(std::string_view bytes);
 
   bool is_up() const { return is_up_; }

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kKeysPerResume = 1000;
 
-// A runner's clock is not changed when the machine's clock is set. The launcher knows how far the
-// machine's clock is off now.
+// Moves the times to the machine's clock. A runner's clock is not changed when the machine's clock
+// is set, and the launcher knows only the present offset of the machine's clock.
 void follow_wall_clock(std::vector<LogTime>& times, Duration set_by) {
   for (LogTime& time : times)
     if (time.at.ns > -set_by.count()) time.at = time.at + set_by;

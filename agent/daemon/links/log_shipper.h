@@ -30,13 +30,13 @@ class LogShipper {
   using Taken = std::function<void(const AttemptId&, const std::vector<LogSize>&)>;
 
   struct Limits {
-    std::uint64_t window_bytes = 4u << 20;  // unacknowledged, all streams together
+    std::uint64_t window_bytes = 4u << 20;  // the most unacknowledged bytes of all streams together
     // small, so that control messages do not wait behind logs
     std::uint64_t bytes_per_turn = 1u << 20;
     Duration resume_after = seconds(2);       // ask for an acknowledgement that is this late
-    Duration retry_after = milliseconds(20);  // after the link refused a message
+    Duration retry_after = milliseconds(20);  // the pause after the link refused a message
     Duration scan_every = milliseconds(20);   // used only if inotify is not available
-    Duration tell_every = milliseconds(50);   // between calls of Taken
+    Duration tell_every = milliseconds(50);   // the time between calls of Taken
   };
 
   LogShipper(io::EventLoop& loop, NodeId node, Send send, Taken taken);
@@ -70,7 +70,7 @@ class LogShipper {
     State state = State::idle;
     std::uint64_t sent = 0, acked = 0;
     Instant ask_at = Instant::never();  // the acknowledgement is overdue from this time on
-    bool is_refused = false;            // until something more of it is acknowledged
+    bool is_refused = false;            // true until something more of it is acknowledged
   };
   struct Attempt {
     io::AttemptDir directory;

@@ -23,9 +23,10 @@ class MovedFile {
     message,  // the file is removed after it was read
     token,    // the file stays, and is read when it has changed since this object was made
   };
-  // `path`: "" for none.
+  // `path`: "" if there is no file.
   MovedFile(std::string path, PublicKey launcher, Kind kind);
-  // nullopt: unchanged, absent, unreadable, or no token of our launcher.
+  // The address in the file. nullopt: the file is unchanged, missing, unreadable, or not a token of
+  // our launcher.
   std::optional<LauncherAddress> look();
 
  private:

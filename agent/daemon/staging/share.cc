@@ -31,7 +31,8 @@ Result<Digest> put_tree(const std::vector<PackageFile>& files, snapshot::BlobSto
   return root;
 }
 
-// A user may put anything into this folder, so only bytes with the expected digest are taken.
+// Reads a file from a folder into which a user may put anything, so only bytes with the expected
+// digest are taken.
 Status take_file(const std::string& path, const PackageFile& file, snapshot::BlobStore& store) {
   const io::Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info {};

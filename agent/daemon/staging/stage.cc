@@ -175,7 +175,7 @@ void renew_endpoints(const std::string& attempts, const std::string& endpoint) {
       spdlog::warn("a job here is not told where the launcher is: {}", done.error().message);
 }
 
-// Earlier versions of the launcher give no credential.
+// Writes the attempt's credential, which earlier versions of the launcher do not give.
 Status give_credential(const Assignment& assignment, const io::AttemptDir& directory,
                        const std::string& endpoint) {
   if (assignment.credential.empty()) return {};

@@ -27,7 +27,7 @@ struct SoFarMemory {
   };
   std::map<std::pair<OutputKind, std::string>, Place> places;
   std::optional<io::User> user;  // the job's, as looked up last
-  Duration user_since{0};        // since boot
+  Duration user_since{0};        // in time since boot
 };
 
 // State kept between captures of a running attempt's checkpoint.

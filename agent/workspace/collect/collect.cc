@@ -168,8 +168,8 @@ Result<LowerTree> tree_of(const snapshot::Snapshot& captured) {
   return tree;
 }
 
-// A uri_file is one file with the output's name. If the job wrote something else, it is kept as it
-// is.
+// Checks an output's type. A uri_file is one file with the output's name. If the job wrote
+// something else, it is kept as it is.
 Status check_type(const Place& place, const snapshot::Snapshot& tree, const Digest& captured,
                   CollectedOutput& out) {
   if (place.type != OutputType::uri_file) return {};

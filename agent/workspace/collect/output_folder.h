@@ -19,7 +19,7 @@
 namespace lockstep::agent {
 
 struct LinkRules {
-  // Absolute, as ranks see it or may have seen it; the first is the likeliest.
+  // Absolute paths, as ranks see the directory or may have seen it; the likeliest first.
   std::vector<std::string> working_directories;
   std::string base;           // the folder as the agent sees it, resolved
   bool in_container = false;  // paths outside of it are the container's
@@ -33,7 +33,8 @@ struct OutputFolder {
   std::string folder;    // the folder's path in the working directory; "": it is outside
   bool is_link = false;  // a symlink was followed
 };
-// `folder`: "a/b", below `base`. For Opened::other, `why` completes a sentence about `folder`.
+// Opens an output's folder. `folder`: "a/b", below `base`. For Opened::other, `why` completes a
+// sentence about `folder`.
 OutputFolder open_output(const io::Fd& base, const std::string& folder, const LinkRules& rules);
 
 }  // namespace lockstep::agent

@@ -16,10 +16,11 @@
 
 namespace lockstep::agent {
 
-// `base`: the folder that has the ranks' named_output_folder(). A file in the datastore that has
-// the same name is replaced. `node`: of an attempt of several nodes; their files that differ are
-// kept beside each other (SharedPlace), and the result says which. `rules`: how symlinks are
-// followed; null: they are not. The error names the datastore and the path, with the cause.
+// Writes an output to its datastore. `base`: the folder that has the ranks' named_output_folder().
+// A file in the datastore that has the same name is replaced. `node`: of an attempt of several
+// nodes; their files that differ are kept beside each other (SharedPlace), and the result says
+// which. `rules`: how symlinks are followed; null: they are not. The error names the datastore and
+// the path, with the cause.
 Result<std::vector<std::string>> write_back(const io::Fd& base, const OutputSpec& output,
                                             const std::string& job, const io::User& user,
                                             const std::optional<OneOfNodes>& node,

@@ -12,9 +12,9 @@
 
 namespace lockstep::agent {
 
-// `to` must not exist; its parent must exist, and `owner` must not be able to write to it. The copy
-// belongs to `owner`; its top folder is closed to others until the copy is complete, and gets its
-// owner last. On an error the caller removes the copy.
+// Copies a tree. `to` must not exist; its parent must exist, and `owner` must not be able to write
+// to it. The copy belongs to `owner`; its top folder is closed to others until the copy is
+// complete, and gets its owner last. On an error the caller removes the copy.
 Status copy_tree(const std::string& from, const std::string& to, const snapshot::Owner& owner);
 
 // Copies an opened folder's entries, or an opened file as `file`, into the open folder `to`, with

@@ -10,9 +10,9 @@
 
 namespace lockstep::agent {
 
-// `beside`: a folder on the same file system, in one that only we can write to. `working`: the
-// working directory, or the upper directory of its overlay. `folder`: relative, "a/b"; the folders
-// above it are made for `owner`.
+// Moves content to its place. `beside`: a folder on the same file system, in one that only we can
+// write to. `working`: the working directory, or the upper directory of its overlay. `folder`:
+// relative, "a/b"; the folders above it are made for `owner`.
 Status put_in_place(const std::string& beside, const std::string& working,
                     const std::string& folder, const snapshot::Owner& owner);
 

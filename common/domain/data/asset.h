@@ -53,7 +53,7 @@ struct RegisteredAsset {
   // "azureml://jobs/JOB/outputs/NAME", which the launcher has resolved.
   std::string path;
   std::optional<Digest> tree;  // the folder, or a folder with this one file
-  // Name of the file in `tree`; "": the asset is the folder itself. Of a component: the path of its
+  // The file's name in `tree`; "": the asset is the folder itself. For a component: the path of its
   // file in `tree`, "train/train.yml".
   std::string file;
   std::string description;
@@ -82,8 +82,8 @@ AssetKind kind_of(const RegisteredAsset& asset);
 std::string_view type_word(const RegisteredAsset& asset);  // "uri_file", "command"
 RegisteredAsset asset_of(const OutputAsset& output);  // The asset's fields; `files` stays empty.
 
-// All checks that are possible without its files. Whether it has a tree yet, says the launcher.
-// Errors name the key.
+// Checks everything that is possible without the asset's files; the launcher checks whether it has
+// a tree yet. Errors name the key.
 Status validate(const RegisteredAsset& asset);
 // The part of it that is about what people note; of environments too.
 Status validate_texts(const std::string& description,
@@ -96,9 +96,9 @@ JobId maker_of(const RegisteredAsset& asset);
 
 // ---- requests ----------------------------------------------------------------------------------
 
-// Answered by AssetReply. Without a version: the version that has this content already and is the
-// newest, else the next number. A path that begins with "azureml:" is resolved by the launcher; any
-// other needs a tree, which the asker has uploaded.
+// Answered by AssetReply. Without a version it gets the version that has this content already and
+// is the newest, else the next number. A path that begins with "azureml:" is resolved by the
+// launcher; any other needs a tree, which the asker has uploaded.
 struct CreateAsset {
   static constexpr int kBody = 346;
   RegisteredAsset asset;
@@ -142,7 +142,7 @@ struct ArchiveAsset {  // answered by Done
   AssetKind kind = AssetKind::data;
   std::string name;
   std::string version;   // "": all that it has
-  bool archived = true;  // false: restores
+  bool archived = true;  // false: restores the version
   static void table(auto& s, auto&& see) {
     see(field<1>, "kind", s.kind);
     see(field<2>, "name", s.name);

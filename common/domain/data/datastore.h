@@ -15,7 +15,7 @@ namespace lockstep {
 
 enum class DatastoreKind {
   directory,  // a directory that has the same path on every node and is used in place
-  rclone,     // fetched by the launcher
+  rclone,     // a remote of rclone, fetched by the launcher
 };
 Word describe(DatastoreKind kind);
 std::string_view to_string(DatastoreKind kind);

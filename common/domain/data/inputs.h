@@ -67,7 +67,7 @@ struct DataInput {
 };
 // The name of a file in a folder, or "".
 bool is_file_name(const std::string& name);
-// About how many bytes a record of it takes.
+// The approximate bytes of a record of it.
 std::size_t bytes_of(const DataInput& input);
 
 inline constexpr std::size_t kMaxDataInputs = 100;
@@ -80,14 +80,14 @@ Status validate(const std::vector<DataInput>& inputs);
 // ".lockstep/inputs/<name>": a folder of the working directory.
 std::string input_folder(const std::string& name);
 
-// Name -> the path or address that a rank reads.
+// The values of inputs by name: the path or address that a rank reads.
 std::map<std::string, std::string> input_values(const std::vector<DataInput>& inputs,
                                                 const std::string& working_directory);
 
 // "${{inputs.NAME}}". launcher/files leaves it in commands and variables for data inputs; the node
 // replaces it.
 std::string input_expression(std::string_view name);
-// `text` with the expression of each of `values` replaced.
+// Returns `text` with the expression of each of `values` replaced.
 std::string put_in_inputs(std::string text, const std::map<std::string, std::string>& values);
 
 }  // namespace lockstep

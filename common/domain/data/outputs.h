@@ -77,20 +77,20 @@ inline constexpr std::string_view kLogsFolder = "logs";
 inline constexpr std::string_view kCheckpointFolder = ".lockstep/checkpoint";
 std::string named_output_folder(const std::string& name);  // ".lockstep/outputs/<name>"
 
-// Name -> the path that a rank writes to: the output's folder, or for uri_file a file in it with
-// the output's name.
+// The paths of outputs by name, to which a rank writes: the output's folder, or for uri_file a file
+// in it with the output's name.
 std::map<std::string, std::string> output_paths(const std::vector<OutputSpec>& outputs,
                                                 const std::string& working_directory);
 
 // The path of an output's place, with ${{name}} and ${{output_name}} replaced.
 std::string path_in_place(const OutputSpec& output, const std::string& job);
-// `path` of the output with the same expressions replaced.
+// The `path` of the output with the same expressions replaced.
 std::string path_of(const OutputSpec& output, const std::string& job);
 
 // "${{outputs.NAME}}". launcher/files leaves this expression in commands and variables; the node
 // replaces it.
 std::string output_expression(std::string_view name);
-// `text` with the expression of each of `paths` replaced.
+// Returns `text` with the expression of each of `paths` replaced.
 std::string put_in_outputs(std::string text, const std::map<std::string, std::string>& paths);
 
 // ---- what came back ----------------------------------------------------------------------------
@@ -180,7 +180,8 @@ struct OutputWrite {
   State state = State::waiting;
   std::uint32_t tries = 0;  // the number of tries that failed
   std::string why = {};     // only in views: the text of why_data
-  // When it was written or given up; while it waits, when it is tried again (ns = 0: at once).
+  // The time at which it was written or given up; while it waits, the time of the next try (ns = 0:
+  // at once).
   Instant at = {};
   Why why_data = {};  // why the last try failed
   friend bool operator==(const OutputWrite&, const OutputWrite&) = default;
@@ -230,7 +231,7 @@ struct NodeTree {
 // `base`, so a difference from `base` was made by its ranks.
 struct CheckpointSource {
   std::uint32_t attempt = 0;  // number of the attempt that saved it
-  Instant saved;              // when the launcher had received the newest of the trees
+  Instant saved;              // the time at which the launcher had received the newest of the trees
   std::optional<Digest> base;
   std::vector<NodeTree> trees;
   JobId job = {};  // the job of that attempt; "": the same job

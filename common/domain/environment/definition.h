@@ -26,13 +26,13 @@ inline constexpr std::size_t kMaxEnvironmentLines = 10'000;
 inline constexpr std::size_t kMaxEnvironmentLineBytes = 64 << 10;
 inline constexpr std::size_t kMaxEnvironmentDefinitionBytes = 1 << 20;
 inline constexpr std::size_t kMaxEnvironmentTags = 1'000;
-inline constexpr std::size_t kMaxEnvironmentPlatforms = 64;  // locks of one definition
+inline constexpr std::size_t kMaxEnvironmentPlatforms = 64;  // the most locks of one definition
 inline constexpr std::size_t kMaxVirtualPackages = 16;
 inline constexpr std::size_t kMaxActivationEntries = 10'000;
 inline constexpr std::size_t kMaxNotSolvedBytes = 1'000;  // the most bytes of a text in
                                                           // EnvironmentReport::why
 
-// User-managed: nothing is installed; every node only checks that it can be used.
+// A user-managed environment: nothing is installed; every node only checks that it can be used.
 struct HostEnvironment {
   std::string interpreter;  // absolute, or a name on PATH; empty: PATH as it is
   static void table(auto& s, auto&& see) { see(field<1>, "interpreter", s.interpreter); }
@@ -192,7 +192,7 @@ struct EnvironmentReport {
     see(field<6>, "generation", s.generation);
     see(field<810>, "why_data", s.why);
   }
-  // Earlier nodes say it in `how`.
+  // Fills the field from `how`, in which earlier nodes report it.
   static void mend(EnvironmentReport& s) {
     if (!s.why && s.step == Step::not_solved) s.why = told(s.how);
   }
@@ -260,8 +260,8 @@ struct RegisteredEnvironment {
 
 // "host", "venv", "conda", "docker".
 std::string_view provider_of(const EnvironmentDefinition& definition);
-// Equal definitions have the same text. It has a format of its own, so that its digest stays the
-// same when the wire format changes.
+// The text of a definition; equal definitions have the same text. It has a format of its own, so
+// that its digest stays the same when the wire format changes.
 std::string canonical_form(const EnvironmentDefinition& definition);
 // SHA-256 of the canonical form.
 Digest digest_of(const EnvironmentDefinition& definition);
@@ -277,10 +277,10 @@ bool is_tool_variable(std::string_view name);
 // and logins.
 bool is_engine_variable(std::string_view name);
 
-// A name is 1-240 characters of [A-Za-z0-9_.-], starting with a letter or a digit; a version too.
+// Checks a name or version: 1-240 characters of [A-Za-z0-9_.-], starting with a letter or a digit.
 Status validate_environment_name(const std::string& what, const std::string& name);
 
-// All checks that are possible without a node. Errors name the key.
+// Checks everything that is possible without a node. Errors name the key.
 Status validate(const EnvironmentSpec& spec);
 
 }  // namespace lockstep

@@ -32,7 +32,7 @@ Result<std::vector<std::string>> split_docker_args(std::string_view text);
 // if the words are right but need options that `allowed` lacks.
 Status check_docker_args(const std::vector<std::string>& words,
                          const std::vector<std::string>& allowed);
-// All checks that do not depend on the operator's `allowed`.
+// Checks everything that does not depend on the operator's `allowed`.
 Status check_docker_args(const std::vector<std::string>& words);
 
 // Checks that `name` ("--privileged") is an option that an operator can allow.

@@ -10,7 +10,7 @@ namespace lockstep {
 enum class DockerGrant {
   everybody,  // gives no rights, because the container runs as the submitting user
   operators,  // gives rights on the node, or some engines do not have it
-  nobody,     // Lockstep sets it itself
+  nobody,     // Lockstep sets the option itself
 };
 
 struct DockerOption {

@@ -65,7 +65,7 @@ Status check_env(std::string_view value) {
   return {};
 }
 
-// Lockstep's own paths in a container begin with a dot.
+// Checks a tmpfs. Lockstep's own paths in a container begin with a dot.
 Status check_tmpfs(std::string_view value) {
   const std::string_view place = value.substr(0, value.find(':'));
   if (!place.starts_with('/') || place == "/")

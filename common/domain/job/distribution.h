@@ -56,7 +56,7 @@ std::string_view to_string(Distribution::Kind kind);
 bool has_master_port(Distribution::Kind kind);
 std::optional<Distribution::Kind> distribution_kind_from(std::string_view word);
 
-// `workers` and `parameter_servers` on this many nodes.
+// A distribution of `workers` and `parameter_servers` on this many nodes.
 Distribution tensorflow_on(int nodes, int workers, int parameter_servers);
 
 // The cpus that each rank may use, out of the cpus that its job holds on the node.

@@ -24,8 +24,8 @@ constexpr Priority last_enumerator(Priority) { return Priority::high; }
 std::optional<Priority> priority_from(std::string_view word);
 inline constexpr Priority kPriorities[] = {Priority::high, Priority::medium, Priority::low};
 
-// Azure's queue_settings.job_tier. `spot`: the job accepts machines that may be taken away at any
-// time. The others are accepted, and mean the same as `unset` here.
+// The job's tier: Azure's queue_settings.job_tier. `spot`: the job accepts machines that may be
+// taken away at any time. The others are accepted, and mean the same as `unset` here.
 enum class JobTier { unset, spot, basic, standard, premium };
 inline constexpr JobTier kJobTiers[] = {JobTier::spot, JobTier::basic, JobTier::standard,
                                         JobTier::premium};

@@ -36,7 +36,7 @@ namespace lockstep {
 // Limits of a submission.
 inline constexpr std::size_t kMaxCommandBytes = 1 << 17;
 // The limit also holds after a change; a job that an older launcher accepted may have more.
-inline constexpr std::size_t kMaxAnnotationBytes = 1u << 20;  // texts and tags together
+inline constexpr std::size_t kMaxAnnotationBytes = 1u << 20;  // of texts and tags together
 inline constexpr std::size_t kMaxSpecEntries = 100'000;       // read from each map of a job
 inline constexpr std::size_t kMaxJobTags = 1'000;
 inline constexpr std::size_t kMaxJobInputs = 10'000;    // literals
@@ -78,7 +78,7 @@ std::optional<Rdma> rdma_from(std::string_view word);
 // of runners/attach_frames.h), and by what.
 enum class TerminalKind {
   none,   // rank 0 gets no input; its output goes to the logs alone
-  pty,    // a terminal
+  pty,    // rank 0 has a terminal
   input,  // a pipe as its standard input
 };
 Word describe(TerminalKind terminal);
@@ -102,8 +102,8 @@ struct ResourceRequest {
   std::optional<int> cpus;
   std::optional<Bytes> memory;
   std::optional<int> gpus;
-  bool isolate_gpus = false;  // lockstep.gpus_per_rank: isolated
-  // For jobs in containers only.
+  bool isolate_gpus = false;  // each rank gets its own GPUs (lockstep.gpus_per_rank: isolated)
+  // The next two are for jobs in containers only.
   std::optional<Bytes> shm_size;         // the size of /dev/shm; absent = kDefaultShmSize
   std::vector<std::string> docker_args;  // words for `docker run`; see docker_args.h
   // The nodes that may run the job.
@@ -154,10 +154,11 @@ std::string_view to_string(OnLost on_lost);
 struct RetryPolicy {
   int max = 3;  // how many retries may be charged
   std::vector<RetryOn> on = {RetryOn::infrastructure};
-  std::vector<int> exit_codes;    // also retried: exactly these exit codes
-  Duration backoff = seconds(1);  // before the first charged retry; doubles with each further one
+  std::vector<int> exit_codes;  // also retried: these exit codes
+  // the pause before the first charged retry; doubles with each further one
+  Duration backoff = seconds(1);
   OnLost on_lost = OnLost::immediately;
-  // `max` is an older field, of JobSpec.
+  // Moves `max`, an older field of JobSpec, here.
   static void table(auto& s, auto&& see) {
     see(field<1>, "on", s.on, {.count = kMaxRetryExitCodes});
     see(field<2>, "exit_codes", s.exit_codes, {.low = 1, .high = 255, .count = kMaxRetryExitCodes});
@@ -199,8 +200,8 @@ struct JobSpec {
   Command command;
   std::map<std::string, std::string> environment_variables;
   std::map<std::string, std::string> inputs;  // literal inputs, already substituted into command
-  // command and environment_variables still hold ${{inputs.NAME}} of data inputs and
-  // ${{outputs.NAME}}, because paths differ by node.
+  // The outputs. The command and environment_variables still have ${{inputs.NAME}} of data inputs
+  // and ${{outputs.NAME}}, because paths differ by node.
   std::vector<OutputSpec> outputs;
   Distribution distribution;
   Binding binding = Binding::automatic;
@@ -298,7 +299,8 @@ struct JobSpec {
   }
   bool is_child() const { return !parent.value.empty() && step.empty(); }
   int world_size() const { return first_rank_on(resources.instance_count); }
-  // A node's ranks are consecutive. With tensorflow, the first nodes may have one more.
+  // The first rank on a node; a node's ranks are consecutive. With tensorflow, the first nodes may
+  // have one more.
   int first_rank_on(int node_rank) const;
   int ranks_on(int node_rank) const {
     return first_rank_on(node_rank + 1) - first_rank_on(node_rank);
@@ -309,7 +311,7 @@ struct JobSpec {
 // The bytes of its texts and tags.
 std::size_t annotation_bytes(const JobSpec& spec);
 
-// All checks that do not depend on the cluster. Errors name the field.
+// Checks everything that does not depend on the cluster. Errors name the field.
 Status validate(const JobSpec& spec);
 // The first error of each field, or of each group of fields that are checked together.
 std::vector<Error> errors_of(const JobSpec& spec);

@@ -12,7 +12,8 @@
 
 namespace lockstep {
 
-// Sent `before` the end of limits.timeout, to those processes of a rank that handle it.
+// The signal that is sent `before` the end of limits.timeout to those processes of a rank that
+// handle it.
 struct EarlySignal {
   int number = 0;
   Duration before{0};

@@ -112,7 +112,7 @@ struct UsageReport {
   static constexpr int kBody = 320;
   NodeId node;
   SessionId session;
-  Duration every = kSampleEvery;  // until the next one
+  Duration every = kSampleEvery;  // the time until the next report
   NodeUse use;
   std::vector<PartUse> parts;
   static void table(auto& s, auto&& see) {
@@ -157,8 +157,8 @@ struct SessionAccepted {
   SessionId session;
   Duration heartbeat_interval = seconds(1);
   DesiredState desired;
-  // After a break the node dials at a random moment within this time, so that not all nodes of a
-  // large cluster come back at once. Zero: at once.
+  // The time within which the node dials at a random moment after a break, so that not all nodes of
+  // a large cluster come back at once. Zero: at once.
   Duration reconnect_within{0};
   std::vector<LauncherAddress> addresses = {};  // the same addresses as in LauncherAddresses
   static void table(auto& s, auto&& see) {

@@ -19,7 +19,7 @@
 
 namespace lockstep {
 
-// Raw bytes of one piece. Every piece of a blob except the last one is exactly this long.
+// The raw bytes of one piece. Every piece of a blob except the last one is exactly this long.
 inline constexpr std::size_t kMaxPieceBytes = 1u << 20;
 inline constexpr std::size_t kMaxBulkMessageBytes = 4u << 20;
 inline constexpr std::size_t kMaxDigestsPerRequest = 20'000;
@@ -77,7 +77,7 @@ struct PutBlobsReply {  // the pieces are durable when this arrives
 struct GetBlobs {
   static constexpr int kBody = 14;
   std::vector<Digest> digests;
-  std::uint64_t offset = 0;  // a multiple of kMaxPieceBytes
+  std::uint64_t offset = 0;  // in raw bytes; a multiple of kMaxPieceBytes
   std::uint64_t limit = 0;
   bool has_other_sources = false;   // the asker may be told to try again, or ask a peer
   std::optional<Digest> root = {};  // absent: sent by an older program without this field
@@ -227,9 +227,9 @@ struct LogKey {
 };
 // "rank 3 of job.1", "the environment on node 0 of job.1".
 std::string owner_of(const LogKey& key);
-// When a range of a log's bytes was written, or read from a rank's pipe: the bytes from `offset` up
-// to the next entry's offset, within kLogTimeStep after `at`. In a LogAppend by the node's clock,
-// in a LogChunk by the launcher's.
+// The time at which a range of a log's bytes was written, or read from a rank's pipe: the bytes
+// from `offset` up to the next entry's offset, within kLogTimeStep after `at`. In a LogAppend by
+// the node's clock, in a LogChunk by the launcher's.
 struct LogTime {
   std::uint64_t offset = 0;
   Instant at;
@@ -277,14 +277,14 @@ struct LogResume {  // answered by a LogAck for each key
   friend bool operator==(const LogResume&, const LogResume&) = default;
 };
 
-struct LogFollow {  // a client reads logs
+struct LogFollow {  // Asks to read logs, for a client.
   static constexpr int kBody = 23;
   JobId job;
   std::uint32_t attempt = 0;  // 0 = the newest, and then each later one
   std::optional<int> rank;    // sends the logs of this rank alone, without environment logs
   std::optional<int> node_rank;
   std::optional<LogStream> stream;  // sends this stream alone
-  std::int64_t tail_lines = -1;     // per rank and stream; -1 = from the start
+  std::int64_t tail_lines = -1;     // the lines per rank and stream; -1 = from the start
   bool follow = true;               // false: sends the logs as they are now, then LogEnd
   std::uint32_t credit = 64;        // chunks the server may send before LogCredit
   struct Position {
@@ -298,7 +298,7 @@ struct LogFollow {  // a client reads logs
   };
   std::vector<Position> resume;       // the positions at which an interrupted reader continues
   std::optional<Instant> since = {};  // sends only lines that began at this time or later
-  bool times = false;                 // fill LogChunk::times
+  bool times = false;                 // fills LogChunk::times
   bool ranks_only = false;            // leaves out environment logs
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job, kNameRule);
@@ -323,7 +323,7 @@ struct LogChunk {
   std::string node_name;
   std::uint64_t offset = 0;
   std::string data;
-  std::vector<LogTime> times = {};  // if asked for; the first may lie before `offset`
+  std::vector<LogTime> times = {};  // the times, if requested; the first may lie before `offset`
   // Logs of this follow, this one included, have bytes that are not sent yet. The launcher sends
   // the log with the oldest next byte first, so the next chunk does not begin earlier than this
   // one.

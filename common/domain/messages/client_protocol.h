@@ -41,7 +41,7 @@ struct ShowJob {
 struct ExplainJob {
   static constexpr int kBody = 34;
   JobId job;
-  std::optional<int> settings_of_rank = {};  // also the network settings of this rank
+  std::optional<int> settings_of_rank = {};  // adds the network settings of this rank
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job, kNameRule);
     see(field<700>, "settings_of_rank", s.settings_of_rank, kRankRule);
@@ -145,7 +145,7 @@ struct ApproveNode {  // a node that waits for approval may get work from now on
 struct RemoveNode {  // removes a node for ever: its key is revoked, and its id is never used again
   static constexpr int kBody = 42;
   std::string name_or_id;
-  bool now = false;  // even while it is ALIVE or holds attempts, which are then given up
+  bool now = false;  // even while the node is ALIVE or holds attempts, which are then given up
   static void table(auto& s, auto&& see) {
     see(field<1>, "name_or_id", s.name_or_id, kNameRule);
     see(field<2>, "now", s.now);
@@ -192,7 +192,7 @@ struct ArchiveEnvironment {
   static constexpr int kBody = 144;
   std::string name;
   std::string version;   // "": all that it has
-  bool archived = true;  // false: restores
+  bool archived = true;  // false: restores the version
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name);
     see(field<2>, "version", s.version);
@@ -234,7 +234,7 @@ struct ListProjects {
   static void table(auto&, auto&&) {}
   friend bool operator==(const ListProjects&, const ListProjects&) = default;
 };
-// Answered by Done.
+// Changes users, keys, roles or projects. Answered by Done.
 struct ChangePrincipals {
   static constexpr int kBody = 163;
   std::variant<AddUser, RemoveUser, SetAccount, ChangeRole, AddKey, RevokeKey, CreateProject,
@@ -295,7 +295,8 @@ struct SubmitReply {
   static constexpr int kBody = 60;
   JobId job;
   bool snapshot_missing = false;  // upload the snapshot over the bulk socket and submit again
-  // For the person who submits: which target was chosen, and what of the job is not used.
+  // The notes for the person who submits: which target was chosen, and which parts of the job are
+  // not used.
   std::vector<std::string> notes = {};
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job, kNameRule);
@@ -345,8 +346,8 @@ struct JobUpdate {
   static void table(auto& s, auto&& see) { see(field<1>, "job", s.job); }
   friend bool operator==(const JobUpdate&, const JobUpdate&) = default;
 };
-// Sent every kStillWatchingEvery to each connection that watches a job: all changes until now were
-// sent to it. When a message cannot be sent to a connection, the launcher ends its watch. So a
+// Tells each connection that watches a job, every kStillWatchingEvery, that all changes until now
+// were sent to it. When a message cannot be sent to a connection, the launcher ends its watch. So a
 // client that does not get this message watches again.
 struct StillWatching {
   static constexpr int kBody = 180;
@@ -483,8 +484,8 @@ struct UsageReply {
 };
 
 // An interim reply: the request waits until the launcher's disk has taken a write. Sent about once
-// a second to senders that know it, until the reply follows. The request needs no repetition.
-// For how long after it the sender waits for the next reply.
+// a second to senders that know it, until the reply follows. The request needs no repetition. The
+// constant is the time for which the sender then waits for the next reply.
 inline constexpr Duration kWaitsForDiskLasts = seconds(10);
 struct WaitsForDisk {
   static constexpr int kBody = 323;

@@ -32,8 +32,8 @@ struct CheckJobFile {  // answered by JobFileChecked
   // the folder of `name` and the file's path relative to it. A file that is not in here counts as
   // missing.
   std::map<std::string, std::string> files = {};
-  // Registered components that it names, as to_string gives them: the path of their file in
-  // `files`.
+  // The registered components in the file, as to_string gives them: the path of each component's
+  // file in `files`.
   std::map<std::string, std::string> components = {};
   bool wait_anyway = false;  // the same field as in Submit
   // The client has said the reader's faults: the answer has only what the launcher finds wrong with

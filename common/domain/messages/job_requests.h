@@ -66,7 +66,7 @@ struct UpdateJob {
 struct ArchiveJob {
   static constexpr int kBody = 355;
   JobId job;
-  bool archived = true;  // false: restores
+  bool archived = true;  // false: restores the job
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job, kNameRule);
     see(field<2>, "archived", s.archived);
@@ -142,7 +142,7 @@ struct JobFilter {
 };
 struct ListJobs {  // newest first, a page at a time
   static constexpr int kBody = 32;
-  bool all = true;  // false: only jobs that are not final
+  bool all = true;  // false: lists only jobs that are not final
   int limit = 0;    // 0 = as many as one reply holds
   JobId after;      // starts with the job after this one; empty = with the newest
   JobFilter filter = {};

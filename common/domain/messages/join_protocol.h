@@ -44,7 +44,7 @@ struct JoinRefused {
   friend bool operator==(const JoinRefused&, const JoinRefused&) = default;
 };
 
-// About the sender's own key; the reply is a KeyStanding.
+// Asks about the sender's own key; the reply is a KeyStanding.
 struct AskAboutKey {
   static constexpr int kBody = 641;
   static void table(auto&, auto&&) {}

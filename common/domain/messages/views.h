@@ -38,7 +38,7 @@ struct PartView {
   std::vector<Why> limits_why = {};      // see PartReport
   std::vector<Why> notes_why = {};       // see PartReport
   std::optional<NotKept> not_kept = {};  // see PartReport
-  std::optional<MeasuredPart> use = {};  // while it runs
+  std::optional<MeasuredPart> use = {};  // set while the part runs
   std::vector<RankUse> used = {};        // the sums of the ended ranks
   std::vector<RankEnd> ended = {};       // the ranks that have ended, sorted
   // The addresses of its node that ranks of the gang may name; the one in MASTER_ADDR first.
@@ -65,7 +65,7 @@ std::string_view to_string(RankState state);  // "Waiting", "Running", "Exited",
 struct RankView {
   int rank = 0;
   RankState state = RankState::waiting;
-  RankEnd end;  // if it has ended
+  RankEnd end;  // the end, if the rank has ended
 };
 std::vector<RankView> ranks_of(const PartView& part);  // all of them, in order
 
@@ -116,7 +116,7 @@ struct StepView {
 };
 
 struct JobView {
-  JobSpec spec;  // name filled
+  JobSpec spec;  // the spec, with its name filled in
   JobStatus status = JobStatus::queued;
   std::string reason;      // why it waits, or the failure in one line: `why` in words
   int queue_position = 0;  // 1 = next; 0 = not queued
@@ -193,7 +193,7 @@ struct TokenView {
   Instant created;      // ns = 0: unknown
   Instant expires;
   int uses = 1;  // how many nodes may join with it
-  int used = 0;  // how many have
+  int used = 0;  // the joins so far
   bool needs_approval = false;
   friend bool operator==(const TokenView&, const TokenView&) = default;
 };
@@ -352,7 +352,7 @@ struct SettingsView {
   std::string node_name;  // the name of its node
   NetworkSettings settings;
   std::vector<Elsewhere> elsewhere;  // another value, not only another reason
-  bool more = false;                 // `elsewhere` ended at kMaxElsewhere
+  bool more = false;                 // true: `elsewhere` ended at kMaxElsewhere
   std::string absent = {};           // `why_absent` in words; "": they are here
   Why why_absent = {};
   friend bool operator==(const SettingsView&, const SettingsView&) = default;
@@ -375,7 +375,7 @@ struct ExplainView {
   // For a pipeline's step: how it differs from its earlier run; absent: nothing was compared, or
   // the caller may not read that run.
   std::optional<RerunView> rerun = {};
-  // Absent: nobody asked for them, or the caller may not read the job.
+  // The settings; absent: they were not requested, or the caller may not read the job.
   std::optional<SettingsView> settings = {};
   std::vector<ExplainLine> reasons = {};  // as data; no message carries them
   friend bool operator==(const ExplainView&, const ExplainView&) = default;
@@ -396,7 +396,7 @@ struct JobEvent {
 // are deleted with their logs and outputs, the oldest first; beyond `jobs_for`, everybody's. 0 = no
 // limit.
 struct Retention {
-  Duration jobs_for = minutes(365 * 24 * 60);  // since their end
+  Duration jobs_for = minutes(365 * 24 * 60);  // the time for which jobs are kept after their end
   std::uint64_t jobs = 100'000;
   Bytes logs = gibibytes(100);  // total size of their logs
   Bytes outputs;                // total size of their collected outputs
@@ -417,8 +417,8 @@ struct LauncherStatus {
   std::int64_t pid = 0;
   std::string home;
   Instant started;
-  std::map<std::string, int> jobs;   // status -> count
-  std::map<std::string, int> nodes;  // liveness -> count
+  std::map<std::string, int> jobs;   // the number of jobs by status
+  std::map<std::string, int> nodes;  // the number of nodes by liveness
   Retention keeps;
   Bytes disk_free = {};         // the free space of the file system that holds the home
   Bytes low_space = {};         // the launcher takes no new work with less free space; 0: an older

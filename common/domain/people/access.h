@@ -15,7 +15,7 @@
 
 namespace lockstep {
 
-// `priority` alone gives nothing but the right to the priority high, in its project.
+// The roles. `priority` alone gives nothing but the right to the priority high, in its project.
 enum class Role { viewer, submitter, operator_, admin, priority };
 Word describe(Role role);
 std::string_view to_string(Role role);  // "operator", …
@@ -102,7 +102,7 @@ struct ChangeRole {
   }
   friend bool operator==(const ChangeRole&, const ChangeRole&) = default;
 };
-// `replaces`: the key that is revoked in the same step.
+// Adds a key to a user. `replaces`: the key that is revoked in the same step.
 struct AddKey {
   std::string user;
   PublicKey key;

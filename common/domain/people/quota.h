@@ -86,7 +86,7 @@ struct QuotaView {
   struct Line {
     QuotaLimit limit = QuotaLimit::queued_jobs;
     std::optional<std::uint64_t> most;  // absent: unlimited
-    bool is_default = false;            // nobody set it
+    bool is_default = false;            // true: nobody set it
     std::uint64_t used = 0;             // 0 for limits that are not summed up
     static void table(auto& s, auto&& see) {
       see(field<1>, "limit", s.limit);

@@ -183,7 +183,7 @@ struct ClockOffset {
   }
   friend auto operator<=>(const ClockOffset&, const ClockOffset&) = default;
 };
-// Larger offsets are shown to people.
+// The smallest clock offset that is shown to people.
 inline constexpr Duration kNotableOffset = milliseconds(100);
 
 // A runner's durable final report. With never_connected, the failed rank may be on another node.
@@ -199,12 +199,12 @@ struct NodeExitReport {
   std::vector<Why> limits = {};              // see PartReport
   std::vector<Why> notes = {};               // see PartReport
   std::optional<PeerAbort> aborted_by = {};  // set if nothing failed here before
-  // Set if the workspace could not be staged. `hopeless`: it would fail on every node, because the
-  // job asks for something wrong. `absent`: a path that it names is missing here, maybe not
-  // elsewhere.
+  // Set if the workspace could not be staged, and would fail on every node, because the job asks
+  // for something wrong.
   bool hopeless = false;
   Bytes log_times = {};  // the bytes of the times of all `logs` (attempt/log_times.h)
-  bool absent = false;   // see `hopeless`
+  // Set if a path that the job names is missing here, but maybe not elsewhere.
+  bool absent = false;
   // From node rank 0, with Cause::hang: the finding for which the attempt was ended.
   std::optional<Found> hang = {};
   static void table(auto& s, auto&& see) {
@@ -244,7 +244,7 @@ struct PossibleFirst {
     see(field<6>, "message", s.message, kCutText);
     see(field<800>, "why_data", s.why);
   }
-  // Earlier launchers say it in `message`.
+  // Fills the field from `message`, in which earlier launchers report it.
   static void mend(PossibleFirst& s) {
     if (!s.why) s.why = told(s.message);
   }

@@ -89,7 +89,7 @@ struct Found {
                                  // kMaxFoundRanks
   std::vector<int> waiting;      // the ranks that wait for them, sorted; at most kMaxFoundWaiting
   Duration lasting{0};           // the time that it had lasted when it was found
-  Instant since;                 // node rank 0's clock
+  Instant since;                 // the beginning, on node rank 0's clock
   std::string fact;  // a name that goes with the kind: a collective, a version, a reason
   std::int64_t here = 0, elsewhere = 0;  // the numbers that differ: counts, milli of the median
   FoundAbout about = FoundAbout::named;
@@ -116,7 +116,7 @@ Word describe(OnHang what);
 std::string_view to_string(OnHang what);
 std::optional<OnHang> on_hang_from(std::string_view word);
 
-// With OnHang::stacks: the file in the job's folder of logs that has the stacks of a node's ranks.
+// The file in the job's folder of logs that has the stacks of a node's ranks, with OnHang::stacks.
 std::string stacks_file(std::uint32_t attempt, int node_rank);
 
 struct HangPolicy {
@@ -124,7 +124,7 @@ struct HangPolicy {
   OnHang on = OnHang::report;     // lockstep.on_hang
   friend bool operator==(const HangPolicy&, const HangPolicy&) = default;
 };
-// Shorter ones would find many a pause; a zero is never.
+// The least hang_after: shorter times would find many pauses. Zero means never.
 inline constexpr Duration kLeastHangAfter = seconds(10);
 inline constexpr Duration kMostHangAfter = minutes(7 * 24 * 60);
 // Reads a time, or "off". Returns invalid_argument for any other text.

@@ -57,14 +57,14 @@ inline constexpr int kDefaultPidsLimit = 4'096;  // so that a fork bomb does not
 inline constexpr Bytes kDefaultLogLimit = gibibytes(16);
 inline constexpr Bytes kLeastLogLimit = mebibytes(1);
 inline constexpr Bytes kLeastDiskLimit = mebibytes(16);
-inline constexpr int kDefaultPidsCap = 65'536;  // when the agent's operator sets no cap
+inline constexpr int kDefaultPidsCap = 65'536;  // used when the agent's operator sets no cap
 
 Limits limits_of(const LimitRequest& asked, const LimitCaps& caps);
 
 // Errors begin with the key: "lockstep.limits.pids: ".
 Status validate(const LimitRequest& asked);
 
-// 4096 -> "4,096".
+// The number with commas: 4096 -> "4,096".
 std::string with_commas(long long number);
 
 }  // namespace lockstep

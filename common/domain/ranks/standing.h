@@ -39,7 +39,7 @@ enum class Doing {
   locks,       // blocked on a lock without a time-out (futex), as are all threads that count
   sleeps,      // blocked on a timer alone
   serves,      // blocked in accept or poll on a socket that listens
-  stopped,     // state T
+  stopped,     // the rank is stopped (state T)
   device,      // state D over the whole window
   exited,      // has ended, or its end was told
 };
@@ -61,13 +61,13 @@ struct CollectiveCount {
   friend bool operator==(const CollectiveCount&, const CollectiveCount&) = default;
 };
 
-// Over the last window: what may slow a rank.
+// The things that may slow a rank, measured over the last window.
 struct Hindrances {
   std::int64_t throttled_milli = 0;  // the cgroup's cpu quota stopped it; thousandths of the window
   std::int64_t queued_milli = 0;     // ready to run, but other processes had the cpus
   std::int64_t disk_wait_milli = 0;  // the main thread waited for block devices
   std::int64_t major_faults = 0;
-  std::int64_t cpu_mhz = 0;          // now, of the cpu on which it ran last; 0: unknown
+  std::int64_t cpu_mhz = 0;  // the clock now, of the cpu on which the rank ran last; 0: unknown
   std::int64_t cpu_mhz_at_most = 0;  // 0: unknown
   std::string gpu_held;              // "thermal", "power": what holds down the clocks of its GPUs
   static void table(auto& s, auto&& see) {
@@ -94,7 +94,7 @@ struct RankStanding {
   Doing doing = Doing::starts;
   std::string call;  // the system call in which it is blocked: "connect"; "": none, or not known
   std::string on;  // the target of that call's descriptor: "10.0.0.4:29500", "/data/a.bin", "pipe"
-  std::string own_end;  // if `on` is the far end of a connection: the near one
+  std::string own_end;  // the near end of a connection, if `on` is the far end
   std::string at;       // the top of its stack that is the user's: "eval.py:88"; "": not asked
   std::string within;   // the library call around what it does: "MPI_Barrier"; "": none, not asked
   bool by_stack = false;  // `doing`, `at` and `within` follow from its stack, asked at `stack_at`
@@ -104,7 +104,7 @@ struct RankStanding {
   bool traced = false;  // a debugger or a profiler holds it: nothing follows from its state
 
   Instant taken;        // when this sample was taken
-  Instant since;        // nothing has moved since
+  Instant since;        // since when nothing has moved
   Instant doing_since;  // since when it does the same (`doing`, and `on` where it is blocked)
   Duration window{0};   // between this sample and the one before; zero: there was none
   Duration still() const { return taken > since ? taken - since : Duration::zero(); }
@@ -114,11 +114,12 @@ struct RankStanding {
 
   // Whether it has reached MPI_Init or the rendezvous; nullopt: this job has neither.
   std::optional<bool> has_met;
-  bool connected = false, finalized = false;  // PMIx, or PMI-1
+  // whether it has connected to PMIx or PMI-1, and finalized
+  bool connected = false, finalized = false;
   std::int64_t fences = 0;  // the fences that all ranks of its node have entered; equal on all in
                             // step
   bool in_fence = false;    // a fence has begun and has not ended
-  int exit_code = 0;        // if exited; of a signal 128 + its number
+  int exit_code = 0;        // set if it has exited; 128 + the number of a signal
   int claims = 1;           // processes that claim this rank
 
   std::int64_t cpu_milli = 0;  // thousandths of a core over the window, of all its processes

@@ -67,7 +67,7 @@ struct Assignment {
   WantedPhase phase = WantedPhase::prepare;
   SharedGang gang;  // set in phase run, unless `share` replaces it; node rank 0 gets both
   StopReason stop_reason = StopReason::canceled;
-  Duration grace = seconds(10);  // between SIGTERM and SIGKILL
+  Duration grace = seconds(10);  // the time between SIGTERM and SIGKILL
   bool solo =
       false;  // single-node attempt: phase is `run` at once, the runner fills the gang table
   // The node ends the ranks when it has not heard from the launcher for so long; 0 = it never does.
@@ -81,8 +81,8 @@ struct Assignment {
   // messages, as the secrets are; "": unknown.
   std::string credential = {};
   OperatorSettings operator_settings = {};  // the operator's fabric.yml, for this node
-  // In phase run, if the gang's table goes down its tree. The agents and runners of all its nodes
-  // know it then.
+  // Set in phase run, if the gang's table goes down its tree: the agents and runners of all its
+  // nodes then know this way.
   std::optional<GangShare> share = {};
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);
@@ -138,8 +138,8 @@ struct PartReport {
   PublicKey runner_key;
   std::uint16_t master_port = 0;       // set from prepared on, for node rank 0 only
   Instant started;                     // set from running on
-  std::optional<NodeExitReport> exit;  // when finished
-  // When finished: all outputs of its ranks that are not empty. Before that: recent states of
+  std::optional<NodeExitReport> exit;  // set when finished
+  // The outputs of its ranks: when finished, all that are not empty; before, recent states of
   // ./logs and the checkpoint.
   std::vector<CollectedOutput> outputs;
   std::optional<CollectedOutput> restored;  // the checkpoint its ranks begin with, once staged
@@ -147,12 +147,13 @@ struct PartReport {
   std::vector<Why> limits = {};  // the limits that its ranks reached; also in `exit`
   // What this node cannot do for the job; `exit` has it too.
   std::vector<Why> notes = {};
-  // Before it has finished: its ranks that have ended, sorted; `exit` has them then.
+  // The ranks that have ended, sorted, before the part has finished; `exit` has them then.
   std::vector<RankEnd> ended = {};
   // The time that was subtracted from the node's times in this report. The launcher sets it when it
   // takes the report, and ignores the value of the node. Absent: unknown.
   std::optional<ClockOffset> clock = {};
-  // When finished: files of its ranks that belong to no output. Absent: none, or nobody looked.
+  // Set when finished: files of its ranks that belong to no output. Absent: there are none, or
+  // nobody looked.
   std::optional<NotKept> not_kept = {};
   // In the part of node rank 0, from running on: everything that holds among the ranks of the gang
   // now.

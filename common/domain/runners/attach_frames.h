@@ -19,7 +19,8 @@
 
 namespace lockstep {
 
-// 16 random bytes, which the client chose: an opening may be repeated.
+// The id of an attachment: 16 random bytes, which the client chose, so that an opening may be
+// repeated.
 using AttachId = Id<struct AttachIdTag, std::string>;
 inline constexpr std::size_t kAttachIdBytes = 16;
 
@@ -56,8 +57,8 @@ struct AttachProgram {
   std::vector<std::string> argv;
   bool terminal = false;     // a pty; else three pipes
   TerminalSize size = {};    // the size of the pty
-  std::string term = {};     // TERM; "": not set
-  bool takes_input = false;  // else its standard input is /dev/null
+  std::string term = {};     // the value of TERM; "": not set
+  bool takes_input = false;  // false: its standard input is /dev/null
   static void table(auto& s, auto&& see) {
     see(field<1>, "argv", s.argv, {.count = kMaxAttachWords});
     see(field<2>, "terminal", s.terminal);
@@ -73,7 +74,8 @@ struct AttachMain {
   static void table(auto& s, auto&& see) { see(field<1>, "size", s.size); }
   friend bool operator==(const AttachMain&, const AttachMain&) = default;
 };
-// To the process groups of the ranks. Its outcome has code 0 if it was sent to each that runs.
+// Sends a signal to the process groups of the ranks. The outcome has code 0 if it was sent to each
+// that runs.
 struct AttachSignal {
   std::int32_t number = 0;  // 1 … 64
   static void table(auto& s, auto&& see) { see(field<1>, "number", s.number); }
@@ -83,7 +85,7 @@ struct AttachSignal {
 // runner.
 struct AttachStacks {
   bool native = false;     // frames of C and C++ below Python's too
-  bool standings = false;  // before them a line for each rank that is watched: standing_line.h
+  bool standings = false;  // writes a line for each watched rank before them: standing_line.h
   static void table(auto& s, auto&& see) {
     see(field<1>, "native", s.native);
     see(field<700>, "standings", s.standings);
@@ -101,20 +103,20 @@ Status validate(const AttachOrder& order);
 enum class AttachStream : std::uint8_t { input = 1, output = 2, error = 3 };
 Word describe(AttachStream stream);
 
-// client -> runner. First, and again to repair and while all is quiet, since the last frame may be
-// lost and no later one tells: the same id starts nothing anew. The client names
-// the job, and a rank, or a node by its rank in the gang, or neither: then rank 0, of a signal and
-// of stacks all ranks of one node; a client asks node by node. `attempt` is absent (number 0) until
-// the launcher has added it; it then makes `node_rank` the one that this is sent to. A client that
-// repairs sends it as the runner's AttachOpened had it, so that an attachment never goes on in
-// another attempt.
+// client -> runner. Opens an attachment; sent first, and again to repair losses and while all is
+// quiet, since a lost last frame would not be noticed otherwise: the same id starts nothing anew.
+// The client names the job, and a rank, or a node by its rank in the gang, or neither: then rank 0,
+// of a signal and of stacks all ranks of one node; a client asks node by node. `attempt` is absent
+// (number 0) until the launcher has added it; it then makes `node_rank` the one that this is sent
+// to. A client that repairs sends it as the runner's AttachOpened had it, so that an attachment
+// never goes on in another attempt.
 struct AttachOpen {
   JobId job;
   std::optional<std::int32_t> rank;
   std::int32_t node_rank = -1;
   AttemptId attempt = {};
   AttachOrder order;
-  std::uint64_t have_output = 0, have_error = 0;  // the client's
+  std::uint64_t have_output = 0, have_error = 0;  // the bytes that the client has
   // The attachment was open before. Whoever does not know its id refuses it, so that no program is
   // started twice.
   bool again = false;

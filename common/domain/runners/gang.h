@@ -79,7 +79,7 @@ class SharedGang {
 inline constexpr int kGangTreeRadix = 32;
 inline constexpr int kMaxGangTreeRadix = 1'024;
 
-int tree_parent(int node_rank, int radix);  // -1 for the root
+int tree_parent(int node_rank, int radix);  // The parent's node rank; -1 for the root.
 struct TreeChildren {
   int first = 0;
   int count = 0;
@@ -91,7 +91,7 @@ TreeChildren tree_children(int node_rank, int nodes, int radix);
 struct GangShare {
   int nodes = 0;  // the number of nodes of the gang
   int radix = kGangTreeRadix;
-  Digest digest;                     // digest_of() the whole table
+  Digest digest;                     // the digest_of() the whole table
   std::optional<GangMember> parent;  // the parent's row; none at the root
   // The keys of its children, by node rank: only these keys may connect to it.
   std::vector<PublicKey> children;

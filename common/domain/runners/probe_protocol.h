@@ -40,7 +40,7 @@ struct ProbeCandidate {
   friend bool operator==(const ProbeCandidate&, const ProbeCandidate&) = default;
 };
 
-// node -> node rank 0: it listens.
+// node -> node rank 0: the addresses on which a node listens for the probe.
 struct ProbeOffer {
   static constexpr int kBody = 40;
   int node_rank = 0;
@@ -97,7 +97,7 @@ enum class PathState {
 Word describe(PathState state);
 
 struct PathFinding {
-  int peer = 0;            // node rank
+  int peer = 0;            // the peer's node rank
   int candidate = 0;       // the index of the peer's candidate
   std::uint16_t port = 0;  // the port that was dialled
   int source = -1;         // the index of our own candidate that the kernel took; -1: none of them
@@ -120,7 +120,8 @@ struct PathFinding {
   friend bool operator==(const PathFinding&, const PathFinding&) = default;
 };
 
-// node -> node rank 0. A path that is missing was not finished when others had long been.
+// node -> node rank 0: the findings. A path that is missing was not finished when others had long
+// been.
 struct ProbeFindings {
   static constexpr int kBody = 42;
   int node_rank = 0;

@@ -135,7 +135,7 @@ struct FencePart {
   static constexpr int kBody = 13;
   std::string signature;
   std::uint64_t sequence = 0;
-  std::map<int, std::string> blobs;  // node rank -> contribution
+  std::map<int, std::string> blobs;  // the contributions by node rank
   static void table(auto& s, auto&& see) {
     see(field<1>, "signature", s.signature, {.bytes = kMaxRunnerFrameBytes});
     see(field<2>, "sequence", s.sequence);

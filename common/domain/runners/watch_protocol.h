@@ -46,8 +46,8 @@ struct RankPace {
   friend bool operator==(const RankPace&, const RankPace&) = default;
 };
 
-// node -> its parent, merged on the way to node rank 0. Sent when a rank changed its class
-// (runner/watch/compare/telling.h), and once in kPaceOver.
+// node -> its parent, merged on the way to node rank 0: changed standings. Sent when a rank changed
+// its class (runner/watch/compare/telling.h), and once in kPaceOver.
 struct GangStandings {
   static constexpr int kBody = 30;
   Instant now;  // the sender's clock
@@ -64,12 +64,12 @@ struct GangStandings {
   friend bool operator==(const GangStandings&, const GangStandings&) = default;
 };
 
-// node rank 0 -> every node: what their ranks do now. Each node that has one of these ranks answers
-// with samples that it has taken after the question.
+// node rank 0 -> every node: asks what their ranks do now. Each node that has one of these ranks
+// answers with samples that it has taken after the question.
 struct GangLook {
   static constexpr int kBody = 31;
   std::uint64_t id = 0;
-  bool all = false;        // ranks; else `ranks`
+  bool all = false;        // true: all ranks; false: `ranks`
   std::vector<int> ranks;  // the ranks to look at; at most kMaxRanksOfLook
   bool stacks = false;     // ask for stacks too: RankStanding::at
   bool keep = false;  // also writes whole stacks into the job's logs (lockstep.on_hang: stacks)

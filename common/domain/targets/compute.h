@@ -104,7 +104,7 @@ struct Scale {
   Tier tier = Tier::dedicated;
   int min_instances = 0;
   int max_instances = 1;
-  Duration idle_time = seconds(120);  // after so long without work a machine is removed
+  Duration idle_time = seconds(120);  // a machine is removed after this time without work
   static void table(auto& s, auto&& see) {
     see(field<1>, "tier", s.tier);
     see(field<2>, "min_instances", s.min_instances, kNotNegative);
@@ -116,14 +116,15 @@ struct Scale {
 inline constexpr int kMaxInstances = 10'000;
 inline constexpr Duration kMaxIdleTime = std::chrono::hours(24 * 30);
 
-// When a compute instance stops and starts by itself.
+// The times at which a compute instance stops and starts by itself.
 struct InstanceSettings {
   Duration idle_time = {};  // the instance stops after this time without work; zero: never
   std::vector<InstanceSchedule> schedules;
   friend bool operator==(const InstanceSettings&, const InstanceSettings&) = default;
 };
 
-// Longer than what the launcher accepts, so that it can say what is wrong.
+// The rule of settings. It allows more than the launcher accepts, so that the launcher can report
+// the fault.
 inline constexpr Rule kSettingsRule{
     .bytes = 64u << 10, .count = 2 * kMaxSettings, .each = 2 * kMaxSettingWords, .doubles = true};
 
@@ -158,7 +159,8 @@ struct ComputeSpec {
     see(field<41>, "schedules", s.instance.schedules, {.count = 2 * kMaxSchedules});
     see(field<42>, "labels", s.labels, {.count = 10 * kMaxNodeLabels});
   }
-  static void mend(ComputeSpec& s) {  // before 0.7 a virtualmachine had no source: it was join
+  // Sets a source: before 0.7 a virtualmachine had none, and it was join.
+  static void mend(ComputeSpec& s) {
     if (s.source == NodeSource::none && s.type != ComputeType::local) s.source = NodeSource::join;
   }
   friend bool operator==(const ComputeSpec&, const ComputeSpec&) = default;
@@ -190,7 +192,8 @@ std::string_view without_azureml(std::string_view reference);
 struct CreateCompute {
   static constexpr int kBody = 280;
   ComputeSpec spec;
-  // Refused if the provider says that its settings do not work. Hosts over ssh are not asked.
+  // whether to ask the provider if its settings work, and to refuse them otherwise. Hosts over ssh
+  // are not asked.
   bool check = false;
   static void table(auto& s, auto&& see) {
     see(field<1>, "spec", s.spec);
@@ -240,9 +243,9 @@ struct DetachHosts {
   }
   friend bool operator==(const DetachHosts&, const DetachHosts&) = default;
 };
-// Refused while jobs that name the target have not ended, or while it has nodes that joined with a
-// token. Answered by Done. A target with machines detaches them first: it is deleted when the last
-// one is gone.
+// Deletes a target. Refused while jobs that name it have not ended, or while it has nodes that
+// joined with a token. Answered by Done. A target with machines detaches them first: it is deleted
+// when the last one is gone.
 struct DeleteCompute {
   static constexpr int kBody = 282;
   std::string name;
@@ -260,8 +263,8 @@ struct StartCompute {
   static void table(auto& s, auto&& see) { see(field<1>, "name", s.name, kNameRule); }
   friend bool operator==(const StartCompute&, const StartCompute&) = default;
 };
-// Refused while a job runs there, unless `force`: then the job goes back to the queue. Answered as
-// StartCompute is.
+// Stops an instance. Refused while a job runs there, unless `force`: then the job goes back to the
+// queue. Answered as StartCompute is.
 struct StopCompute {
   static constexpr int kBody = 312;
   std::string name;
@@ -283,7 +286,7 @@ struct RestartCompute {
   }
   friend bool operator==(const RestartCompute&, const RestartCompute&) = default;
 };
-// Answered by ComputesReply.
+// Lists targets. Answered by ComputesReply.
 struct ListComputes {
   static constexpr int kBody = 283;
   std::string name;  // only this target; "": all. A not_found error suggests the nearest name.
@@ -424,7 +427,7 @@ struct ComputeView {
   struct Nodes {
     std::int64_t total = 0;
     std::int64_t idle = 0;         // can take work and have none
-    std::int64_t busy = 0;         // have work
+    std::int64_t busy = 0;         // the machines that have work
     std::int64_t unavailable = 0;  // have no work and cannot take any: LOST, drained, …
     static void table(auto& s, auto&& see) {
       see(field<1>, "total", s.total, kNotNegative);

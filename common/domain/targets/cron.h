@@ -16,7 +16,7 @@ namespace lockstep {
 inline constexpr std::size_t kMaxCronBytes = 256;
 
 struct Cron {
-  // Bit n: n matches.
+  // The matching values: bit n is set if n matches.
   std::uint64_t minutes = 0, hours = 0, days = 0, months = 0, week_days = 0;
   bool any_day = false, any_week_day = false;  // the field begins with *
   friend bool operator==(const Cron&, const Cron&) = default;

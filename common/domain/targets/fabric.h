@@ -28,7 +28,8 @@ inline constexpr std::size_t kMaxFabricTextBytes = 256;  // the longest text of 
 // invalid: `ip link set lo mtu 2147483647` is allowed.
 inline constexpr Rule kFabricText{.bytes = kMaxFabricTextBytes, .cut = Cut::end};
 inline constexpr Rule kFabricPci{.bytes = 1'024, .cut = Cut::end};  // a path through some bridges
-inline constexpr Rule kFabricNumber{.low = 0, .high = 1 << 20, .cut = Cut::end};  // MTUs, rates, …
+// the range of MTUs, rates, …
+inline constexpr Rule kFabricNumber{.low = 0, .high = 1 << 20, .cut = Cut::end};
 inline constexpr Rule kFabricSpeed{.low = -1, .cut = Cut::end};
 inline constexpr Rule kFabricNumaNode{.low = -1, .high = 1 << 16, .cut = Cut::end};
 constexpr Rule fabric_list(std::size_t most) { return {.count = most, .cut = Cut::end}; }

@@ -28,8 +28,9 @@ using Findings = std::vector<Finding>;
 
 bool all_well(const Findings& findings);  // Whether no finding has Verdict::problem.
 
-// A text for people: one line for each finding, grouped by area, with its advice below it. What
-// programs and files of the machine said cannot change the screen, or look like another finding.
+// The findings as a text for people: one line for each, grouped by area, with its advice below it.
+// Words of programs and files of the machine cannot change the screen, or look like another
+// finding.
 std::string findings_text(const Findings& findings);
 
 }  // namespace lockstep

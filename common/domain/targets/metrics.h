@@ -16,7 +16,7 @@
 
 namespace lockstep {
 
-// In one message; ranks beyond are left out.
+// The most ranks in one message; ranks beyond are left out.
 inline constexpr std::size_t kMaxRanksOfUse = 4'096;
 inline constexpr std::size_t kMaxPartsOfUse = 1'024;
 inline constexpr std::size_t kMaxGpusOfUse = 256;
@@ -58,8 +58,8 @@ struct NodeUse {
 // The resources that a rank and the processes that it started use.
 struct RankUse {
   int rank = 0;                // global
-  std::int64_t cpu_milli = 0;  // since the sample before
-  Duration cpu_time{0};        // since its start
+  std::int64_t cpu_milli = 0;  // the cpu use since the sample before
+  Duration cpu_time{0};        // the cpu time since the rank's start
   Bytes memory, peak_memory;
   Bytes read, written;  // bytes from and to storage, since the rank's start
   static void table(auto& s, auto&& see) {
@@ -114,7 +114,7 @@ struct UseSample {
 };
 struct MeasuredNode {
   NodeUse use;
-  Duration age{0};                      // since it arrived
+  Duration age{0};                      // the time since the sample arrived
   bool stale = false;                   // the node should have sent a newer one long ago
   std::vector<UseSample> history = {};  // oldest first; only if one node is asked for
   static void table(auto& s, auto&& see) {

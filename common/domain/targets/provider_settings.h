@@ -59,7 +59,7 @@ std::span<const SettingKey> setting_keys(NodeSource source);
 // Checks one setting alone. Returns invalid_argument with the key's name.
 Status check_setting(NodeSource source, const std::string& name,
                      const std::vector<std::string>& words);
-// All of a target, and whether all that are needed are there.
+// Checks all settings of a target, and that the needed ones are there.
 Status check_settings(NodeSource source, const ProviderSettings& settings);
 
 }  // namespace lockstep

@@ -26,7 +26,8 @@ inline constexpr std::string_view kUtc = "UTC";
 inline constexpr std::size_t kMaxSchedules = 20;  // the most schedules of one instance
 inline constexpr std::size_t kMaxTimeZoneBytes = 64;
 inline constexpr int kMaxInterval = 1'000;
-// On the wire: twice the range that a file may have (to 2101), so that no sum of times overflows.
+// The range of a time on the wire: twice the range that a file may have (to 2101), so that no sum
+// of times overflows.
 inline constexpr Rule kLocalTimeRule{.low = 0, .high = 2 * 4'133'980'800};
 inline constexpr Rule kRecurrenceNumbers{.low = 0, .count = 128};
 

@@ -27,8 +27,8 @@ struct SizeSeries {
   std::string name;      // "NCsv3"
   std::string category;  // "GPU"
   bool needs_approval = false;
-  bool for_clusters = true;   // type amlcompute
-  bool for_instances = true;  // type computeinstance
+  bool for_clusters = true;   // may be used for type amlcompute
+  bool for_instances = true;  // may be used for type computeinstance
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name, kNameRule);
     see(field<2>, "category", s.category, kNameRule);
@@ -52,8 +52,8 @@ struct Size {
   bool rdma = false;
   bool isolated = false;        // nobody else is on the same server
   bool needs_approval = false;  // targets may have this size only after it is granted
-  bool for_clusters = true;     // type amlcompute
-  bool for_instances = true;    // type computeinstance
+  bool for_clusters = true;     // may be used for type amlcompute
+  bool for_instances = true;    // may be used for type computeinstance
   std::optional<double> price_per_hour;
   int max_mpi_nodes = 0;  // the most nodes of one MPI job; 0: no limit
   static void table(auto& s, auto&& see) {
@@ -87,7 +87,7 @@ inline constexpr int kMaxIbGbps = 100'000;
 inline constexpr double kMaxPrice = 1e6;
 inline constexpr int kMaxGrantedMachines = 1'000'000;
 
-// 1 to 64 letters, digits, '_', '-' and '.', beginning with a letter.
+// Checks a size's name: 1 to 64 letters, digits, '_', '-' and '.', beginning with a letter.
 Status check_size_name(std::string_view name);
 // Checks the name, all limits, and that the fields agree. The message begins with the field's name.
 Status check(const Size& size);
@@ -144,7 +144,7 @@ struct ListSizes {
 
 struct SizeView {
   Size size;
-  bool is_own = false;       // an operator defined it
+  bool is_own = false;       // whether an operator defined it
   std::optional<int> quota;  // the machines that all targets together may have; absent: no limit
   int used = 0;              // machines that the targets of this size may grow to
   std::vector<std::string> targets;  // the targets of this size, by name

@@ -75,7 +75,7 @@ struct Told {
   LOCKSTEP_FIELDS(Told, text);
 };
 
-// Told{text}; no reason of an empty text.
+// Makes Told{text}; an empty text gives no reason.
 Why told(std::string text);
 
 }  // namespace lockstep

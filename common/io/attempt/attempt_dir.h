@@ -117,7 +117,7 @@ class AttemptDir {
 // unreadable.
 std::optional<Duration> read_lease(const AttemptDir& directory);
 
-// When the attempt's first rank started; ns = 0: none did, or it is unknown.
+// The time at which the attempt's first rank started; ns = 0: none did, or it is unknown.
 Instant read_started(const AttemptDir& directory);
 
 // How far the machine's clock was set since the attempt's runner started; 0 if it was not set or is

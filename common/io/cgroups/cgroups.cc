@@ -38,15 +38,16 @@ Status put(const std::string& file, const std::string& value) {
 
 std::string get(const std::string& file) { return read_file(file).value_or(""); }
 
-// Memory is required; the others are optional.
+// Enables controllers: memory is required, the others are optional.
 Status enable_controllers(const std::string& directory) {
   for (const char* controller : {"+pids", "+cpu"})
     (void)put(directory + "/cgroup.subtree_control", controller);
   return put(directory + "/cgroup.subtree_control", "+memory");
 }
 
-// v1's cpu cgroups have no common parent: if two children of one share a CPU, Linux 6.18 starves
-// every process outside of the parent while they run. docs/decisions/031-limits-of-ranks.md
+// The place of a v1 cgroup. v1's cpu cgroups have no common parent: if two children of one share a
+// CPU, Linux 6.18 starves every process outside of the parent while they run.
+// docs/decisions/031-limits-of-ranks.md
 std::string place_v1(const std::string& base, std::string_view controller,
                      const std::string& name) {
   if (controller == "cpu") return base + kBeside + name;
@@ -89,7 +90,7 @@ long long keyed(const std::string& file, const std::string& key) {
   return 0;
 }
 
-// v2: the cgroup below which we may make children with controllers. Our own cgroup holds a process
+// The v2 cgroup below which we may make children with controllers. Our own cgroup holds a process
 // (this one), so its parent must be delegated to us; root may also use the top.
 std::optional<std::string> v2_base(const CgroupHierarchy& hierarchy) {
   std::vector<std::string> candidates;
@@ -191,8 +192,9 @@ Result<Cgroups> Cgroups::find(const CgroupRequest& request) {
   return cgroups;
 }
 
-// A limit that a person chose must hold from the first page or fork on. The default limit protects
-// the node, so until ranks join their cgroups, all of them may share it in the nursery.
+// Limits the nursery. A limit that a person chose must hold from the first page or fork on. The
+// default limit protects the node, so until ranks join their cgroups, all of them may share it in
+// the nursery.
 void Cgroups::limit_nursery() {
   const bool is_default = !limited_ && request_.pids_limit == kDefaultPidsLimit;
   const long long limit = std::atoll(pids_limit(request_).c_str()) + kOfTheRunner;
@@ -329,7 +331,7 @@ void Cgroups::kill_all() const {
   for (const auto& directory : deepest_first()) kill_members(directory);
 }
 
-// A process that has just died may keep its cgroup busy for a moment.
+// Removes the cgroups. A process that has just died may keep its cgroup busy for a moment.
 Status Cgroups::remove() {
   Status status;
   if (!made_) return status;

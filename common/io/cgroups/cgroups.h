@@ -37,7 +37,7 @@ class Cgroups {
   // Chooses v2 if the memory controller is delegated to us, otherwise v1; makes no directory. An
   // error says why no cgroup can be used.
   static Result<Cgroups> find(const CgroupRequest& request);
-  // find() and make(). If ranks begin in the nursery, the caller calls make() later.
+  // Calls find() and make(). If ranks begin in the nursery, the caller calls make() later.
   static Result<Cgroups> create(const CgroupRequest& request);
   // Makes the directories, and sets and checks their limits; further calls do nothing.
   Status make();

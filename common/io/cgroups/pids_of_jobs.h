@@ -39,7 +39,7 @@ class PidsOfJobsWatch {
     long long limit = 0;  // the limit of all of them together
     std::string cgroup;
   };
-  // A new job could hardly start a process. It stays the same while it lasts.
+  // Set if a new job could hardly start a process. It stays the same while it lasts.
   std::optional<Shortage> shortage() const;
 
  private:

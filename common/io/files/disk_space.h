@@ -21,8 +21,8 @@ struct DiskSpace {
 DiskSpace space_of(const struct statvfs& info);
 Result<DiskSpace> disk_space(const std::string& path);
 
-// With less free space than this, no new work is taken: 2 % of the file system, but at least 1 GiB,
-// and at most a tenth of it.
+// The free space below which no new work is taken: 2 % of the file system, but at least 1 GiB, and
+// at most a tenth of it.
 Bytes default_low_space(Bytes total);
 
 // Makes `path` a file of `size` whose blocks are allocated. After an error the file does not exist.

@@ -93,8 +93,8 @@ class Held {
   const HeldFiles& found() const { return found_; }
 
  private:
-  // nullopt: the process has no such mount. It got the file from another process, or has unmounted
-  // it.
+  // Whether a mount is measured. nullopt: the process has no such mount. It got the file from
+  // another process, or has unmounted it.
   std::optional<bool> is_measured(const std::string& process, std::uint64_t mount) {
     const std::string space = link_text(AT_FDCWD, (process + "/ns/mnt").c_str());
     const auto [at, is_new] = mounts_.try_emplace(space);

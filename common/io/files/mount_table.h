@@ -16,14 +16,14 @@ struct Mount {
   std::string options;   // the options of its file system: "rw,lowerdir=…", still escaped
 };
 
-// From the text of /proc/PID/mountinfo, in its order. Malformed lines are left out.
+// Reads the text of /proc/PID/mountinfo, in its order. Malformed lines are left out.
 std::vector<Mount> mounts_in(const std::string& mountinfo);
 
 // Reads Mount::id of an open file from the text of its /proc/PID/fdinfo/N; nullopt: the text lacks
 // it.
 std::optional<std::uint64_t> mount_id_in(const std::string& fdinfo);
 
-// Without the octal escapes of these tables: \040 is a blank.
+// Replaces the octal escapes of these tables: \040 is a blank.
 std::string unescape_mount(const std::string& text);
 
 }  // namespace lockstep::io

@@ -23,15 +23,17 @@ class Backlog {
   };
   explicit Backlog(Limits limits) : limits_(limits) {}
 
-  // A connection was opened; an earlier one of the same descriptor has ended.
+  // Tells that a connection was opened; an earlier one of the same descriptor has ended.
   void opened(int fd);
   void closed(int fd);
   // The connection's peer is trusted: its limits are lifted.
   void trust(int fd);
-  // A number that differs each time the descriptor is opened; 0: not one of these connections.
+  // A number that differs each time the descriptor is opened; 0: it is not one of these
+  // connections.
   std::uint64_t life(int fd) const;
 
-  // False: more bytes are unread than allowed, and the caller must cut the connection.
+  // Counts bytes that were read. False: more bytes are unread than allowed, and the caller must cut
+  // the connection.
   bool read(int fd, std::int64_t bytes);
   void took(int fd, std::int64_t bytes);
   // Tells that no message waits to be taken, so no unread bytes of closed connections are left
@@ -42,7 +44,7 @@ class Backlog {
   void gave(int fd, std::int64_t bytes);
   void wrote(int fd, std::int64_t bytes);
 
-  std::int64_t unread() const;  // all together
+  std::int64_t unread() const;  // the unread bytes of all connections together
   std::int64_t unsent() const;
 
  private:

@@ -89,7 +89,7 @@ void FramedSocket::Impl::close_soon() {
 }
 
 void FramedSocket::Impl::on_readable() {
-  // On_frame may destroy the owner, so this keeps the object alive.
+  // The object stays alive, since on_frame may destroy its owner.
   const auto alive = shared_from_this();
   char buffer[65536];
   bool closed = false;
@@ -206,8 +206,8 @@ Result<Fd> new_socket(int type) {
 
 Result<Fd> listen_unix(const std::string& directory, const std::string& name, int mode, int type) {
   const std::string shown = directory + "/" + name;
-  // Made under another name and renamed, so that whoever sees the name can connect, and the mode is
-  // right.
+  // The socket is made under another name and renamed, so that it can be connected to as soon as
+  // the name is there, with the right mode.
   const std::string beside = name + ".new";
   TRY_ASSIGN(const ShortAddress short_form, short_address(directory, beside));
   TRY_ASSIGN(Fd fd, new_socket(type));

@@ -22,7 +22,7 @@
 namespace lockstep::io {
 namespace {
 
-// Empty: another process has the name, of whatever user.
+// Takes the name of a port. Empty: another process of any user has it.
 Fd take_name(std::uint16_t port) {
   Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!fd) return fd;
@@ -63,7 +63,8 @@ Fd bind_without_listening(int family, std::uint16_t port, bool alone = false) {
   return fd;
 }
 
-// Two binds, because searching /proc/net/tcp takes milliseconds.
+// Whether somebody listens, tested by two binds, because searching /proc/net/tcp takes
+// milliseconds.
 bool somebody_listens(std::uint16_t port) {
   for (const int family : {AF_INET, AF_INET6}) {
     if (!bind_without_listening(family, port) && errno == EADDRINUSE) return true;
@@ -71,7 +72,7 @@ bool somebody_listens(std::uint16_t port) {
   return false;
 }
 
-// For a port whose name is taken: whether no lease has bound the port.
+// Whether no lease has bound a port whose name is taken.
 bool nobody_has(std::uint16_t port) {
   return static_cast<bool>(bind_without_listening(AF_INET, port, true));
 }

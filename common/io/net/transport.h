@@ -69,7 +69,7 @@ struct SocketLimits {
   Duration redial_after = milliseconds(20);
 };
 
-// ROUTER + CURVE server.
+// The socket of a server: ROUTER with CURVE.
 class ServerSocket {
  public:
   struct Incoming {
@@ -100,11 +100,11 @@ class ServerSocket {
   std::unique_ptr<Impl> impl_;
 };
 
-// DEALER + CURVE client. Reconnects by itself. ZMQ_IMMEDIATE is set, so that nothing is queued for
-// a dead server.
-// When its connection breaks, libzmq also drops what had arrived and was not received yet, so the
-// last answer of a server that exits at once may be lost. libzmq does not reconnect after our key
-// was refused; send() and send_within() do, at most twice a second.
+// The socket of a client: DEALER with CURVE. It reconnects by itself. ZMQ_IMMEDIATE is set, so that
+// nothing is queued for a dead server. When its connection breaks, libzmq also drops what had
+// arrived and was not received yet, so the last answer of a server that exits at once may be lost.
+// libzmq does not reconnect after our key was refused; send() and send_within() do, at most twice a
+// second.
 class ClientSocket {
  public:
   static Result<ClientSocket> connect(Transport& transport, const std::string& endpoint,
@@ -125,7 +125,8 @@ class ClientSocket {
 
   void* handle() const;
   std::optional<std::string> receive();
-  // unavailable: not connected (yet) or the queue is full; the caller's protocol sends again.
+  // Sends. Returns unavailable if it is not connected (yet) or the queue is full; the caller's
+  // protocol sends again.
   Status send(std::string_view bytes);
   // Sends as send() does, but waits up to `timeout` for the connection. Returns permission_denied
   // at once if the server refuses our key; else unavailable, which says whether nothing or another

@@ -215,8 +215,8 @@ void become(const ForkOrder& order, Fd channel, char** argv, const ForkHooks& ho
 // The process for the next order; it waits until the order comes.
 class Spare {
  public:
-  // In the server: returns whether the fork worked. In the new process: returns its order, or ends
-  // the process.
+  // Forks. In the server: returns whether the fork worked. In the new process: returns its order,
+  // or ends the process.
   std::optional<ForkOrder> fork(char** argv, const ForkHooks& hooks);
   // Takes an order. False: the process has ended.
   bool take(const std::string& order, const Fd& channel) const {

@@ -26,10 +26,10 @@ struct ForkOrder {
 
 class ForkServer {
  public:
-  // `start`: a program that calls serve_forks() on its standard input. `longest`: the most bytes
-  // that a forked process's command line may take; the server is started with an argument of that
-  // many spaces, which the forked process overwrites. `timeout`: how long a new process may take to
-  // report its pid; generous, for a machine that swaps.
+  // Starts the server. `start`: a program that calls serve_forks() on its standard input.
+  // `longest`: the most bytes that a forked process's command line may take; the server is started
+  // with an argument of that many spaces, which the forked process overwrites. `timeout`: how long
+  // a new process may take to report its pid; generous, for a machine that swaps.
   static Result<std::unique_ptr<ForkServer>> start(DetachedStart start, std::size_t longest,
                                                    Duration timeout = seconds(30));
   // The server ends when it notices that this end is closed; the processes it forked run on.

@@ -14,7 +14,7 @@ namespace lockstep::io {
 struct ProgramOutput {
   int exit_code = 0;   // 128+n: signal n
   std::string text;    // standard output, at most `max_output` of it
-  std::string errors;  // standard error, the same
+  std::string errors;  // standard error, limited in the same way
 };
 
 // Runs a program and waits for its end. The first word is looked up in `path` (in the format of
@@ -35,8 +35,8 @@ struct ProgramOptions {
 Result<ProgramOutput> run_program(const std::vector<std::string>& words,
                                   const ProgramOptions& options);
 
-// A file without a name that holds `text` and is read from its start: for secrets and scripts that
-// become another program's standard input.
+// Makes a file without a name that has `text` and is read from its start: for secrets and scripts
+// that become another program's standard input.
 Result<Fd> memory_file(std::string_view text);
 
 }  // namespace lockstep::io

@@ -152,7 +152,7 @@ Status refuse_too_large(const Snapshot& snapshot) {
   return {};
 }
 
-// If the cache cannot be written, only the next capture takes longer.
+// Saves the stat cache. If that fails, only the next capture takes longer.
 void save_cache(const CaptureOptions& options, const Scan& scan, const FileDigests& digests,
                 std::int64_t scanned_at_ns) {
   std::vector<StatCache::Row> rows;

@@ -50,7 +50,7 @@ struct Snapshot {
   Bytes total;                   // the size of all files
   std::uint64_t files_read = 0;  // files that were hashed because the stat cache had no digest
   Bytes bytes_read;
-  // Visible files of an overlay's lower tree. They are in `root`, but not in `files`.
+  // Counts the visible files of an overlay's lower tree. They are in `root`, but not in `files`.
   std::uint64_t lower_files = 0;
   Bytes lower_total;
 };

@@ -57,12 +57,13 @@ struct CaptureOptions {
   std::string stat_cache;           // file; "" = none. See stat_cache_path
   bool allow_home_or_root = false;  // false: $HOME and / are refused
   std::string own_files = {};       // Lockstep's home, which holds keys: never captured
-  // false: ignore rules do not apply, .git is captured too, and unreadable entries are skipped and
-  // listed. true: ignore rules count up to the root of the git repository that the folder lies in.
+  // Whether the folder is a source. false: ignore rules do not apply, .git is captured too, and
+  // unreadable entries are skipped and listed. true: ignore rules count up to the root of the git
+  // repository around the folder.
   bool is_source = true;
   Links links = Links::keep;
-  // Name of the one file to capture, which a symlink may lead to; the snapshot has it by this name.
-  // "": everything. Not for a source.
+  // The name of the one file to capture, which a symlink may lead to; the snapshot has it by this
+  // name. "": everything. Not for a source.
   std::string only = {};
   int hash_threads = 2;
   bool is_growing = false;       // files may grow: each is captured up to its size at the start

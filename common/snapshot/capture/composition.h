@@ -14,7 +14,7 @@ namespace lockstep::snapshot {
 
 class Composition {
  public:
-  // `below`: the place of the capture in the tree, "" or "a/b". Folders at the same place are
+  // Adds a capture. `below`: its place in the tree, "" or "a/b". Folders at the same place are
   // merged.
   void add(const Snapshot& captured, const std::string& below);
 

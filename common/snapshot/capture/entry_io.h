@@ -9,8 +9,8 @@
 
 namespace lockstep::snapshot {
 
-// `path` is relative to the open folder `root`; no symlink in it is followed. On failure the
-// returned Fd is empty and errno says why.
+// Opens an entry. `path` is relative to the open folder `root`; no symlink in it is followed. On
+// failure the returned Fd is empty and errno says why.
 io::Fd open_entry(int root, const std::string& path, int flags);
 
 struct FollowedLink;  // capture_options.h

@@ -11,7 +11,7 @@
 namespace lockstep::snapshot {
 namespace {
 
-// With fewer names, the work is done before a thread has started.
+// The least number of names for threads; with fewer, the work is done before a thread has started.
 constexpr std::size_t kWorthThreads = 1'000;
 constexpr std::size_t kMaxWaiting = 32;  // each waiting folder holds a descriptor
 constexpr unsigned kMaxThreads = 3;      // the most threads besides the walk's own

@@ -21,7 +21,7 @@ struct FolderToStat {
   std::size_t index = 0;  // index in Scan::folders
   io::Fd fd;              // closed when `odd` stays empty
   std::vector<std::string> names;
-  // Filled in, in the order of the names:
+  // The results, in the order of the names:
   std::vector<ScannedFile> files;
   std::vector<std::string> odd;  // names that cannot be statted or are not regular files
 };

@@ -41,7 +41,8 @@ class Hasher {
     ToHash item;
     int errnum = 0;
   };
-  // False: with the holes of this file, all holes together would exceed CaptureOptions::most_holes.
+  // Whether the holes of a file may be read. False: all holes together would exceed
+  // CaptureOptions::most_holes.
   bool may_read_holes(std::uint64_t holes);
   // A reading of a file, from its beginning to its end.
   struct Reading {

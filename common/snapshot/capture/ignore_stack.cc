@@ -22,8 +22,9 @@ Status IgnoreStack::push(int fd, const std::string& folder, const std::string& n
   return {};
 }
 
-// A person who names a folder wants its contents, even if the repository ignores the folder
-// (build/), or ignores a whole home directory as repositories of settings do.
+// Reads the repository's ignore files. A person who names a folder wants its contents, even if the
+// repository ignores the folder (build/), or ignores a whole home directory as repositories of
+// settings do.
 void IgnoreStack::read_repository(std::vector<std::string>& notes) {
   auto repository = find_repository(directory_);
   if (!repository) return;

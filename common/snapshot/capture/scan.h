@@ -12,7 +12,7 @@
 namespace lockstep::snapshot {
 
 Result<Scan> scan(const std::string& directory, const ScanOptions& options = {});
-// `root` is open; `directory` is its name for people.
+// Scans a folder. `root` is open; `directory` is its name for people.
 Result<Scan> scan(io::Fd root, const std::string& directory, const ScanOptions& options);
 
 }  // namespace lockstep::snapshot

@@ -59,7 +59,7 @@ class Scanner {
   bool is_selected(const std::string& path, const struct stat& info);
   bool is_selected_folder(const std::string& path);
   void drop_if_empty(std::size_t index, std::size_t child, const struct stat& info);
-  // An entry that cannot be read: fails the scan, or is skipped and listed.
+  // Handles an entry that cannot be read: fails the scan, or skips and lists it.
   Status unreadable(std::string_view what, const std::string& path);
   // An entry that a snapshot cannot hold: fails the scan, or is skipped and listed.
   Status unsupported(const std::string& path, const std::string& why);
@@ -68,7 +68,7 @@ class Scanner {
   const std::string directory_;
   const ScanOptions options_;
   Scan& out_;
-  struct stat left_out_ {};  // all zero: nothing
+  struct stat left_out_ {};  // all zero: nothing is left out
   IgnoreStack ignores_;
   std::optional<LinkRules> links_;                                   // absent: links stay
   std::vector<std::pair<std::size_t, ScannedFile>> followed_files_;  // folder, file

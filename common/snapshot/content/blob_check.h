@@ -32,7 +32,7 @@ class BlobCheck {
   std::uint64_t checked() const { return seen_.size(); }
   // Blobs that no checked tree refers to.
   Result<std::vector<Digest>> others() const;
-  Result<std::vector<std::string>> leftovers() const;  // paths of incomplete uploads
+  Result<std::vector<std::string>> leftovers() const;  // the paths of incomplete uploads
 
   // Moves a blob that does not match its digest to <root>/bad/, so that it counts as missing.
   // Returns its new path.

@@ -31,17 +31,17 @@ struct PackedBlob {
 
 class PackSet {
  public:
-  // `cut`: cut off records that a crash left unfinished; false: only ignore them.
+  // Opens the packs. `cut`: cut off records that a crash left unfinished; false: only ignore them.
   static Result<std::unique_ptr<PackSet>> open(const std::string& folder, bool cut = true);
 
   bool has(const Digest& digest) const;
   std::optional<std::uint64_t> size(const Digest& digest) const;
   Result<PackedBlob> read(const Digest& digest) const;  // not_found
-  // `raw_size` <= kPackedBytes. The caller has verified the digest.
+  // Adds a blob. `raw_size` <= kPackedBytes. The caller has verified the digest.
   Status append(const Digest& digest, std::uint32_t raw_size, bool compressed,
                 std::string_view data);
-  // After an error, the records that it should have made durable are removed from the index and the
-  // files. Those blobs must be appended again.
+  // Makes all records durable. After an error, the records that it should have made durable are
+  // removed from the index and the files. Those blobs must be appended again.
   Status sync();
   bool dirty() const;
   std::uint64_t cut_backs() const {  // how many syncs failed
@@ -66,7 +66,7 @@ class PackSet {
   };
   struct Pack {
     std::string path;
-    std::shared_ptr<io::Fd> fd;  // null: reclaimed
+    std::shared_ptr<io::Fd> fd;  // null: the pack was reclaimed
   };
 
   explicit PackSet(std::string folder) : folder_(std::move(folder)) {}
@@ -91,7 +91,7 @@ class PackSet {
                                 std::string_view data);
 
   const std::string folder_;
-  mutable std::shared_mutex index_mutex_;  // packs_, index_
+  mutable std::shared_mutex index_mutex_;  // guards packs_ and index_
   std::vector<Pack> packs_;
   std::unordered_map<Digest, Location> index_;
   mutable std::mutex append_mutex_;  // end_, synced_, next_number_; taken before index_mutex_

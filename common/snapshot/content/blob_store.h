@@ -56,9 +56,9 @@ using Asker = std::uint64_t;
 
 class BlobStore {
  public:
-  // look: opening changes no existing file. cache: a blob that is lost in a power cut can be
-  // fetched again, so larger blobs are durable only after sync(); they are stored whole (see
-  // link()).
+  // How the store is opened. look: opening changes no existing file. cache: a blob that is lost in
+  // a power cut can be fetched again, so larger blobs are durable only after sync(); they are
+  // stored whole (see link()).
   enum class Mode { use, look, cache };
   // Opens the store, and makes it if it does not exist. Returns conflict if another process has it
   // open, and unsupported if a newer version made it.
@@ -68,7 +68,7 @@ class BlobStore {
   BlobStore& operator=(const BlobStore&) = delete;
 
   bool has(const Digest& digest) const;  // false for condemned blobs (blob_gc.h)
-  std::optional<std::uint64_t> size(const Digest& digest) const;  // raw bytes
+  std::optional<std::uint64_t> size(const Digest& digest) const;  // in raw bytes
 
   // The error text of put() on a full disk. It is the same at each call.
   std::string no_space() const;
@@ -108,7 +108,8 @@ class BlobStore {
   // sync succeeds without the dropped blobs.
   std::uint64_t losses() const;
 
-  // A whole blob, verified. not_found, corrupt (dropped), resource_exhausted (larger than `limit`).
+  // Returns a whole blob, verified. Errors: not_found, corrupt (dropped), resource_exhausted
+  // (larger than `limit`).
   Result<std::string> get(const Digest& digest, Bytes limit = mebibytes(256)) const;
   // Passes the blob to `sink` in order, in parts of at most kMaxPieceBytes. It is verified only at
   // the end: after an error, the caller must discard all parts.
@@ -120,9 +121,9 @@ class BlobStore {
   // damaged; it is then removed.
   Result<bool> link(const Digest& digest, int folder, const std::string& name,
                     std::uint32_t mode) const;
-  // In a cache: called, on any thread, after a blob whose file has other names too was found
-  // damaged and removed. Those names must not be used any more. Call it before the store is used by
-  // several threads.
+  // Sets the function for a cache that is called, on any thread, after a blob whose file has other
+  // names too was found damaged and removed. Those names must not be used any more. Call it before
+  // the store is used by several threads.
   void on_damage(std::function<void(const FileIdentity& file)> then);
   // The piece at `offset` (a multiple of kMaxPieceBytes) as it is stored. It is not verified: the
   // peer that it is sent to does that. An empty blob has one empty piece.

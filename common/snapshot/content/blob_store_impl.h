@@ -43,7 +43,7 @@ struct Touched {
 };
 
 struct LeasedTree {
-  std::optional<SteadyTime> asked, reported;  // the last time for each reason
+  std::optional<SteadyTime> asked, reported;  // the last time for each kind of lease
 };
 
 inline constexpr const char *kWhole = ".whole", *kFresh = ".fresh";  // ends of the names of files
@@ -54,7 +54,7 @@ struct BlobStore::Impl {
   std::unique_ptr<PackSet> packs;
   std::mutex sync_mutex;  // a sync that finds nothing to do waits for the one that is running
 
-  // Incomplete uploads, and folders with files that were moved there and are not synced yet.
+  // Guards incomplete uploads, and folders with files that were moved there and are not synced yet.
   std::mutex write_mutex;
   std::map<std::pair<std::string, Digest>, Upload> uploads;
   std::uint64_t touch_count = 0, file_count = 0;  // file_count numbers the files of tmp/
@@ -83,8 +83,8 @@ struct BlobStore::Impl {
   std::mutex complete_mutex;
   std::unordered_set<Digest> complete;  // directories whose whole tree is here
   std::uint64_t times_forgot = 0;       // how often `complete` was cleared because a blob was lost
-  // For each directory that was found incomplete, one missing blob that it names. While that is
-  // still missing, a walk for the first missing blob does not read the directory again.
+  // One missing blob for each directory that was found incomplete. While that blob is missing, a
+  // walk for the first missing blob does not read the directory again.
   std::unordered_map<Digest, BlobWanted> incomplete;
 
   std::string file_of(const Digest& digest) const {

@@ -15,7 +15,7 @@ namespace lockstep::snapshot {
 
 // The frame, or nullopt when it would not save at least an eighth of the size.
 std::optional<std::string> compress_if_smaller(std::string_view raw);
-// corrupt unless the result has exactly `raw_size` bytes.
+// Decompresses; returns corrupt unless the result has exactly `raw_size` bytes.
 Result<std::string> decompress(std::string_view frame, std::size_t raw_size);
 
 // The length that the piece at `offset` of a blob must have.

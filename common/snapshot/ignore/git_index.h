@@ -30,7 +30,7 @@ class TrackedFiles {
   bool has_below(const std::string& folder, std::vector<std::string>& notes);
 
  private:
-  // `notes` gets a line if the index cannot be read; then nothing is tracked.
+  // Reads the index. `notes` gets a line if that fails; then nothing is tracked.
   void read(std::vector<std::string>& notes);
 
   std::string file_;  // "": there is no index, or it has been read

@@ -47,7 +47,7 @@ struct GitFolders {
   std::string common;  // the folder with info/exclude and the configuration
 };
 
-// nullopt: `folder` is not the root of a repository.
+// The folders of git below `folder`; nullopt: it is not the root of a repository.
 std::optional<GitFolders> git_folders_of(const std::string& folder) {
   const std::string git = in(folder, ".git");
   if (is_file(in(git, "HEAD"))) return GitFolders{git, git};

@@ -28,7 +28,7 @@ struct Repository {
   // the folder ("../.gitignore").
   std::vector<IgnoreFile> files;
   std::vector<std::string> notes;  // files that are not used, with the reason
-  TrackedFiles tracked;            // below the folder
+  TrackedFiles tracked;            // the tracked files below the folder
 
   struct Match {
     const IgnoreFile* file = nullptr;

@@ -68,7 +68,7 @@ bool extends(int fd, const FileIdentity& now, const FileVersion& before, Rest re
 
 struct Wanted {
   Piece piece;
-  bool is_known = false;  // the digest is known
+  bool is_known = false;  // whether the digest is known
 };
 
 // Merges pieces at the end while many have about the same size.

@@ -32,10 +32,10 @@ inline constexpr std::uint64_t kReadAgain = 64u << 20;
 inline constexpr std::uint64_t kCheckedEnd = 64u << 10;
 // A file at rest up to this size is one piece, whatever it was before.
 inline constexpr std::uint64_t kSmallFile = 64u << 10;
-// Largest new piece of a file that is being written.
+// The largest new piece of a file that is being written.
 inline constexpr std::uint64_t kPieceOfGrowing = 16u << 20;
 
-// A file that has not changed for this long is at rest.
+// The time without a change after which a file is at rest.
 inline constexpr Duration kFileAtRest = seconds(1);
 enum class Rest { at_rest, written };  // whether a program is writing the file
 

@@ -190,7 +190,7 @@ class Builder {
  public:
   explicit Builder(Scan& scan) : scan_(scan), digests_(scan.folders.size()) {}
 
-  // `is_new`: it was read in this capture.
+  // Adds a file. `is_new`: it was read in this capture.
   void add_file(std::size_t folder, ScannedFile file, const FileVersion* whole,
                 const FileVersion* partial, bool is_new);
   std::vector<ScannedFile> take_files(std::size_t folder) { return std::move(files_[folder]); }
@@ -211,7 +211,8 @@ class Builder {
   std::vector<std::vector<Digest>> digests_;
 };
 
-// A file that is unchanged since it was read can be sent again if the receiver has lost it.
+// Lists a file's pieces. A file that is unchanged since it was read can be sent again if the
+// receiver has lost it.
 void Builder::list(const std::string& path, const FileVersion& version) {
   if (version.pieces.empty()) records.push_back({path, sha256(""), 0, {}, 0});
   for (const Piece& piece : version.pieces)

@@ -76,7 +76,7 @@ class LiveCapture {
     Rest rest = Rest::at_rest;
     Version before;
     std::uint64_t cost = 0;
-    bool is_due = true;  // false: read only if others are
+    bool is_due = true;  // false: the file is read only if another one is due
   };
   using Files = std::map<std::string, Kept>;
 
@@ -96,7 +96,7 @@ class LiveCapture {
   Files captured_;  // the files that the receiver will have when the last capture has arrived
   Digest shape_, captured_shape_;
   std::vector<std::string> read_, not_held_;  // files of the last capture
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Version> by_inode_;  // during a look
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Version> by_inode_;  // set during a look
   std::int64_t allowance_ = static_cast<std::int64_t>(kMostAhead.count);
   Duration refilled_{0}, now_{0};
   bool has_looked_ = false;

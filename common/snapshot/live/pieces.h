@@ -39,7 +39,7 @@ struct PiecedFile {
   friend bool operator==(const PiecedFile&, const PiecedFile&) = default;
 };
 inline constexpr std::size_t kMaxPiecedFiles = 10'000;
-inline constexpr std::size_t kMaxPieces = 1'000'000;  // pieces of one file
+inline constexpr std::size_t kMaxPieces = 1'000'000;  // the most pieces of one file
 
 // The list's objects, the root last. `files` is sorted by path, and each path fits in a symlink.
 std::vector<DirectoryObject> encode(const std::vector<PiecedFile>& files);

@@ -9,7 +9,8 @@
 
 namespace lockstep::pb {
 
-// A sender may have more than the limits of found.h: the rest is left out, and texts are cut.
+// Codecs of findings. A sender may have more than the limits of found.h: the rest is left out, and
+// texts are cut.
 LOCKSTEP_CODEC(lockstep::FoundRank, FoundRank);
 LOCKSTEP_CODEC(lockstep::Found, Found);
 

@@ -92,7 +92,7 @@ void append_varint(std::uint64_t value, std::string* out) {
   *out += static_cast<char>(value);
 }
 
-// A message that is a field of another, behind what of the other is written already.
+// Appends a message as a field of another, behind the fields that are written already.
 void append_field(int number, std::string_view message, std::string* out) {
   constexpr std::uint64_t kLengthDelimited = 2;
   append_varint(static_cast<std::uint64_t>(number) << 3 | kLengthDelimited, out);

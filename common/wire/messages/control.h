@@ -15,8 +15,8 @@
 
 namespace lockstep::wire {
 
-// Body, here and below: AgentMessage, AgentReply, ClientRequest, ClientReply, JoinMessage or
-// JoinReply.
+// The codec of an envelope. Body, here and below: AgentMessage, AgentReply, ClientRequest,
+// ClientReply, JoinMessage or JoinReply.
 template <typename Body>
 std::string encode(const Envelope<Body>& envelope);
 

@@ -44,7 +44,7 @@ Status place_output(const Datastores& all, const DatastoreUser& user, OutputSpec
 // The place to which the launcher writes an output now, if its job may still do that.
 Result<RemoteFiles> remote_of(const Datastores& all, const WriteOutput& write);
 
-// `all`, or its error as the caller may see it: the file's lines are for admins.
+// Returns `all`, or its error as the caller may see it: the file's lines are for admins.
 Result<Datastores> shown_to(const State& state, const Caller& caller, Result<Datastores> all);
 
 // The answer to ListDatastores: what the caller may use, as the caller may see it.

@@ -47,7 +47,7 @@ struct JobFileToCheck {
 JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobFileLookups& lookups,
                               const JobFileToCheck& what, spec::JobFileReading parsed);
 
-// resource_exhausted when a submission's environment_variables exceed kMaxVariablesBytes.
+// Returns resource_exhausted if a submission's environment_variables exceed kMaxVariablesBytes.
 Status check_variables_size(const std::map<std::string, std::string>& variables);
 
 }  // namespace lockstep::launcher

@@ -18,7 +18,7 @@ class Measurements {
   virtual std::optional<MeasuredNode> of_node(NodeId node, bool history) const = 0;
   virtual std::optional<MeasuredPart> of_part(NodeId node, const AttemptId& attempt) const = 0;
   virtual BlobTraffic traffic(NodeId node) const = 0;
-  // After so long, a silent job is called so; zero: never.
+  // The time after which a silent job is called silent; zero: never.
   virtual Duration silent_after() const = 0;
 };
 

@@ -17,8 +17,8 @@ struct EnvironmentName {
 };
 EnvironmentName parse_environment_name(const std::string& reference);
 
-// An environment, and of the accounts whose locks the viewer may see the locks of its definition
-// and the newest job that uses it.
+// The view of an environment, with the locks of its definition and its newest job, as far as the
+// viewer may see their accounts.
 EnvironmentView view_of(const State& state, const Viewer& viewer,
                         const EnvironmentVersion& version);
 

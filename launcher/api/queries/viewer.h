@@ -40,15 +40,15 @@ class Viewer {
   // they are about.
   std::string tell(WordsOf of, std::string words, bool reads) const;
   Why tell(WordsOf of, const Why& why, bool reads) const;
-  // A text that is `why` in words, after what is told of that.
+  // Puts a reason into words, after the parts that are hidden are removed.
   void tell(WordsOf of, Why& why, std::string& words, bool reads) const;
   NodeView cut(NodeView view) const;
-  // For those who may not change targets: without jobs that they may not see, and without what a
-  // provider is given, which may hold credentials.
+  // Cuts the views for callers who may not change targets: without jobs that they may not see, and
+  // without a provider's input, which may have credentials.
   std::vector<ComputeView> cut(std::vector<ComputeView> views) const;
   // The treatment of a deleted job's name: the launcher does not know any more who owned the job.
   enum class Gone { shown, hidden };
-  // Without the names of jobs that the caller may not see.
+  // Removes the names of jobs that the caller may not see.
   Why cut(const Why& why, Gone gone = Gone::shown) const;
   std::string cut(std::string words, Gone gone = Gone::shown) const;
 
@@ -66,7 +66,7 @@ class Viewer {
 // A reply with a list has about so many bytes; what is beyond is asked for, or has no content.
 inline constexpr std::size_t kMaxPageBytes = 8u << 20;
 
-// Shown in place of a value that the caller may not see.
+// The text in place of a value that the caller may not see.
 inline constexpr const char* kHiddenValue = "(hidden)";
 
 }  // namespace lockstep::launcher

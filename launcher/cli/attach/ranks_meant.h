@@ -45,7 +45,7 @@ Status expect_rank(const std::string& verb, const JobSpec& spec, int rank);
 Result<std::vector<NodeRanks>> chosen_ranks(const std::string& verb, const JobView& job,
                                             const RankChoice& choice);
 
-// kExitUsage of a rank or node that the job does not have, else `otherwise`.
+// Returns kExitUsage for a rank or node that the job does not have, else `otherwise`.
 int exit_code_of_choice(const Error& error, int otherwise = kExitFailure);
 
 // "rank 3 on n2", "7 ranks: 0–3 on n1, 4–6 on n2".

@@ -85,7 +85,7 @@ class AttachLoop {
     }
   }
 
-  // ZeroMQ redials the same endpoint by itself; this looks for a launcher at another one.
+  // Looks for a launcher at another endpoint; ZeroMQ redials the same one by itself.
   void look_for_launcher(Instant now) {
     if (!is_down_ && client_->silent_for(now) < kLostAfter) return say_what_it_waits_for();
     const auto endpoint = find_endpoint_();
@@ -96,7 +96,8 @@ class AttachLoop {
     client_->on_bulk_up();
   }
 
-  // A launcher on this machine may have ended for good: only the user can start another.
+  // Tells that the launcher is lost. One on this machine may have ended for good: only the user can
+  // start another.
   void say_lost(bool is_there) {
     const std::string start =
         is_there || !options_.how_to_start ? "" : options_.how_to_start() + "; ";

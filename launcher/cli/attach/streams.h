@@ -24,7 +24,7 @@ class AttachStreams {
 
   // ---- to the program
   std::size_t room() const;  // bytes that feed() takes now; 0 before the attachment is open
-  void feed(std::string_view bytes, Instant now);  // at most room()
+  void feed(std::string_view bytes, Instant now);  // at most room() bytes
   void end_input(Instant now);  // the program's standard input ends after these bytes
   void resize(TerminalSize size);
   void notify(int signal);  // kept until the attachment is open
@@ -89,14 +89,14 @@ class AttachStreams {
   std::string kept_;         // input [base_, base_ + size), which is not taken yet
   std::uint64_t base_ = 0;   // taken
   std::uint64_t sent_ = 0;   // since the last answer to an opening
-  bool input_ends_ = false;  // behind these bytes
+  bool input_ends_ = false;  // true: the input ends behind these bytes
   bool end_sent_ = false;
 
   std::optional<AttachOpened> opened_;
   std::optional<AttachEnd> end_;
   std::optional<Error> refused_;
   std::string waits_for_;
-  std::vector<int> signals_;  // before it is open
+  std::vector<int> signals_;  // signals that wait until it is open
   bool is_closed_ = false;
 
   Instant heard_at_;

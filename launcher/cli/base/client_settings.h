@@ -41,8 +41,8 @@ Result<std::string> default_output(const LocalHome& home);
 
 // Checks that the launcher has this target. Errors of the launcher begin with `where`.
 Status expect_compute(Connection& connection, const ComputeChoice& choice);
-// kExitUsage for a target that does not exist, since the command line or the job file is wrong;
-// `otherwise` for any other error.
+// Returns kExitUsage for a target that does not exist, since the command line or the job file is
+// wrong; `otherwise` for any other error.
 int exit_code_for(const Error& error, int otherwise);
 
 }  // namespace lockstep::cli

@@ -34,15 +34,15 @@ Result<JobId> own_job_of_step(const std::string& verb, const JobView& job, const
 void say_whose(Connection& connection, Terminal& terminal, const JobView& job);
 void say_whose(Connection& connection, Terminal& terminal, const JobId& job);
 
-// Each verb that takes a job's name has it from one of these. `word` is NAME or NAME/STEP; the
-// launcher is asked only for NAME/STEP.
-// For a verb whose answer names the job that it is about. Errors as of job_of_step.
+// The job's id, for a verb whose answer names the job. Each verb that takes a job's name uses one
+// of these functions. `word` is NAME or NAME/STEP; the launcher is asked only for NAME/STEP. Errors
+// as of job_of_step.
 Result<JobId> named_job(Connection& connection, const std::string& verb, const std::string& word);
-// For a verb that reads the job and does not say which: says on `terminal` where a reused one is
-// from. `what` as of reused_text.
+// The job's id, for a verb that reads the job without naming it: tells on `terminal` from which job
+// a reused one is. `what` as of reused_text.
 Result<JobId> job_to_read(Connection& connection, Terminal& terminal, const std::string& verb,
                           const std::string& word, const std::string& what);
-// For a verb that changes the job. Errors as of own_job_of_step.
+// The job's id, for a verb that changes the job. Errors as of own_job_of_step.
 Result<JobId> job_to_change(Connection& connection, const std::string& verb,
                             const std::string& word);
 

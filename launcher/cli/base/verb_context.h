@@ -50,7 +50,8 @@ int fail(Terminal& terminal, const Error& error, int code = kExitFailure);
 // returns `code`.
 int fail_with_all(Terminal& terminal, const Error& error, int code = kExitUsage);
 
-// SIGINT, SIGTERM and SIGHUP wait (for a Follower) or end us, in this thread and those it starts.
+// Lets SIGINT, SIGTERM and SIGHUP wait (for a Follower) or end us, in this thread and those it
+// starts.
 void hold_interrupts(bool hold);
 
 // Asks for a change that is answered by Done, and says what was done. The exit code.

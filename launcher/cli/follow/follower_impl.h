@@ -87,7 +87,7 @@ struct Follower::Impl {
   Listening listening{clock.now(), kTick};
   WatchLease lease{options.watch};
   Duration logged_at{};  // listening time of this and the next two; also when logs were requested
-  Duration heard_at{};   // when a chunk came
+  Duration heard_at{};   // the time of the last chunk
   Duration ended_at{};
   Instant next_tick;
   std::uint32_t taken = 0;                  // chunks since credit was given back
@@ -96,7 +96,8 @@ struct Follower::Impl {
   bool lost_said = false;
   std::set<std::string> said_notes;
   bool is_control_down = false;
-  std::optional<Instant> without_bulk_since;  // while the launcher is there
+  // since when the logs' port is unreachable while the launcher is there
+  std::optional<Instant> without_bulk_since;
   bool is_bulk_told = false;
   Instant live_due = Instant::never();  // when the redrawn lines are due
   Instant live_drawn;

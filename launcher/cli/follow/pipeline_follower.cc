@@ -95,7 +95,7 @@ void PipelineFollower::Impl::ask() {
   lease.expect_answer(listening.total());
 }
 
-// A pipeline's own answer does not say why ranks of a step hang, so the steps are asked.
+// Asks the steps why their ranks hang, which a pipeline's own answer does not tell.
 void PipelineFollower::Impl::ask_steps(Instant now) {
   next_ask_steps = now + kAskStepsEvery;
   if (!job || !options.show_state) return;
@@ -117,8 +117,8 @@ void PipelineFollower::Impl::ask_logs(const JobId& step) {
     follow.tail_lines = -1;
     follow.since.reset();
   }
-  // Without a position the launcher begins with the newest attempt; an earlier attempt may have
-  // come and gone since the last question.
+  // The position makes the launcher begin with the first attempt, not the newest; an earlier
+  // attempt may have come and gone since the last question.
   const LogKey first{{step, 1}, 0, LogStream::out};
   const bool is_known = std::any_of(follow.resume.begin(), follow.resume.end(),
                                     [&](const auto& position) { return position.key == first; });

@@ -24,7 +24,7 @@ struct PipelineFollower::Impl {
   static constexpr Duration kTick = seconds(1);
   // The chunks of one turn: a step that writes much does not keep the others waiting.
   static constexpr std::uint32_t kChunksOfTurn = 64;
-  // Fewer, since the lines of all steps that ran at a time are held.
+  // few, since the lines of all steps that ran at a time are held
   static constexpr std::uint32_t kChunksInOrder = 16;
 
   Impl(Connection& c, Terminal& t, Follower::FindEndpoint f, FollowOptions o)

@@ -26,8 +26,7 @@ class StepLines {
  public:
   static constexpr Duration kWorthSaying = seconds(1);
 
-  // past: steps that were over before the first view are said too; those that were reused are
-  // always said.
+  // past: steps that were over before the first view are shown too; reused steps are always shown.
   explicit StepLines(bool past) : past_(past) {}
   std::vector<StepLine> on_steps(const std::vector<StepView>& steps, Instant now);
 

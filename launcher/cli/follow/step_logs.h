@@ -36,10 +36,10 @@ class StepLogs {
   // The job to ask next; nullopt: none before next_deadline().
   std::optional<JobId> next(Instant now) const;
   struct Answer {
-    bool any = false;    // lines came
-    bool more = false;   // there are more already
+    bool any = false;    // true: lines came
+    bool more = false;   // true: there are more already
     bool final = false;  // the job is final, and this was all
-    Instant reached{};   // while in_order(): how far they have come
+    Instant reached{};   // while in_order(): the time up to which the lines have come
   };
   void answered(const JobId& job, const Answer& answer, Instant now);
 
@@ -49,7 +49,7 @@ class StepLogs {
   bool is_past_read() const { return ask_ == Ask::once_then_on && due_.empty(); }
   void go_on(Instant now);
 
-  // Nothing comes of the job before go_on(), or it has no logs.
+  // Whether nothing comes of the job before go_on(), or it has no logs.
   bool is_past_read(const JobId& job) const;
   bool is_read(const JobId& job) const;  // nothing more comes of it, or it has no logs
   bool all_read() const { return due_.empty() && ask_ != Ask::once_then_on; }

@@ -14,11 +14,12 @@ struct FollowOptions;
 struct WatchOptions {
   bool cancel_on_interrupt = false;
   bool quiet = false;
-  int world_size = 0;             // 0 = not known yet, or a pipeline's: the launcher is asked
-  Format format = Format::table;  // else what the ranks write goes to standard error, and the
-                                  // job's record to standard output in the end
-  bool raw = false;               // the same field as in FollowOptions
-  bool leave_in_vain = false;     // the same field as in FollowOptions; the exit code is 1 then
+  int world_size = 0;  // 0 = not known yet, or a pipeline's: the launcher is asked
+  // Format::table; else the ranks' output goes to standard error, and at the end the job's record
+  // to standard output.
+  Format format = Format::table;
+  bool raw = false;            // the same field as in FollowOptions
+  bool leave_in_vain = false;  // the same field as in FollowOptions; the exit code is 1 then
   // Also shows the lines of solving and building each node's environment; false: they are in its
   // log, and the status shows the progress.
   bool environment_log = false;

@@ -17,7 +17,7 @@ struct Node;
 
 class Expression {
  public:
-  // invalid_argument: "column 5: …", counted in characters from 1.
+  // Parses an expression. Returns invalid_argument: "column 5: …", counted in characters from 1.
   static Result<Expression> parse(std::string_view text);
 
   // The value that the expression selects; null: nothing. Returns invalid_argument if a function

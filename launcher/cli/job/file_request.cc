@@ -21,7 +21,7 @@ bool is_of_the_file(ErrorCode code) {
          code == ErrorCode::resource_exhausted;
 }
 
-// An error of several lines has a place in each line.
+// Names flags in an error; one of several lines has a place in each line.
 Error as_typed_lines(const Error& error, const std::vector<FlagOverride>& flags) {
   std::string text;
   for (const Error& fault : spec::faults_of(error))
@@ -29,7 +29,7 @@ Error as_typed_lines(const Error& error, const std::vector<FlagOverride>& flags)
   return make_error(error.code, std::move(text));
 }
 
-// If the job names a target, the user's default does not count.
+// Whether the job names a target; then the user's default does not count.
 bool says_target(const CheckJobFile& request) {
   const auto is_target = [](const std::string& assignment) {
     return assignment.starts_with("compute=") ||

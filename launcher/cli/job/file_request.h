@@ -16,7 +16,7 @@ namespace lockstep::cli {
 struct ReadJobFile {
   CheckJobFile request;
   Result<spec::JobFile> parsed;
-  std::vector<FlagOverride> flags = {};  // among the request's overrides
+  std::vector<FlagOverride> flags = {};  // flags among the request's overrides
 };
 
 // Reads `path` ("-": standard input) with the overrides of --set and of the flags. `find` may be
@@ -30,7 +30,7 @@ void add_override(ReadJobFile& file, std::string assignment, std::string flag);
 // The target that the user's settings name, where the job file names none.
 void override_compute(ReadJobFile& file, const ComputeChoice& target);
 
-// Everything for which the launcher would refuse the file.
+// Asks for everything for which the launcher would refuse the file.
 Result<JobFileChecked> ask_to_check(Connection& connection, const ReadJobFile& file);
 
 // Prints why the launcher refused the job: all that it finds wrong with the file, a line each, or

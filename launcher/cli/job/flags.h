@@ -34,7 +34,7 @@ struct JobFlags {
   bool wait_anyway = false;  // submits even if the job waits in vain
 };
 
-// All but --output, whose place add_format() knows (base/verb_table.h).
+// Adds all flags except --output, whose place add_format() knows (base/verb_table.h).
 void add_job_flags(CLI::App& verb, JobFlags& flags);
 
 // Puts tags, display name and experiment into the job, and its experiment into its steps.
@@ -62,8 +62,8 @@ struct FlagOverride {
 // paths that are typed. Wrong flags become faults.
 std::vector<FlagOverride> overrides_of(const JobFlags& flags, const spec::NamedText& file,
                                        spec::Faults& faults);
-// An error that begins with the place of one of them ("--set inputs.lr=0.1: …") names the flag
-// instead.
+// Replaces the place of an override at the beginning of an error ("--set inputs.lr=0.1: …") by the
+// flag.
 std::string as_typed(std::string error, const std::vector<FlagOverride>& overrides);
 
 // The inputs and outputs of a job without a file. An input that looks like a path (./x, /x, .) or

@@ -19,15 +19,15 @@ class WatchLease {
   };
   explicit WatchLease(Limits limits) : limits_(limits) {}
 
-  // An answer to our watch request arrived, or an update that watchers get.
+  // Tells that an answer to our watch request arrived, or an update that watchers get.
   void renewed(Duration now) {
     renewed_at_ = now;
     waiting_since_.reset();
   }
-  // Any other message arrived: the launcher is alive.
+  // Tells that any other message arrived: the launcher is alive.
   void heard() { waiting_since_.reset(); }
-  // From now on an answer is due: the launcher was asked, or cannot be asked because the link is
-  // broken.
+  // Tells that an answer is due from now on: the launcher was asked, or cannot be asked because the
+  // link is broken.
   void expect_answer(Duration now) {
     if (!waiting_since_) waiting_since_ = now;
   }

@@ -25,7 +25,7 @@ namespace lockstep::cli {
 class LocalHome {
  public:
   explicit LocalHome(std::string path) : path_(std::move(path)) {}
-  // $LOCKSTEP_HOME, else $HOME/.lockstep; absolute.
+  // The home in $LOCKSTEP_HOME, else $HOME/.lockstep; absolute.
   static LocalHome from_environment();
 
   const std::string& path() const { return path_; }

@@ -22,7 +22,7 @@ constexpr Duration kNodesTimeout = seconds(20);
 constexpr Duration kRestartTimeout = seconds(3);  // short, because others wait meanwhile
 constexpr Duration kShutdownTimeout = minutes(5);
 constexpr Duration kLeaveTimeout = seconds(3);     // for a runner to leave after its final report
-constexpr Bytes kTooLittleToStart = mebibytes(1);  // for the journal, the endpoint and logs
+constexpr Bytes kTooLittleToStart = mebibytes(1);  // space for the journal, the endpoint and logs
 
 int active_jobs(const LauncherStatus& status) {
   int active = 0;
@@ -33,7 +33,7 @@ int active_jobs(const LauncherStatus& status) {
   return active;
 }
 
-// Shown once, for the first job that has not ended.
+// Shows, once, the first job that has not ended.
 void tell_what_is_awaited(Connection& connection, Terminal& terminal) {
   ListJobs unfinished;
   unfinished.all = false;
@@ -48,7 +48,8 @@ void tell_what_is_awaited(Connection& connection, Terminal& terminal) {
                                   job.reason.empty() ? "" : ": ", job.reason));
 }
 
-// Canceling takes as long as the jobs' grace time. A launcher that has gone has finished its part.
+// Shuts the launcher down. Canceling takes as long as the jobs' grace time. A launcher that has
+// gone has finished its part.
 Status shut_down(Connection& connection, const io::ProcessIdentity& process, bool cancel,
                  Terminal& terminal) {
   io::SystemClock clock;
@@ -75,8 +76,8 @@ int LocalLauncher::wanted_nodes() const {
   return std::clamp(nodes, 1, kMaxLocalNodes);
 }
 
-// A full disk must not stop people from reading: if the number cannot be written, it is known only
-// until the next start.
+// Writes the number of nodes. A full disk must not stop people from reading: if it cannot be
+// written, it is known only until the next start.
 void LocalLauncher::keep_wanted_nodes(int nodes) {
   if (io::exists(home_.local_nodes()) && wanted_nodes() == nodes) return;
   const Status kept =
@@ -375,8 +376,8 @@ void LocalLauncher::forget_nodes() {
   io::disk::unlink(home_.local_nodes().c_str());
 }
 
-// A full disk or a damaged journal stops the launcher from starting. Jobs on this machine must end
-// all the same.
+// Ends everything without a launcher, which a full disk or a damaged journal stops from starting.
+// Jobs on this machine must end all the same.
 Status LocalLauncher::down_without_launcher(const Error& why, bool cancel) {
   const auto runners = living_runners(home_);
   if (!cancel && !runners.empty())

@@ -54,7 +54,7 @@ struct SbatchSetting {
   int line = 0;
 };
 
-// In the script's order. Errors have the line: "train.sbatch:3: …".
+// Reads the options in the script's order. Errors have the line: "train.sbatch:3: …".
 Result<std::vector<SbatchSetting>> read_sbatch_lines(const std::string& file,
                                                      const std::string& text);
 

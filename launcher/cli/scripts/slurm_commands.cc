@@ -68,7 +68,8 @@ struct Program {
   std::string_view instead;
 };
 
-// Lockstep starts the script once per rank. sbatch starts it once, and srun starts the ranks.
+// The note that Lockstep starts the script once per rank; sbatch starts it once, and srun starts
+// the ranks.
 constexpr std::string_view kStartsRanks =
     "the script runs once for each rank, so `{}` must go: write its program alone (MPI programs: "
     "with --distribution mpi)";

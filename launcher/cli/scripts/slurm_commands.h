@@ -9,8 +9,9 @@
 
 namespace lockstep::cli {
 
-// A line for the first `srun` or `mpirun`, and one for each of Slurm's variables that the script
-// names: "train.sbatch:9: SLURM_PROCID is not set; use LOCKSTEP_RANK".
+// The notes on a script's body: a line for the first `srun` or `mpirun`, and one for each of
+// Slurm's variables that the script names: "train.sbatch:9: SLURM_PROCID is not set; use
+// LOCKSTEP_RANK".
 std::vector<std::string> notes_on_body(const std::string& file, const std::string& text);
 
 // The notes for a command that is not a script: Slurm's programs for which `calls` is true, except

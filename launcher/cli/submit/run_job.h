@@ -23,7 +23,7 @@ struct RunJob {
   spec::Notes notes;
 };
 
-// Everything that is wrong with the flags, and with the files that they name, is added to `errors`,
+// Reads the job. All faults in the flags, and in the files that they name, are added to `errors`,
 // some of which have several lines (faults.h).
 RunJob read_job(Context& context, const RunArguments& arguments, std::vector<Error>& errors);
 

@@ -127,7 +127,7 @@ Status set_tunnel(const std::string& word, ComputeSpec& spec) {
   return {};
 }
 
-// `update --set KEY=VALUE` for a target without a file.
+// Applies `update --set KEY=VALUE` to a target without a file.
 Status assign(const std::string& assignment, ComputeSpec& spec) {
   constexpr std::string_view kTags = "tags.";
   const auto equals = assignment.find('=');

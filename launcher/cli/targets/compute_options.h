@@ -55,10 +55,10 @@ Result<ComputeSpec> spec_to_create(const std::string& verb, const ComputeOptions
 // The known spec, changed as the flags or the file say.
 Result<ComputeSpec> spec_to_update(const ComputeSpec& known, const ComputeOptions& options);
 
-// -f, --set, --description, --location, --tags.
+// Adds -f, --set, --description, --location, --tags.
 void add_texts(CLI::App& verb, ComputeOptions& options);
 void add_hosts(CLI::App& verb, HostFlags& flags);
-// az ml's flags of clusters: --size, --tier, --min-instances, …
+// Adds az ml's flags of clusters: --size, --tier, --min-instances, …
 void add_cluster(CLI::App& verb, ComputeOptions& options);
 void add_no_check(CLI::App& verb, ComputeOptions& options);
 void add_wait(CLI::App& verb, MachineWait& wait, const char* until);

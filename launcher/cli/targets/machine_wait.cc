@@ -70,7 +70,8 @@ class Waiter {
     return {};
   }
 
-  // On a terminal, progress is shown above the status line and replaced; only ends stay.
+  // Shows a line. On a terminal, progress is shown above the status line and replaced; only ends
+  // stay.
   void show(const std::string& line) {
     const auto open = progress_.open_lines();
     const bool is_drawn =

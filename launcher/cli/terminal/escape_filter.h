@@ -10,7 +10,7 @@ namespace lockstep::cli {
 class EscapeFilter {
  public:
   struct Typed {
-    std::string bytes;    // for the program
+    std::string bytes;    // the bytes for the program
     bool leaves = false;  // "~.": what was typed behind it is dropped
     bool asks = false;    // "~?": which of these there are
   };
@@ -20,7 +20,7 @@ class EscapeFilter {
 
  private:
   bool at_line_start_ = true;
-  bool is_held_ = false;  // a "~"
+  bool is_held_ = false;  // whether a "~" is held back
 };
 
 }  // namespace lockstep::cli

@@ -33,8 +33,8 @@ std::string shortened(const std::string& text, std::size_t width) {
   return text.substr(0, at) + "…";
 }
 
-// A word that every YAML reader takes for a string is written bare; others are quoted as in JSON,
-// which is valid YAML.
+// Whether a text may be written bare: every YAML reader takes it for a string. Others are quoted as
+// in JSON, which is valid YAML.
 bool may_stand_bare(const std::string& text) {
   if (text.empty() || text.size() > 200) return false;
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -49,7 +49,7 @@ bool may_stand_bare(const std::string& text) {
   return true;
 }
 
-// A JSON string for YAML, whose readers do not combine pairs of escapes.
+// Writes a JSON string for YAML, whose readers do not combine pairs of escapes.
 std::string yaml_quoted(const std::string& text) {
   std::string out;
   MarkWatch marks;

@@ -22,20 +22,23 @@ enum class Format {
 };
 std::optional<Format> format_from(std::string_view word);  // "table", "json", "yaml" or "tsv"
 
-// Indented JSON with a newline; bytes that are not UTF-8 become U+FFFD, and what a terminal would
-// obey or not show is escaped.
+// Makes indented JSON with a newline; bytes that are not UTF-8 become U+FFFD, and characters that a
+// terminal would obey or not show are escaped.
 std::string json_text(const Json& json);
 // The same JSON in one line, without a newline.
 std::string json_line(const Json& json);
 // The same value as block-style YAML.
 std::string yaml_text(const Json& json);
-// A line for each element of a list, or one line; the values of an object or list are separated by
-// tabs. Null is empty; what is nested deeper is compact JSON. No text breaks a line or a column.
+// Makes a line for each element of a list, or one line; the values of an object or list are
+// separated by tabs. Null is empty; deeper values are compact JSON. No text breaks a line or a
+// column.
 std::string tsv_text(const Json& json);
-// A row for each element of a list, or one row, with the keys as header; without what is nested.
+// Makes a row for each element of a list, or one row, with the keys as header; without nested
+// values.
 std::string records_text(const Json& json);
 
-// Left-aligned columns, two spaces apart, no trailing blanks; the cells are printable.
+// A table with left-aligned columns, two spaces apart, without trailing blanks; the cells are
+// printable.
 class Table {
  public:
   explicit Table(std::vector<std::string> header);

@@ -55,8 +55,9 @@ class Terminal {
   // Replaces the status line on a terminal; does nothing elsewhere.
   void progress(std::string_view text);
   void clear_status();  // and the lines above it
-  // While it is raw, a program elsewhere draws on the terminal: there is no status line, and our
-  // own lines begin and end with CR LF. `at_line_start`: where that program has left the cursor.
+  // Sets the raw mode. In it a program elsewhere draws on the terminal: there is no status line,
+  // and our own lines begin and end with CR LF. `at_line_start`: where that program has left the
+  // cursor.
   void set_raw(bool raw, bool at_line_start = true);
 
  private:

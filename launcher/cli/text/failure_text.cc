@@ -55,7 +55,7 @@ std::string last_output(const ExitReport& report) {
   return text;
 }
 
-// If the environment failed, ranks have no logs; the environment has one.
+// Whether the environment failed: ranks then have no logs, but the environment has one.
 bool failed_before_its_ranks(const JobView& job) {
   return job.spec.environment && !job.attempts.empty() && job.attempts.back().started.ns == 0;
 }

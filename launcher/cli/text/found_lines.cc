@@ -21,7 +21,7 @@ std::string key_of(const Found& found) {
   return key;
 }
 
-// Without attempts, no names are known.
+// The names of the last attempt; without attempts, none are known.
 words::About names_of_last(const JobView& job) {
   words::About about{job.spec.name};
   if (!job.attempts.empty()) about = api::names_in(job.spec.name, job.attempts.back());

@@ -24,7 +24,7 @@ struct CodeDifference {
 
 // Leaves out fields that differ in any case: names, times of submission, nodes.
 std::vector<FieldDifference> differences_of(const JobView& a, const JobView& b);
-// Both sorted by path.
+// The differences of two lists that are sorted by path.
 CodeDifference differences_of(const std::vector<LeftFile>& a, const std::vector<LeftFile>& b);
 
 }  // namespace lockstep::cli

@@ -23,7 +23,7 @@ std::string step_state(const StepView& step);
 inline constexpr std::size_t kMostStepsShown = 40;
 
 struct StepsShown {
-  bool all = true;                     // false: at most kMostStepsShown, and counts of the others
+  bool all = true;  // false: shows at most kMostStepsShown, and counts of the others
   std::optional<std::size_t> columns;  // the width of the terminal, to which reasons are cut
 };
 // The record and the tree; steps of nested pipelines stand below the pipeline's name.

@@ -243,7 +243,7 @@ void add_command(Lines& lines, const JobSpec& spec) {
   lines.add("holds", asked_of(spec.resources));
 }
 
-// When it may start, and what it may use.
+// Adds the time at which the job may start, and the resources that it may use.
 void add_bounds(Lines& lines, const JobSpec& spec) {
   if (spec.queue.priority != Priority::medium)
     lines.add("priority", to_string(spec.queue.priority));

@@ -11,8 +11,8 @@ namespace lockstep::cli {
 class BeforeRequest {
  public:
   enum class Kind { submission, registration };
-  // Until the end of its life, SIGINT, SIGTERM and SIGHUP print that nothing was submitted (or
-  // registered) before they end the process.
+  // While it lives, SIGINT, SIGTERM and SIGHUP print that nothing was submitted (or registered)
+  // before they end the process.
   BeforeRequest(const Terminal& terminal, Kind kind);
   ~BeforeRequest();
   BeforeRequest(const BeforeRequest&) = delete;

@@ -12,14 +12,14 @@
 
 namespace lockstep::cli {
 
-// More than this through links gets a line of its own, with the ways to leave it out.
+// The size of linked files above which a line of its own tells how to leave them out.
 inline constexpr Bytes kMuchThroughLinks{1'000'000'000};
 
 // The use of the files. A job keeps links if its file says so; registered files (`data`, `model`
 // and `component create`) have no links that lead out of them.
 enum class CapturedFor { job, registration };
 
-// `folder`: for people. Names of files are quoted where they need it.
+// The lines. `folder`: for people. Names of files are quoted where they need it.
 std::vector<std::string> capture_lines(const std::string& folder,
                                        const snapshot::CaptureReport& report,
                                        CapturedFor purpose = CapturedFor::job);

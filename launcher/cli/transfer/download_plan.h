@@ -19,9 +19,9 @@ namespace lockstep::cli {
 struct DownloadRequest {
   std::string folder;                // created if it does not exist
   std::uint32_t attempt = 0;         // 0 = the newest
-  bool artifacts = true;             // ./outputs, ./logs and user_logs
-  bool all_named = false;            // all named outputs
-  std::optional<std::string> named;  // this one
+  bool artifacts = true;             // downloads ./outputs, ./logs and user_logs
+  bool all_named = false;            // downloads all named outputs
+  std::optional<std::string> named;  // downloads this named output
   bool checkpoint = false;           // the checkpoint that its ranks saved
   bool wants(const CollectedOutput& output) const;
 };

@@ -12,7 +12,7 @@ namespace {
 
 using snapshot::Piece;
 using snapshot::PiecedFile;
-// `at`: the file's place in the tree.
+// The digest of a file. `at`: its place in the tree.
 using DigestOf =
     std::function<Result<Digest>(const PiecedFile&, const Digest& list, const std::string& at)>;
 

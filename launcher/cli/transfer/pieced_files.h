@@ -25,8 +25,8 @@ using PieceLists = std::map<Digest, PieceList>;
 // the folder objects, and those of the lists.
 Status show_pieces(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs, PieceLists& lists);
 
-// For writing them out: joins the pieces, all of which `blobs` must have, to blobs of the files.
-// Fills tree.to.partial.
+// Joins the pieces, all of which `blobs` must have, to blobs of the files, to write them out. Fills
+// tree.to.partial.
 Status join_pieces(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs);
 
 }  // namespace lockstep::cli

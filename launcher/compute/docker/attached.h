@@ -20,7 +20,8 @@ struct Attached {
   std::string text;  // the end of what was printed
 };
 
-// words[0] is an absolute path. `token` is what the container reads on its standard input.
+// Runs the container until its agent has joined. words[0] is an absolute path. `token` is what the
+// container reads on its standard input.
 Result<Attached> run_until_joined(const std::vector<std::string>& words, std::string_view token,
                                   Duration timeout);
 

@@ -48,14 +48,15 @@ class Engine {
 
   // All containers with this launcher's label, ended ones included.
   Attempt<std::vector<Container>> list(const std::string& launcher) const;
-  // An error if the program could not be run, or printed nothing for too long.
+  // Runs the engine's program. Returns an error if it could not be run, or printed nothing for too
+  // long.
   Attempt<io::ProgramOutput> run(const std::string& step, std::vector<std::string> words,
                                  Duration timeout) const;
   // Fetches an image from its registry, unless the engine has it.
   Attempt<void> pull(const std::string& image) const;
   // Whether the image is here or in its registry; fetches nothing.
   Attempt<void> find_image(const std::string& image) const;
-  // Absent is success.
+  // Removes a container; a missing one is success.
   Attempt<void> remove(const std::string& id, Duration grace) const;
 
  private:

@@ -47,7 +47,8 @@ tl::unexpected<Failed> Machine::failed(const std::string& step, Failure code,
   return tl::unexpected(Failed{step, code, machine_.name + ": " + std::move(why)});
 }
 
-// A running container whose agent has joined is kept, whatever settings it was made with.
+// Makes the machine. A running container whose agent has joined is kept, whatever settings it was
+// made with.
 Attempt<void> Machine::create() {
   for (Container& container : containers_) {
     const auto is_up = is_up_again(container);

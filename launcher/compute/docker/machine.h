@@ -17,7 +17,7 @@ struct Call {
   const Settings& settings;
   const Host& host;
   const Engine& engine;
-  std::string bundle_digest;   // only for `create`
+  std::string bundle_digest;   // used only for `create`
   std::mutex* pull = nullptr;  // held while the image is fetched: once for all machines
 };
 

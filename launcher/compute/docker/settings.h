@@ -30,10 +30,10 @@ struct Host {
 };
 Host this_host();
 
-// {"image": "…", "cpus": 2, "memory": 4294967296, …}. /dev/shm gets half of the memory unless the
-// settings say otherwise. "size" ({"name": "…", "cpus": 4, "memory": 8589934592}) gives the values
-// that are missing in the settings, as far as this machine has that much. invalid_argument names
-// the key.
+// Reads {"image": "…", "cpus": 2, "memory": 4294967296, …}. /dev/shm gets half of the memory unless
+// the settings say otherwise. "size" ({"name": "…", "cpus": 4, "memory": 8589934592}) gives the
+// values that are missing in the settings, as far as this machine has that much. Returns
+// invalid_argument with the key.
 Result<Settings> settings_from(const std::string& settings_json, const Host& host);
 // The resources that the settings ask for and this machine lacks; "": it has all of them.
 std::string missing_on(const Host& host, const Settings& settings);

@@ -18,7 +18,7 @@ constexpr Duration kStartTimeout = minutes(12);
 constexpr Duration kGoneTimeout = seconds(kGraceSeconds + 60);
 constexpr int kNotFound = 127;  // exit code of a shell, or of our script, for a missing program
 
-// Short at first, since most pods start quickly.
+// The pause between looks; short at first, since most pods start quickly.
 Duration between_looks(Duration waited) {
   return waited < seconds(20) ? milliseconds(400) : seconds(2);
 }

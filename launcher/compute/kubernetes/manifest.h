@@ -17,7 +17,7 @@ inline constexpr int kGraceSeconds = 10;
 // The pod of a machine, without a secret: many may read pods.
 nlohmann::ordered_json pod_manifest(const Request& request, const Settings& settings,
                                     const std::string& machine);
-// Owned by its pod, so that it goes when the pod goes. It has one key, "token".
+// The Secret of a pod, which owns it, so that it goes when the pod goes. It has one key, "token".
 nlohmann::ordered_json secret_manifest(const Request& request, const Settings& settings,
                                        const compute::Machine& machine, const std::string& pod_uid);
 // One object that lists all, for one call of kubectl.

@@ -8,8 +8,8 @@
 
 namespace lockstep::compute::kubernetes {
 
-// RFC 1123: a-z, 0-9 and '-', beginning and ending with a letter or digit; at most 63. A subdomain:
-// labels with '.' between them, at most 253.
+// Whether a text is a label of RFC 1123: a-z, 0-9 and '-', beginning and ending with a letter or
+// digit; at most 63. A subdomain: labels with '.' between them, at most 253.
 bool is_dns_label(std::string_view text);
 bool is_dns_subdomain(std::string_view text);
 // "[SUBDOMAIN/]NAME": of labels, annotations and resources.

@@ -99,7 +99,7 @@ bool read_containers(const json& status, Pod& pod) {
   return has_started;
 }
 
-// Newer API servers report why a pod is being removed.
+// The reason for a pod's removal, which newer API servers report.
 std::string reason_to_leave(const json& status) {
   const json& disruption = condition(status, "DisruptionTarget");
   if (at(disruption, "status") == "True") return both(disruption);
@@ -204,7 +204,7 @@ Attempt<Pods> list_pods(const Kubectl& kubectl, const Request& request, const Se
 
 About life_of(const Pod& pod, Instant now) {
   if (!pod.lifetime || !pod.started) return {};
-  // Clamped to the lifetime, since the two clocks may differ.
+  // The time left is at most the lifetime, since the two clocks may differ.
   const Duration left =
       std::clamp<Duration>(*pod.started + *pod.lifetime - now, Duration(0), *pod.lifetime);
   return {{"lifetime", std::to_string(*pod.lifetime / seconds(1))},

@@ -25,16 +25,16 @@ struct Pod {
   std::string reason;      // why it waits, ended or leaves, for people
   std::string last_words;  // the last output of its agent, if the agent ended
   int exit_code = 0;
-  // For a pod that ends by itself: how long it lives, and when it began by the cluster's clock.
+  // Set for a pod that ends by itself: how long it lives, and when it began by the cluster's clock.
   std::optional<Duration> lifetime;
   std::optional<Instant> started;
   bool is_stuck =
       false;  // the pod cannot start until somebody changes something: `reason` says why
 };
 
-using Pods = std::map<std::string, Pod>;  // by machine
+using Pods = std::map<std::string, Pod>;  // The pods by machine.
 
-// All pods of this target that we made, by their labels and their names.
+// Lists all pods of this target that we made, by their labels and their names.
 Attempt<Pods> list_pods(const Kubectl& kubectl, const Request& request, const Settings& settings,
                         const std::string& step);
 // Reads the API server's answer, a PodList. Returns failed if the text has another form.

@@ -43,7 +43,8 @@ struct Settings {
   std::vector<Toleration> tolerations;
 };
 
-// {"image": "debian:12", "bundle_image": …, "cpus": 4, …}. invalid_argument names the key.
+// Reads {"image": "debian:12", "bundle_image": …, "cpus": 4, …}. Returns invalid_argument with the
+// key.
 Result<Settings> settings_from(const std::string& settings_json);
 
 }  // namespace lockstep::compute::kubernetes

@@ -29,7 +29,7 @@ class Creation {
     compute::Machine machine;
     std::string job;  // "": none yet
     bool is_new = false;
-    bool had_joined = false;  // before this call
+    bool had_joined = false;  // joined before this call
     bool is_done = false;
   };
 

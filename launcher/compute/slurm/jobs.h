@@ -26,7 +26,7 @@ struct Job {
   std::optional<Duration> limit = {}, left = {};
   friend bool operator==(const Job&, const Job&) = default;
 };
-// By machine: the job that runs or waits, otherwise the newest one.
+// The jobs by machine: the one that runs or waits, otherwise the newest one.
 using Jobs = std::map<std::string, Job>;
 
 // "lockstep LAUNCHER TARGET MACHINE"

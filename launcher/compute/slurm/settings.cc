@@ -31,7 +31,7 @@ std::string_view name_of(std::string_view option) {
   return option.substr(2, equals == option.npos ? equals : equals - 2);
 }
 
-// sbatch accepts abbreviated option names.
+// Finds an option; sbatch accepts abbreviated names.
 template <std::size_t N>
 bool may_mean(std::string_view name, const std::array<std::string_view, N>& known) {
   return std::any_of(known.begin(), known.end(),

@@ -122,8 +122,8 @@ Result<std::unique_ptr<Client>> Client::open(const Host& host, const ClientFiles
   return client;
 }
 
-// An admin of the launcher chooses the key's path, and a launcher that runs as root could read
-// anybody's key.
+// Checks that a key is our own. An admin of the launcher chooses its path, and a launcher that runs
+// as root could read anybody's key.
 tl::expected<void, Failed> Client::expect_own_key(const std::string& step) const {
   struct stat info {};
   const char* home = std::getenv("HOME");
@@ -272,7 +272,7 @@ tl::expected<Client::Answer, Failed> Client::start(const std::string& step,
   io::ProgramOptions how{timeout};
   how.input = input;
   how.environment = {"LC_ALL=C"};
-  how.dies_with_us = true;  // so that two calls never work on one host
+  how.dies_with_us = true;  // set so that two calls never work on one host
   auto done = io::run_program(all, how);
   if (!done) {
     const bool slow = done.error().code == ErrorCode::unavailable;

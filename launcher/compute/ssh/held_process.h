@@ -17,7 +17,8 @@ namespace lockstep::compute::ssh {
 
 class HeldProcess {
  public:
-  // Standard input and output are /dev/null. `environment`: "NAME=value", beside ours.
+  // Starts a process. Standard input and output are /dev/null. `environment`: "NAME=value", beside
+  // ours.
   static Result<std::unique_ptr<HeldProcess>> start(const std::vector<std::string>& words,
                                                     const std::vector<std::string>& environment);
   ~HeldProcess();  // SIGTERM; SIGKILL for what is left after two seconds
@@ -25,9 +26,10 @@ class HeldProcess {
   HeldProcess& operator=(const HeldProcess&) = delete;
 
   enum class Wait { ended, stopped, timed_out };
-  // Until it has ended, `stop` becomes readable, or the time is over. timeout < 0: no limit.
+  // Waits until the process has ended, `stop` becomes readable, or the time is over. timeout < 0:
+  // no limit.
   Wait wait(int stop, Duration timeout);
-  // SIGTERM, from any thread.
+  // Sends SIGTERM, from any thread.
   void terminate();
   // The end of what it wrote to standard error.
   const std::string& errors();

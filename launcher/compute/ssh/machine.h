@@ -12,7 +12,7 @@ namespace lockstep::compute::ssh {
 struct Call {
   const Request& request;
   TunnelUse tunnel = TunnelUse::automatic;
-  std::string bundle_digest;  // only for `create`
+  std::string bundle_digest;  // used only for `create`
   std::string share = {};     // from Settings
 };
 
@@ -36,7 +36,7 @@ class Machine {
   Attempt<void> judge(const Report& report, bool needs_space);
   Attempt<void> copy();
   Attempt<void> join(const Report& report, bool tunnelled);
-  // `port`: the tunnel's; 0: none.
+  // The way to start the agent. `port`: the tunnel's; 0: none.
   Result<Start> how_to_start(int port) const;
   Attempt<void> start(int port, bool restarts);
   bool is_divided_otherwise(const Report& report) const;

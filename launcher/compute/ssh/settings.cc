@@ -32,7 +32,7 @@ Status check_user(const std::string& where, const std::string& user) {
   return bad(where, "'" + user + "' is not a valid account name");
 }
 
-// A path on the remote machine. It becomes a part of commands there.
+// Checks a path on the remote machine. It becomes a part of commands there.
 Status check_directory(const std::string& where, const std::string& path) {
   if (path.empty()) return {};
   const bool good = path.size() <= kMaxPathBytes && path.size() > 1 && path[0] == '/' &&
@@ -44,7 +44,7 @@ Status check_directory(const std::string& where, const std::string& path) {
              "'" + path + "' is not an absolute path made only of letters, digits and / . _ - +");
 }
 
-// A path on the launcher's machine. ssh reads the file, and expands % and ~ in the path.
+// Checks a path on the launcher's machine. ssh reads the file, and expands % and ~ in the path.
 Status check_key(const std::string& where, const std::string& path) {
   if (path.empty()) return {};
   const bool good =
@@ -55,7 +55,7 @@ Status check_key(const std::string& where, const std::string& path) {
   return bad(where, "'" + path + "' is not an absolute path without % and quotes");
 }
 
-// `otherwise` is used if the key is missing; "none" means no jump host.
+// Reads the jump host. `otherwise` is used if the key is missing; "none" means no jump host.
 Result<Jump> jump_of(const SettingsObject& object, const std::string& where,
                      const Jump& otherwise) {
   TRY_ASSIGN(const std::string text, object.text("jump"));

@@ -31,7 +31,7 @@ struct Host {
 
 // Whether the agent dials the launcher through a reverse tunnel, which `hold` keeps up.
 enum class TunnelUse {
-  automatic,  // if the host cannot dial the launcher
+  automatic,  // used if the host cannot dial the launcher
   always,
   never,
 };

@@ -220,7 +220,7 @@ struct Judge {
   Decision operator()(const NodeCaller&) const {
     return {false, false, fmt::format("a node may not {}", row.words)};
   }
-  // An attempt never has more permissions than its owner.
+  // Decides for an attempt, which never has more permissions than its owner.
   Decision operator()(const AttemptCaller& caller) const {
     if (caller.is_ending && !is_for_the_end())
       return {false, false,

@@ -16,10 +16,10 @@ namespace lockstep::launcher {
 
 enum class Permission {
   see_cluster,     // nodes, status, names of projects
-  see_job,         // name, state, place, resources
-  read_job,        // command, logs, outputs, events
+  see_job,         // see a job's name, state, place and resources
+  read_job,        // read a job's command, logs, outputs and events
   read_values,     // values of its variables, unmasked
-  submit,          // into a project
+  submit,          // submit into a project
   choose_account,  // run a job as an account other than one's own
   cancel_job,
   update_job,  // change a job's priority
@@ -35,7 +35,7 @@ enum class Permission {
   manage_names,  // archive, restore and delete its versions, and share it
   prune_environments,
   drain_nodes,
-  admit_nodes,      // tokens, approval
+  admit_nodes,      // make tokens, and approve nodes
   manage_computes,  // create, change and delete targets
   remove_nodes,
   revoke_nodes,
@@ -59,7 +59,7 @@ struct Object {
   bool shared = false;  // the owner lets the members of the project read it
   JobId job = {};       // "": the object is not a job
   JobId child_of = {};  // see Job
-  // For a name: the users who may add versions to it. Must outlive the object.
+  // The users who may add versions to a name. Must outlive the object.
   const NameGrants* grants = nullptr;
   // the name of the object in the verb that shares it: "environment share team"
   std::string called = {};
@@ -68,7 +68,8 @@ struct Object {
 
 struct Decision {
   bool allowed = false;
-  // Allowed, and the object is another user's: the audit log records it even if it is only read.
+  // True if it is allowed, and the object is another user's: the audit log records it even if it is
+  // only read.
   bool audited = false;
   std::string why;  // if not allowed: the reason, and what would allow it
 };

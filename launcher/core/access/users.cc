@@ -49,7 +49,8 @@ std::optional<Error> stands_in_the_way(const State& state, const PrincipalInput:
   return std::nullopt;
 }
 
-// All users may replace one of their own keys by another, and revoke their own keys.
+// Whether a change is about a user's own key: all users may replace one of their own keys by
+// another, and revoke their own keys.
 bool is_about_own_key(const Principals& principals, const Caller& caller,
                       const PrincipalInput::Ask& ask) {
   const auto* user = std::get_if<UserCaller>(&caller);

@@ -27,7 +27,8 @@ namespace lockstep::launcher {
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now);
 
 ExitReport canceled_report(const State& state, const Job& job, Instant now);
-// LogsWithoutSpace and LogsCameLate: the logs of the job's attempts that were given up.
+// The reasons LogsWithoutSpace and LogsCameLate for the logs of the job's attempts that were given
+// up.
 std::vector<Why> logs_not_kept(const State& state, const Job& job);
 // The report on a part that was not prepared within `limit` (CoreConfig::time_to_prepare).
 ExitReport prepare_timeout_report(const State& state, const Attempt& attempt,

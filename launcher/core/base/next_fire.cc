@@ -117,7 +117,7 @@ struct Firing {
     if (start > after) return within(start);
     return within(start + ((after - start) / period + 1) * period);
   }
-  // `next` returns the first local time at or after its argument.
+  // The first time of a kind. `next` returns the first local time at or after its argument.
   template <typename Next>
   std::optional<Instant> first(const Next& next) const {
     LocalTime from = zones.local(zone, std::max(start, after));

@@ -23,7 +23,7 @@ struct NodeNews {
 };
 
 struct Step {
-  std::vector<Fact> facts;  // already applied
+  std::vector<Fact> facts;  // the facts, already applied
   std::vector<Action> actions;
   std::vector<NodeNews> news;  // for the launcher's log only
 };

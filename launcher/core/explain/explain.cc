@@ -94,7 +94,7 @@ Why turn_of(const Cluster& cluster, const Lane::Head& head, const Job& job) {
   return NodesAreKept{reservation.is_open, reservation.changes_at};
 }
 
-// For a job that waits for nodes: its place in the queue, and whether each node could take it.
+// Explains a job that waits for nodes: its place in the queue, and whether each node could take it.
 void explain_queue(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
                    LinesFor& lines) {
   const auto add = [&](Why why, int indent = 0) {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kAsSentBefore =
     "the kept version is the one that the node sent before the ranks ended";
 
-// For each output that the final report could not keep, shows the version that was sent earlier.
+// Adds the version that was sent earlier, for each output that the final report could not keep.
 void add_sent_before(const Part& part, std::vector<CollectedOutput>& outputs) {
   for (CollectedOutput& output : outputs) {
     const CollectedOutput* sent = has_files(output) ? nullptr : same_output(part.so_far, output);
@@ -60,8 +60,8 @@ std::string who_solves(const State& state, const Job& job, const Part& part,
   return text;
 }
 
-// While a part is being staged, its newest report may be older than its request for a lock, or than
-// the lock. A part that has ended waits for nothing.
+// The state of a part's environment. While a part is being staged, its newest report may be older
+// than its request for a lock, or than the lock. A part that has ended waits for nothing.
 std::optional<EnvironmentReport> environment_of(const State& state, const Job& job,
                                                 const Part& part) {
   using Step = EnvironmentReport::Step;

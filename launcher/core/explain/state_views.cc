@@ -38,7 +38,7 @@ std::optional<CheckpointView> checkpoint_of(const Attempt& attempt) {
   return view;
 }
 
-// When the first rank started; ns = 0: none has started, or no report has the time.
+// The time at which the first rank started; ns = 0: none has started, or no report has the time.
 Instant started_of(const Part& part) {
   if (!part.at_least(PartState::running)) return {};
   if (part.report->started.ns != 0 || !part.report->exit) return part.report->started;

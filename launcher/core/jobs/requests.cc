@@ -46,7 +46,8 @@ std::optional<Error> queue_is_full(const Cluster& cluster) {
                                 cluster.state.queue().size()));
 }
 
-// `spec`: with its owner and target filled in. `input.spec`: as the client sent it.
+// The refusals of a job. `spec`: with its owner and target filled in. `input.spec`: as the client
+// sent it.
 std::vector<Refusal> refusals(const Cluster& cluster, const SubmitInput& input, const JobSpec& spec,
                               const Judging& how) {
   if (how.what == Judging::What::all)

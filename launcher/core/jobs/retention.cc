@@ -14,7 +14,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-// A client that waits for a job's end must be able to ask for its last log lines.
+// The least time: a client that waits for a job's end must be able to ask for its last log lines.
 constexpr Duration kKeptAtLeast = minutes(1);
 // Long enough that a late agent learns why its token is refused.
 constexpr Duration kTokenRemembered = minutes(24 * 60);
@@ -91,7 +91,8 @@ void delete_family(Context& core, const JobId& id, const std::string& by) {
 
 // The job that has to be deleted next because of a limit.
 struct Beyond {
-  Instant due = Instant::never();  // when it must be deleted; never(): no job is beyond a limit
+  // the time at which it must be deleted; never(): no job is beyond a limit
+  Instant due = Instant::never();
   EndedJobs::Place place = {};
   Why why = {};
 };

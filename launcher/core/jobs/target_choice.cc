@@ -32,7 +32,8 @@ struct Spare {
 struct Candidate {
   std::string target;
   bool is_free = false;  // some of its nodes could run the job now
-  double price = 0;  // of one node for an hour; a target without a price counts as free of charge
+  // the price of one node for an hour; a target without a price counts as free of charge
+  double price = 0;
   Spare spare;
   TargetIs is = TargetIs::free;
 

@@ -16,8 +16,8 @@ struct TargetChoice {
   std::string target;
   Why why;  // TargetWasChosen
 };
-// nullopt: there is no choice (the job names a target, or only local has nodes of its own), or no
-// target could run the job. It then belongs to local.
+// Chooses a target. nullopt: there is no choice (the job names a target, or only local has nodes of
+// its own), or no target could run the job. It then belongs to local.
 std::optional<TargetChoice> choose_target(const Cluster& cluster, const JobSpec& spec);
 
 // The notes for the submitter of this job: which target was chosen, which settings are not used,

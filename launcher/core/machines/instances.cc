@@ -125,7 +125,7 @@ struct Asked {
     return nodes;
   }
 
-  // False: jobs run there, and the request was refused for that.
+  // Checks that no jobs run on the instance. False: some do, and the request was refused for that.
   bool clear(const std::string& target, bool force, const char* verb) const {
     const std::vector<const Node*> busy = busy_nodes(target);
     if (busy.empty()) return true;

@@ -16,8 +16,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// When a provider has accepted a machine and not made it yet, `create` is called again after at
-// most this time.
+// The time after which `create` is called again at the latest, when a provider has accepted a
+// machine and not made it yet.
 constexpr Duration kAskAgain = seconds(10);
 constexpr std::size_t kMaxFoundBeside = 20;  // machines taken from one list, beyond max_instances
 constexpr std::size_t kMaxMachineNameBytes = 63;  // the machine's name becomes the name of its node

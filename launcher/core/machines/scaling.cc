@@ -21,7 +21,7 @@ namespace {
 
 // How many machines the target has, by what they can do for waiting jobs.
 struct Supply {
-  int total = 0;  // including those that leave
+  int total = 0;  // all machines, including those that leave
   int leaving = 0;
   int busy = 0;      // machines that hold parts
   int unusable = 0;  // machines whose node takes no work
@@ -125,7 +125,7 @@ class Packer {
   std::vector<Room> rooms_;
 };
 
-// A compute instance that is on is a cluster of exactly one machine.
+// The scale of a target. A compute instance that is on is a cluster of exactly one machine.
 Scale scale_of(const Compute& compute) {
   if (!compute.instance) return compute.spec.scale;
   return {compute.spec.scale.tier, 1, 1, compute.spec.scale.idle_time};
@@ -212,7 +212,7 @@ class Scaler {
     return most_machines(compute_.spec) - supply.busy - supply.unusable - supply.leaving;
   }
 
-  // Idle machines on which no waiting job can run, because they were made with other settings.
+  // The idle machines on which no waiting job can run, because they were made with other settings.
   std::vector<std::string> useless_for(const Need& need, const Supply& supply) const {
     std::vector<std::string> useless;
     if (need.shapes.empty() || need.shapes.size() == kMostShapes) return useless;

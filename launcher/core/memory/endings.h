@@ -23,13 +23,13 @@ class Endings {
     return known != jobs_.end() && known->second.is_canceled;
   }
 
-  // False: the shell was asked already.
+  // Begins a merge. False: the shell was asked already.
   bool begin_merge(const JobId& job) { return !std::exchange(jobs_[job].is_merging, true); }
   void end_merge(const JobId& job) {
     change(job, [](Ending& one) { one.is_merging = false; });
   }
 
-  // False: the shell was asked already.
+  // Begins a write. False: the shell was asked already.
   bool begin_write(const JobId& job, const std::string& output) {
     return jobs_[job].writing.insert(output).second;
   }

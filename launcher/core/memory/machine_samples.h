@@ -16,7 +16,8 @@
 
 namespace lockstep::launcher {
 
-// Root of a machine can forge its inventory, so one machine alone decides nothing for long.
+// What machines reported. Root of a machine can forge its inventory, so one machine alone decides
+// nothing for long.
 class MachineSamples {
  public:
   // The median machine by size of the last kMostSamples, to predict the next one. Of two in the
@@ -24,7 +25,7 @@ class MachineSamples {
   // none is known.
   const Inventory* of(const std::string& target) const;
   void learn(const std::string& target, const std::string& machine, const Inventory& inventory);
-  // A job could not run as the account on this machine.
+  // Notes that a job could not run as the account on this machine.
   void lacks(const std::string& target, const std::string& machine, const std::string& account,
              const Why& why, Instant now);
   // Why jobs cannot run as the account on the target's machines; null: fewer than two machines said
@@ -48,7 +49,7 @@ class MachineSamples {
   };
   static bool counts(const Lacking& lacking, Instant now);
   std::map<std::string, std::vector<std::pair<std::string, Inventory>>> inventories_;  // by target
-  std::map<std::string, std::map<std::string, Lacking>> lacking_accounts_;  // target, account
+  std::map<std::string, std::map<std::string, Lacking>> lacking_accounts_;  // by target and account
 };
 inline constexpr std::size_t kMostSamples = 9;
 // Long enough for a second machine to be made and to report the same.

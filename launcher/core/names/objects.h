@@ -36,11 +36,11 @@ bool sees_context(const State& state, const Caller& caller, const Digest& tree);
 std::string project_of_new(const Principals& principals, const Caller& caller,
                            const std::string& wanted);
 
-// not_found, with the nearest name that the caller may see.
+// The not_found error, with the nearest name that the caller may see.
 Error no_such_asset(const State& state, const Caller& caller, AssetKind kind,
                     const std::string& name);
 
-// not_found, with the existing versions of the name.
+// The not_found error, with the existing versions of the name.
 Error no_such_version(const AssetName& known, const std::string& version);
 
 // Finds a name to change; null: it does not exist or the caller may not manage it, and the request

@@ -64,8 +64,8 @@ bool must_wait(const CoreConfig& config, Approval approval) {
 
 }  // namespace
 
-// Running parts count as lost. The results of ended parts without a verdict are ignored, because
-// the node may have made them up.
+// Gives up a node's parts. Running ones count as lost. The results of ended parts without a verdict
+// are ignored, because the node may have made them up.
 void give_up_parts(Context& core, const Node& node, const Why& why) {
   const NodeId id = node.id;
   const std::map<AttemptId, int> parts = node.parts;

@@ -8,7 +8,9 @@
 
 namespace lockstep::launcher {
 
-// Must be called for a pipeline that is not final, whenever something about it changed.
+// Begins, reuses and skips the steps that are due; called for a pipeline that is not final,
+// whenever something about it changed. A step may begin when Steps::ready() has it
+// (launcher/state/jobs/steps.h).
 void advance_pipeline(Context& core, const Job& job);
 
 // The steps for which the pipeline waits.

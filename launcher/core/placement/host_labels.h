@@ -29,7 +29,8 @@ SuitedHosts suited_hosts(const State& state, const Compute& compute, const Shape
 class LabelledHosts {
  public:
   LabelledHosts(const State& state, const Compute& compute) : state_(state), compute_(compute) {}
-  // False: earlier jobs need all such hosts. Always true for a job that asks for no label.
+  // Takes a host. False: earlier jobs need all such hosts. Always true for a job that asks for no
+  // label.
   bool take(const Shape& shape);
 
  private:

@@ -17,7 +17,8 @@ namespace {
 // The longest time that a target's first nodes take to join.
 constexpr Duration kToJoin = minutes(2);
 
-// False for a pool without nodes, and while its first nodes start: what it will have is unknown.
+// Whether a pool's nodes are known. False for a pool without nodes, and while its first nodes
+// start.
 bool is_complete(const Cluster& cluster, const std::string& pool) {
   const PoolNodes nodes = cluster.state.nodes_of(pool);
   if (nodes.size() == 0) return false;

@@ -13,8 +13,8 @@
 
 namespace lockstep::launcher {
 
-// NobodyJoins, or NodesNeverFit with what would change that, for a request that the pool's nodes
-// cannot take now. None: waiting may help.
+// Returns NobodyJoins, or NodesNeverFit with what would change that, for a request that the pool's
+// nodes cannot take now. None: waiting may help.
 Why in_vain(const Cluster& cluster, const std::string& pool, const Shape& shape);
 
 // The error for target local while the number of its nodes is fixed, even before all of them have

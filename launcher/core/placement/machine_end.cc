@@ -37,8 +37,8 @@ const char* setting_of_lifetime(NodeSource source) {
   return nullptr;
 }
 
-// A positive whole number of seconds; nullopt: the text is something else, which the provider will
-// refuse.
+// Reads a positive whole number of seconds; nullopt: the text is something else, which the provider
+// will refuse.
 std::optional<Duration> whole_seconds(const std::string& text) {
   constexpr std::int64_t kMost = std::int64_t{10} * 366 * 86'400;
   std::int64_t number = 0;

@@ -55,7 +55,7 @@ bool lacks_account(const Cluster& cluster, const Job& job);
 struct KeptNodes {
   JobId job;
   Shape shape;  // the request of that job
-  // For each node that it will get: what other jobs will use there then.
+  // The resources that other jobs will use then, for each node that the job will get.
   std::map<NodeId, Node::Use> uses;
   // True if a part with this shape leaves enough for that job.
   bool leaves_room(const Node& node, const Shape& shape) const;

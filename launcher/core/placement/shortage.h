@@ -11,7 +11,7 @@ namespace lockstep::launcher {
 
 class Shortage {
  public:
-  // Call it for each node that has reported; a node that has enough adds no shortage.
+  // Counts a node that has reported; one that has enough adds no shortage.
   void add(const std::string& node, const Inventory& inventory, const Shape& shape);
 
   ShortOf total() const;

@@ -56,7 +56,7 @@ class Lane {
     }
   };
 
-  // Also for a job whose priority or turn has changed.
+  // Adds a job, also one whose priority or turn has changed.
   void add(const CoreConfig& config, const Job& job);
   void remove(const Job& job);
   void capacity_changed() { dirty_ = retest_ = true; }  // resources were freed or came back
@@ -74,7 +74,7 @@ class Lane {
   const Head* head_of(const Job& job) const;
   // The head that the job waits behind; null: there is none, or the job is itself one.
   const Head* head_before(const Job& job) const;
-  // When time alone opens the kept nodes to other users, or closes them again.
+  // The time at which time alone opens the kept nodes to other users, or closes them again.
   Instant next_change() const;
   bool is_parked(const Job& job) const { return parked_.count(shape_of(job)) != 0; }
   bool waits_in_vain(const Job& job) const;
@@ -123,7 +123,7 @@ class Lane {
   std::set<std::pair<std::string, JobClass>> closed_;
   Instant now_;  // the time of the last pass
   bool dirty_ = false;
-  bool retest_ = false;  // forget full_ and closed_
+  bool retest_ = false;  // whether to forget full_ and closed_
   bool topology_dirty_ = false;
 };
 

@@ -18,7 +18,7 @@ class Pass {
   Pass(Lane& lane, const Cluster& cluster, const Lane::Moves& moves)
       : lane_(lane), cluster_(cluster), moves_(moves) {}
 
-  // `before`: the former heads that have to be looked at again.
+  // Runs the pass. `before`: the former heads that have to be looked at again.
   void run(std::map<std::uint64_t, Lane::Known> before);
 
  private:

@@ -16,8 +16,8 @@ namespace lockstep::launcher {
 
 class QuotaQueue {
  public:
-  // `measured` is the demand of the job on the nodes chosen for it, if that is more than its least
-  // demand.
+  // Holds a job back. `measured` is the demand of the job on the nodes chosen for it, if that is
+  // more than its least demand.
   void hold(const Job& job, std::optional<Demand> measured);
   void remove(const Job& job);
   bool empty() const { return lines_.empty(); }

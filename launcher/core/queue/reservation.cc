@@ -12,7 +12,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// When something ends. Without a time it is not known to end, and sorts behind all times.
+// The time at which something ends. Without a time it is not known to end, and sorts behind all
+// times.
 struct End {
   std::optional<Instant> at;
   // The job that ends then, or that has no time limit; null: nothing has to end.
@@ -29,7 +30,7 @@ struct RunningPart {
   Node::Use use;
 };
 
-// When one node can take a part of the job, and what will be in use there at that time.
+// The time at which one node can take a part of the job, and the use of the node at that time.
 struct Candidate {
   const Node* node = nullptr;
   End end;
@@ -41,7 +42,7 @@ Duration preparation_of(const JobSpec& spec) {
   return spec.environment ? kPreparationOfEnvironment : kPreparation;
 }
 
-// When the part ends. Its start was measured by its node's clock, which may be wrong.
+// The end of a part. Its start was measured by its node's clock, which may be wrong.
 End end_of(const Cluster& cluster, const Job& job, const Attempt& attempt, const Part& part) {
   End end{{}, &job};
   const Duration grace = job.spec.stop.grace.value_or(cluster.config.stop_grace);
@@ -102,9 +103,9 @@ bool is_out_for_a_moment(const NodeWatch& watch) {
   return watch.liveness == Liveness::unknown || !watch.leftovers.empty() || watch.must_answer;
 }
 
-// When the node could take a part. An UNKNOWN node soon reports again or becomes LOST, and until
-// then the job keeps its claim on it: a job that started first would delay it for longer than the
-// node is silent.
+// The time at which the node could take a part. An UNKNOWN node soon reports again or becomes LOST,
+// and until then the job keeps its claim on it: a job that started first would delay it for longer
+// than the node is silent.
 Candidate candidate_of(const Cluster& cluster, const Node& node, const Shape& shape) {
   Candidate candidate{&node, {cluster.now}, {}, node.use};
   const NodeWatch* watch = cluster.watches.find(node.id);

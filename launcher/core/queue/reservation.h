@@ -21,24 +21,25 @@ std::optional<Duration> longest_hold(const CoreConfig& config, const JobSpec& sp
 inline constexpr Duration kPreparation = seconds(10);
 inline constexpr Duration kPreparationOfEnvironment = minutes(10);
 
-// While it is unknown when the head can start, jobs behind it may take its nodes for this long.
+// The time for which jobs behind the head may take its nodes while it is unknown when the head can
+// start.
 inline constexpr Duration kLongestBackfill = minutes(60);
 
-// For a job that waits for another job of its own user: an end farther ahead than this counts as
-// unknown, so that nothing is kept from other users.
+// The time beyond which an end counts as unknown for a job that waits for another job of its own
+// user, so that nothing is kept from other users.
 inline constexpr Duration kFarEnd = std::chrono::hours(24);
-// While it is unknown when a job can start, its nodes are kept for this long, then are open to
-// other users for as long, and so on; each turn lasts twice as long as the one before.
+// The first turn: while it is unknown when a job can start, its nodes are kept for this time, then
+// are open to other users for as long, and so on; each turn lasts twice as long as the one before.
 inline constexpr Duration kFirstTurn = std::chrono::hours(24);
 
 struct Reservation {
   std::optional<Instant> at;  // absent: no running job has a known end
   Why until;                  // the job that ends then; or why `at` is absent
   KeptNodes kept;
-  // Even if all jobs of others ended, it would wait for its own user's jobs until then.
+  // True: even if all jobs of others ended, it would wait for its own user's jobs until then.
   bool waits_for_own = false;
   bool is_open = false;                   // jobs of other users may take what is kept
-  Instant changes_at = Instant::never();  // when time alone changes `is_open`
+  Instant changes_at = Instant::never();  // the time at which time alone changes `is_open`
 
   // Sets is_open and changes_at by the turns, if it is unknown when the job can start. `since`:
   // when it became the head.

@@ -7,8 +7,8 @@
 
 namespace lockstep::launcher {
 
-// A pass costs about a microsecond for each node, so the pause limits passes to a twentieth of a
-// core.
+// The pause after a pass, which costs about a microsecond for each node: passes are limited to a
+// twentieth of a core.
 Duration rest_after_pass(std::size_t nodes) {
   constexpr std::size_t kFew = 500;
   constexpr Duration kOfNode{20'000};  // 20 us

@@ -58,8 +58,8 @@ struct Asked {
     return true;
   }
 
-  // A host's password is a secret of the admin who names it first, and for this host alone:
-  // otherwise another admin could send it to a machine of their own.
+  // Sets the owners of secrets. A host's password is a secret of the admin who names it first, and
+  // for this host alone: otherwise another admin could send it to a machine of their own.
   void own_secrets(ComputeSpec& spec, const Compute* known) const {
     for (SshHost& host : spec.hosts) {
       host.secret_owner = by();
@@ -71,7 +71,7 @@ struct Asked {
     }
   }
 
-  // Null: there is none, and the request was refused.
+  // Finds a target; null: there is none, and the request was refused.
   const Compute* known_target(const std::string& name) const {
     const Compute* known = core.state.computes().find(name);
     if (known == nullptr) {
@@ -132,7 +132,7 @@ struct Asked {
     core.pending.dirty_targets.insert(target);
   }
 
-  // True: the request waits until the provider has answered.
+  // Whether the request waits until the provider has answered.
   bool waits_for_check(const ComputeSpec& spec) const {
     if (is_checked || !can_be_checked(spec)) return false;
     if (core.checks.joins(input)) return true;

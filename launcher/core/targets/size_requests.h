@@ -22,7 +22,7 @@ std::optional<Error> refused_by_size(const State& state, const CoreConfig& confi
 // "there is no size 'X'; did you mean 'Y'? …"
 Error no_such_size(const State& state, const CoreConfig& config, const std::string& name);
 
-// Without names: all sizes, sorted by name.
+// The views of sizes; without names, all, sorted by name.
 std::vector<SizeView> size_views(const Cluster& cluster, const std::vector<std::string>& names);
 
 }  // namespace lockstep::launcher

@@ -151,7 +151,8 @@ void Attachments::open_again(Table::iterator known, const Sender& from, AttachOp
   send_opening(one, id, std::move(opening));
 }
 
-// Sent over the control connection, because the bulk connection may be broken without notice.
+// Sends an opening over the control connection, because the bulk connection may be broken without
+// notice.
 void Attachments::send_opening(const Open& one, const AttachId& id, AttachOpen opening) {
   opening.attempt = one.target.attempt;
   opening.node_rank = one.target.node_rank;

@@ -20,7 +20,7 @@ std::string ranks_of(int count) {
   return count == 1 ? "its only rank is 0" : fmt::format("its ranks are 0 to {}", count - 1);
 }
 
-// For a new attachment: the running attempt.
+// The running attempt for a new attachment.
 std::variant<const Attempt*, NoAttachTarget> running_attempt(const Job& job) {
   const std::string status(to_string(job.status()));
   if (job.spec.is_pipeline())

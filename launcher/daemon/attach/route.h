@@ -28,8 +28,8 @@ std::variant<AttachTarget, NoAttachTarget> find_target(const Core& core, const A
 // Why its node can send no more frames for it; "": it can.
 std::string why_no_more(const State& state, const AttachTarget& target);
 
-// For the audit log: the verb, "shell job"; and a description of the order of at most about 300
-// bytes: "a shell", "python -m pdb x", "signal 15". It never contains what is typed.
+// Texts for the audit log: the verb, "shell job"; and a description of the order of at most about
+// 300 bytes: "a shell", "python -m pdb x", "signal 15". It never contains what is typed.
 std::string_view verb_of(const AttachOrder& order);
 std::string words_of(const AttachOrder& order);
 

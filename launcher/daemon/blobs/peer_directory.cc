@@ -20,7 +20,8 @@ Digest key_of_tree(const Digest& root, const std::optional<Digest>& lock) {
   return lock ? sha256(std::string(lock->view()) + std::string(root.view())) : root;
 }
 
-// An order that differs between askers, and is always the same for one: splitmix64's finalizer.
+// Makes an order that differs between askers, and is always the same for one: splitmix64's
+// finalizer.
 std::uint64_t mix(NodeId asker, NodeId peer) {
   std::uint64_t x = asker.value * 0x9e3779b97f4a7c15 + peer.value;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;

@@ -80,7 +80,7 @@ class PeerDirectory {
   };
   std::map<std::pair<NodeId, Digest>, Told> told_;  // (asker, tree): the peers told to let it in
   std::size_t told_count_ = 0;
-  // (asker, tree): the peers named to the asker since its last report about the tree.
+  // By asker and tree: the peers named to the asker since its last report about the tree.
   std::map<std::pair<NodeId, Digest>, std::set<NodeId>> named_;
   std::size_t named_count_ = 0;
   // The traffic of nodes that report, and of peers that were named to them.

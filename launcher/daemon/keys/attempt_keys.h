@@ -21,7 +21,8 @@ namespace lockstep::launcher {
 // another size.
 Result<std::string> load_or_create_attempts_secret(const std::string& path);
 
-// HMAC-SHA256(secret, job NUL incarnation NUL number), as a CURVE key.
+// The secret key of an attempt: HMAC-SHA256(secret, job NUL incarnation NUL number), as a CURVE
+// key.
 std::string secret_key_of_attempt(const std::string& secret, const AttemptId& attempt);
 io::KeyPair key_of_attempt(const std::string& secret, const AttemptId& attempt);
 
@@ -45,10 +46,11 @@ class AttemptKeys {
   const CallerOf caller_of_;
   std::map<AttemptId, std::string> secrets_;  // secret keys
   std::map<PublicKey, AttemptId> attempts_;
-  // Issued, but not in attempts_ yet: few attempts ever ask for something, and a public key costs
-  // more than the rest of an assignment. They are derived when an unknown key asks.
+  // The attempts with issued keys that are not in attempts_ yet: few attempts ever ask for
+  // something, and a public key costs more than the rest of an assignment. They are derived when an
+  // unknown key asks.
   std::vector<AttemptId> underived_;
-  std::size_t look_at_ = 1'000;  // at this number, keys of ended attempts are removed
+  std::size_t look_at_ = 1'000;  // the number at which keys of ended attempts are removed
 };
 
 }  // namespace lockstep::launcher

@@ -33,8 +33,8 @@ class KeyRegistry {
     return is_revoked(key) ? domain == kControlDomain : file_.lists(key);
   }
   AuthorizedUsers& file() { return file_; }
-  // A key that came from the file is rejected as soon as its line is gone, even before the core
-  // learns of that.
+  // The user of a key. A key that came from the file is rejected as soon as its line is gone, even
+  // before the core learns of that.
   std::optional<std::string> user_of(const PublicKey& key) {
     const auto it = users_.find(key);
     if (it == users_.end() || (it->second.from_file && !file_.lists(key))) return std::nullopt;

@@ -75,7 +75,8 @@ class Auditor final : public AuditTrail {
   std::map<std::string, std::uint64_t> left_out_;  // refusals not written, by source
   std::uint64_t left_out_of_others_ = 0;           // entries of sources that are not in left_out_
   Instant left_out_since_, tell_at_ = Instant::never();
-  using Read = std::tuple<std::string, std::string, std::string>;  // key, what, object
+  // the key, the object's kind and its name
+  using Read = std::tuple<std::string, std::string, std::string>;
   std::map<Read, Instant> reads_;
   std::map<std::string, std::string> words_;  // key_word() of keys: a cache, as it is expensive
   bool is_failing_ = false;                   // the last write failed

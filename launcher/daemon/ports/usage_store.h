@@ -33,7 +33,7 @@ class UsageStore {
   // Forgets nodes that were removed.
   void keep_only(const State& state);
   std::optional<MeasuredNode> of_node(Instant now, NodeId node, bool history) const;
-  // nullopt also if the node's newest report does not name the attempt.
+  // The use of a part; nullopt also if the node's newest report does not name the attempt.
   std::optional<MeasuredPart> of_part(Instant now, NodeId node, const AttemptId& attempt) const;
   std::size_t nodes() const { return nodes_.size(); }
 

@@ -28,7 +28,7 @@ class ProviderCalls {
  public:
   struct Limits {
     Duration create = minutes(15), remove = minutes(5);
-    Duration grace = seconds(5);  // between SIGTERM and SIGKILL
+    Duration grace = seconds(5);  // the time between SIGTERM and SIGKILL
     Duration token_life = minutes(60);
     std::size_t at_once = 32;
     std::size_t lines = 10'000;  // the most lines of one call's standard output

@@ -148,7 +148,7 @@ struct EventReader {
     if (value == nullptr) return no_event(fmt::format("'{}' is not a string", key));
     return one_line(*value, limit);
   }
-  // A word that people and programs compare, so it is never shortened.
+  // Reads a word that people and programs compare, so it is never shortened.
   Result<std::string> word(const char* key, std::size_t limit) const {
     TRY_ASSIGN(std::string value, text(key, true, limit));
     if (value.empty() || value.size() > limit)

@@ -45,7 +45,7 @@ struct ProviderRequest {
 };
 // Makes one JSON object without a newline.
 std::string to_json(const ProviderIdentity& identity, const ProviderRequest& request);
-// A password becomes a line of ssh's input and a text of JSON.
+// Checks a password, which becomes a line of ssh's input and a text of JSON.
 Status check_password(const std::string& password);
 
 // Reads an event. Returns invalid_argument if this launcher does not know it. Texts are cut to the

@@ -76,7 +76,7 @@ void ProviderHolds::start(const std::string& target, Hold& hold) {
   hold.started = now;
   hold.next_look = now + pauses_.look;
   hold.pause = std::clamp(hold.pause * 2, pauses_.first, pauses_.longest);
-  hold.not_before = now + hold.pause;  // cleared if it starts
+  hold.not_before = now + hold.pause;  // cleared if the process starts
   PreparedRun prepared = prepare(target, hold);
   hold.redactor = std::move(prepared.redactor);
   for (const ProviderEvent& refused : prepared.refused)

@@ -22,7 +22,8 @@ class ProviderHolds {
  public:
   struct Pauses {
     Duration first = seconds(1), longest = seconds(60);  // each pause is twice the one before
-    Duration long_up = minutes(1);  // after a run of this length, the pause is the first one again
+    // after a run of this length, the next pause is the first one again
+    Duration long_up = minutes(1);
     Duration grace = seconds(5);
     // How often the arguments that `hold` would get now are compared with the running process's
     // arguments.

@@ -57,7 +57,7 @@ class ProviderProcess {
   void tick(Instant now);
   Instant due() const;
   int pid() const { return program_.pid(); }
-  // For on_end: the process ended by itself, with exit code 0.
+  // Whether the process ended by itself, with exit code 0; for on_end.
   bool has_succeeded() const { return has_succeeded_; }
 
  private:
@@ -73,7 +73,7 @@ class ProviderProcess {
   void watch();
   void write_input();
   void close_input();
-  // False: nothing more can come now.
+  // Reads output. False: nothing more can come now.
   bool read_output();
   bool read_errors();
   void take_output(std::string_view bytes);

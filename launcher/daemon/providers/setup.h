@@ -46,7 +46,7 @@ class Redactor {
  public:
   void hide(const std::string& password);
   std::string clean(std::string_view text) const;
-  // Each text in it becomes one line of at most kMaxEventTextBytes.
+  // Removes secrets from a reason. Each text in it becomes one line of at most kMaxEventTextBytes.
   Why clean(const Why& why) const;
 
  private:
@@ -61,11 +61,11 @@ struct PreparedRun {
   Redactor redactor;
 };
 
-// `verb` is of the contract. `tokens`: the machines, with the token of each; "": this verb needs
-// none. Only `list` may be for no machine.
+// Prepares a run. `verb` is of the contract. `tokens`: the machines, with the token of each; "":
+// this verb needs none. Only `list` may be for no machine.
 PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target,
                         std::string_view verb, const std::map<std::string, std::string>& tokens);
-// A `check` of settings that no target has yet. `state`: a directory for this run alone.
+// Prepares a `check` of settings that no target has yet. `state`: a directory for this run alone.
 PreparedRun prepare_check(const ProviderSetup& setup, const ComputeSpec& spec,
                           const std::string& state);
 

@@ -17,7 +17,7 @@
 namespace lockstep::launcher {
 
 struct RcloneContext {
-  std::string home;  // an empty folder
+  std::string home;  // an empty folder for rclone
   Duration silence;  // rclone is killed if it makes no progress for this long
   const std::atomic<bool>* stop = nullptr;  // set: end at once
   std::string path = {};                    // the folders in which rclone is searched; "": our PATH
@@ -42,7 +42,8 @@ inline constexpr std::size_t kMaxRemoteFiles = 2'000'000;
 // be a file's.
 Result<Listing> read_listing(const std::string& json);
 
-// not_found: nothing is there; unavailable: rclone is not installed, or says why not.
+// Lists a remote. Returns not_found if nothing is there, and unavailable if rclone is not installed
+// or fails.
 Result<Listing> list_remote(const RemoteFiles& files, const RcloneContext& context);
 
 // Copies the listed files into the folder `to`. `progress` is called with the bytes so far.
@@ -55,7 +56,7 @@ Status copy_remote(const RemoteFiles& files, const Listing& listing, const std::
 Status write_remote(const RemoteFiles& to, const std::string& from, bool is_file,
                     const RcloneContext& context);
 
-// `text` without the values of this configuration file.
+// Removes the values of this configuration file from `text`.
 std::string without_values(std::string text, const std::string& config);
 
 }  // namespace lockstep::launcher

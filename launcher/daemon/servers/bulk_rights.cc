@@ -38,8 +38,8 @@ std::string BulkServer::why_not_read(const PublicKey& key, const JobId& job) {
   return may_read(key, job).why;
 }
 
-// A user who follows a pipeline requests each of its steps many times, but the audit log needs one
-// entry.
+// Whether this is the first read of a job. A user who follows a pipeline requests each of its steps
+// many times, but the audit log needs one entry.
 bool BulkServer::is_first_read(const PublicKey& key, const JobId& job) {
   constexpr Duration kSameRead = minutes(10);
   constexpr std::size_t kMaxRemembered = 10'000;

@@ -17,13 +17,14 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr int kMaxPiecesForKeys = 16;  // each may have pieces of the largest size
+// the most puts in progress; each may have pieces of the largest size
+constexpr int kMaxPiecesForKeys = 16;
 // Limits on users' messages that wait for the loop.
 ShareBounds bounds_of_bulk_messages() {
   return {"messages waiting", 4'096, 65'536, 64u << 20, 256u << 20};
 }
-// A frame has at most 64 KiB of data. A user who types has a few frames waiting; one who sends a
-// file has a window of them.
+// The bounds of attach frames. A frame has at most 64 KiB of data. A user who types has a few
+// frames waiting; one who sends a file has a window of them.
 ShareBounds bounds_of_attach_frames() {
   return {"frames of attachments waiting", 4'096, 65'536, 16u << 20, 128u << 20};
 }

@@ -76,7 +76,7 @@ struct Performer {
     server.keys_.allow_user(action.key, action.user, action.from_file);
   }
   void operator()(const RevokeUser& action) const { server.keys_.revoke_user(action.key); }
-  // A client with the key of a removed user is told so when it connects.
+  // A client with the key of a removed user learns that when it connects.
   void operator()(const UserChanged& action) const {
     const Principals& principals = server.durable_.core().state().principals();
     if (principals.user(action.user) == nullptr) server.keys_.remove_user(action.user);

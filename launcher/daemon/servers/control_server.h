@@ -60,7 +60,7 @@ class LauncherServer final : public Replies {
     Outbox& outbox;
     NodeSender& nodes;
     Blobs& blobs;       // checks the trees that nodes report
-    UsageStore& usage;  // takes what nodes report
+    UsageStore& usage;  // gets the reports of nodes
     UserSecrets& secrets;
     AttemptKeys& attempts;
     Auditor& audit;
@@ -75,7 +75,7 @@ class LauncherServer final : public Replies {
   bool users_wait() const;
   void on_join(io::ServerSocket::Incoming incoming);
   void perform(const ControlAction& action);
-  // False: the refusal is not for a join.
+  // Refuses a join. False: the refusal is not for a join.
   bool refuse_join(const ReplyRefused& action);
   // Called after the last of a turn's actions and before the next input. Sends each changed node
   // its desired state, which is durable by now, and everything in the outbox.
@@ -86,7 +86,7 @@ class LauncherServer final : public Replies {
   // Tells users whose requests or answers wait here for a slow disk that they do. Their requests
   // are not late before `until`.
   void tell_waiting(const WaitsForDisk& why, Instant until);
-  // To every node, and later to nodes that open a session.
+  // Tells the addresses to every node, and later to nodes that open a session.
   void tell_addresses(std::vector<LauncherAddress> addresses);
 
   // The service's replies, over the control socket.
@@ -138,7 +138,7 @@ class LauncherServer final : public Replies {
   void note_disk_waiter(const std::string& peer);
   static std::string peer_of(const Asker& asker);  // the connection of an asker of this adapter
   void refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code, std::string message);
-  // nullopt: the reply is not for a join, or its client has gone.
+  // Takes the join of a reply; nullopt: the reply is not for a join, or its client has gone.
   std::optional<Joining> take_joining(const ReplyTo& to);
   // The node's desired state, with the secrets that its jobs name and its attempts' credentials.
   DesiredState desired_for(NodeId node);
@@ -163,9 +163,9 @@ class LauncherServer final : public Replies {
   ReportCheck reports_;
   OperatorFabric operator_fabric_;
   TurnQueue<io::ServerSocket::Incoming> messages_;  // messages of users that are not decoded yet
-  TurnQueue<WaitingRequest> waiting_;               // until the core takes requests
-  std::shared_ptr<Shares> unanswered_;              // users' requests, wherever they wait
-  std::set<std::string> disk_waiters_;              // peers whose client knows WaitsForDisk
+  TurnQueue<WaitingRequest> waiting_;   // requests that wait until the core takes requests
+  std::shared_ptr<Shares> unanswered_;  // users' requests, wherever they wait
+  std::set<std::string> disk_waiters_;  // peers whose client knows WaitsForDisk
   std::size_t waiting_for_keys_ = 0;
   std::map<std::uint64_t, Joining> joining_;
   std::uint64_t last_joining_ = kFirstJoining;

@@ -107,7 +107,8 @@ void DurableCore::write(std::function<Status()> work, std::function<void(Status)
   });
 }
 
-// An adoption that is refused now has changed nothing; appends never end like this.
+// Handles the end of a write. An adoption that is refused now has changed nothing; appends never
+// end like this.
 void DurableCore::written(Status done, const std::function<void(Status)>& then) {
   const Duration took = now() - began_;
   if (took >= kSlowWrite) {

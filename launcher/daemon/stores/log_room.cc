@@ -7,7 +7,8 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kTellLogsEvery = seconds(1);
-constexpr std::uint64_t kTellLogBytes = 1u << 20;  // or when this many bytes have come
+// the number of bytes after which the intake is told, too
+constexpr std::uint64_t kTellLogBytes = 1u << 20;
 // The bytes of logs of ended ranks that are accepted above a quota, so that jobs can end.
 constexpr std::uint64_t kLastLogs = 16u << 20;
 

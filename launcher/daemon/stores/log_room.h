@@ -21,7 +21,8 @@ class LogRoom {
   // logs of ranks that have ended.
   std::string why_none(const AttemptId& attempt, NodeId node);
   void taken(const LogAppend& logs, NodeId node);
-  // `by_quota`: refused because of why_none(); otherwise because the launcher's disk is full.
+  // Notes a refusal. `by_quota`: because of why_none(); otherwise because the launcher's disk is
+  // full.
   void refused(const AttemptId& attempt, NodeId node, const std::string& why, bool by_quota);
   // Called at the end of each turn. At intervals it tells the core how many bytes of logs arrived.
   void turn_end();

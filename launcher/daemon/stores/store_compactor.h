@@ -60,7 +60,7 @@ class StoreCompactor {
   struct LogFolder {
     std::string job, attempt;  // names of directories
   };
-  bool begin();  // false: at work, or a backup is being taken
+  bool begin();  // false: a compaction is at work, or a backup is being taken
   void end();
   void list_orphans();
   void found(const std::vector<LogFolder>& folders);
@@ -107,7 +107,7 @@ class StoreCompactor {
   Instant collected_at_;    // the begin of the last collection
   Duration took_{0};        // how long that collection took
   std::uint64_t rows_ = 0;  // the journal's rows in the last turn
-  Instant quiet_since_;     // when that last changed
+  Instant quiet_since_;     // the time of the last change
   std::unique_ptr<snapshot::BlobCollection> collecting_;
   Worker worker_;  // last member, so that it is destroyed first
 };

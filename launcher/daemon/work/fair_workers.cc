@@ -91,7 +91,7 @@ void FairWorkers::serve() {
   }
 }
 
-// A work calls this when it has used up its slice.
+// Makes way; a work calls this when it has used up its slice.
 Status FairWorkers::make_way(const std::string& who) {
   std::unique_lock lock(mutex_);
   if (!leaving_ && queue_.others_wait(who)) {

@@ -22,7 +22,7 @@ struct ShareBounds {
   std::uint64_t bytes_of_one = kNone, bytes_of_all = kNone;
 };
 
-// May be called from any thread.
+// The shares of principals. May be called from any thread.
 class Shares {
  public:
   explicit Shares(ShareBounds bounds) : bounds_(std::move(bounds)) {}

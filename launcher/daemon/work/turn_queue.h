@@ -33,13 +33,13 @@ class TurnQueue {
     line_of(who).items.push_back({std::move(item), bytes});
     return {};
   }
-  // For what may not be refused.
+  // Adds an item that may not be refused.
   void push_anyway(const std::string& who, Item item, std::uint64_t bytes = 0) {
     shares_.take_anyway(who, bytes);
     line_of(who).items.push_back({std::move(item), bytes});
   }
-  // For an item that was begun: it comes before the others of `who`, whose turn comes last. Not
-  // refused.
+  // Puts back an item that was begun: it comes before the others of `who`, whose turn comes last.
+  // Not refused.
   void put_back(const std::string& who, Item item) {
     shares_.take_anyway(who);
     Line& line = line_of(who);

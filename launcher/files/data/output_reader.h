@@ -20,7 +20,8 @@ struct ReadOutput {
   std::optional<OutputAsset> asset = {};  // its type is only filled in by output_spec()
 };
 
-// `node` is null, or a mapping whose shape is checked. Every fault is added to `faults`.
+// Reads an output. `node` is null, or a mapping whose shape is checked. Every fault is added to
+// `faults`.
 ReadOutput read_output(const Source& source, const std::string& name, const YamlNode& node,
                        Faults& faults);
 

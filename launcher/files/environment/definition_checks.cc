@@ -14,7 +14,7 @@
 
 namespace lockstep::spec {
 
-// In a job file, conda's keys are in a section of their own, as on Azure.
+// Refuses conda's keys: in a job file they are in a section of their own, as on Azure.
 Status DefinitionReader::refuse_conda() const {
   for (const YamlEntry& entry : mapping_.entries)
     if (entry.key == "channels" || entry.key == "dependencies")

@@ -35,7 +35,7 @@ Result<ReadEnvironment> read_entry(const Source& source, const YamlEntry& entry,
   return load_environment(file.string(), read_text, notes);
 }
 
-// A map that was made but has no entries yet.
+// Whether a map was made but has no entries yet.
 bool has_no_entries(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));

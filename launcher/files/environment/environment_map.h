@@ -26,12 +26,12 @@ Result<std::optional<RegisteredEnvironment>> find_in_map(const std::string& path
                                                          const std::vector<std::string>& keys,
                                                          const ReadText& read_text);
 
-// Image, as asked for -> the environment that jobs with this image run in; nullopt: each node's
-// PATH as it is. An image that the map does not have is left out.
+// The environment of each requested image; nullopt: each node's PATH as it is. Images that the map
+// does not have are left out.
 using MappedImages = std::map<std::string, std::optional<EnvironmentSpec>>;
 
-// `images` are valid names; they are compared as normal_image_name. The keys of all images in the
-// map are checked. Errors as above.
+// Finds images. `images` are valid names; they are compared as normal_image_name. The keys of all
+// images in the map are checked. Errors as above.
 Result<MappedImages> find_images_in_map(const std::string& path,
                                         const std::set<std::string>& images,
                                         const ReadText& read_text);

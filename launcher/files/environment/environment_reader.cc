@@ -119,7 +119,7 @@ Result<HostEnvironment> DefinitionReader::host(const YamlNode& interpreter) cons
   return HostEnvironment{interpreter.text};
 }
 
-// `name`: becomes the conda file's name, if it has one.
+// Reads the container part. `name`: becomes the conda file's name, if it has one.
 Result<ReadDocker> DefinitionReader::docker(std::string& name) const {
   TRY_ASSIGN(ReadDocker read, read_docker(source_, mapping_, section_));
   if (at("conda_file") == nullptr) return read;

@@ -56,7 +56,7 @@ Result<std::string> read_text_file(const std::string& path);
 // Reads regular files only, for callers that must not block on a pipe.
 Result<std::string> read_regular_text_file(const std::string& path);
 
-// read_requirements, with each file's text checked to be UTF-8 (`checked` of requirements.h).
+// Calls read_requirements with each file's text checked to be UTF-8 (`checked` of requirements.h).
 Status load_requirements(const std::string& path, const ReadText& read_text,
                          VenvEnvironment& environment);
 

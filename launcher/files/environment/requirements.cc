@@ -30,10 +30,10 @@ std::string_view without_comment(std::string_view line) {
 struct Line {
   struct Part {
     int number;         // number of the line in the file, from 1
-    std::size_t begin;  // position in `joined`
+    std::size_t begin;  // the position in `joined`
   };
   std::vector<Part> parts;
-  std::string joined;                // text of all parts
+  std::string joined;                // the text of all parts
   std::size_t begin = 0, bytes = 0;  // the requirement in it, without comment and outer blanks
 
   std::string_view text() const { return std::string_view(joined).substr(begin, bytes); }
@@ -194,7 +194,7 @@ Status check_requirement(std::string_view line) {
   return {};
 }
 
-// `at`: gets the position of the error in the line, if it has one.
+// Adds a line. `at`: gets the position of the error in the line, if it has one.
 Status add_line(std::string_view line, VenvEnvironment& environment,
                 std::vector<std::string>& requirements, std::optional<std::size_t>& at) {
   if (line.size() > kMaxEnvironmentLineBytes)
@@ -376,7 +376,8 @@ Status add_entry(std::string_view line, const std::string& path, const ReadText&
   return add_requirement(line, environment);
 }
 
-// Everybody who may see the environment would see the password, for as long as it exists.
+// Refuses a password in an address: everybody who may see the environment would see it, for as long
+// as it exists.
 Status check_no_secret(std::string_view line, std::string_view instead_of_password) {
   for (auto at = line.find("://"); at != std::string_view::npos; at = line.find("://", at + 3)) {
     const auto end = std::min(line.find_first_of("/ \t", at + 3), line.size());

@@ -6,7 +6,7 @@
 
 namespace lockstep::spec {
 
-// unsupported: `code` names a repository, or code that is registered elsewhere.
+// Returns unsupported if `code` names a repository, or code that is registered elsewhere.
 Status check_code_is_local(const Source& source, const ReadJob& job);
 
 // Replaces job.code by the path of the folder, which exists: relative to the file that names it, as

@@ -159,7 +159,7 @@ void JobReader::warn_of_ignored(ReadJob& job) const {
     job.notes.push_back(fmt::format("{}: {}", source_.where(at(key)->place), ignored(key)));
 }
 
-// For a missing path, the place of its parent.
+// The place of a path; for a missing one, its parent's place.
 Place JobReader::place_of(std::string_view path) const {
   while (true) {
     if (const YamlNode* node = at(path)) return node->place;

@@ -30,7 +30,7 @@ struct ReadJob {
   std::optional<std::string> code;  // as written
   Place code_place;
   std::vector<Include> includes = {};               // `additional_includes`
-  bool keep_links = false;                          // `lockstep.links: keep`
+  bool keep_links = false;                          // true: `lockstep.links: keep`
   std::optional<Place> compute_place = {};          // absent: the file names no target
   std::optional<EnvironmentReference> environment;  // absent: spec.environment is complete
   std::optional<BuildFolder> build;                 // the build folder of spec.environment

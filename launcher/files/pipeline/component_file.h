@@ -26,14 +26,14 @@ struct ComponentFile {
 };
 
 struct ComponentOptions {
-  // Over the file's: name, version, description.
+  // the values over the file's: name, version, description
   std::vector<std::pair<std::string, std::string>> values;
-  std::map<std::string, std::string> tags;  // added to the file's
+  std::map<std::string, std::string> tags;  // tags to add to the file's tags
 };
 
-// An error lists the problems, one per line (faults.h). What a registered component may not name:
-// an absolute path, which another machine does not have; the newest version of another component,
-// which would change what this version means.
+// Reads a component to register. An error lists the problems, one per line (faults.h). A registered
+// component may not name an absolute path, which another machine does not have; the newest version
+// of another component, which would change what this version means.
 Result<ComponentFile> load_component(const std::string& path, const ComponentOptions& options,
                                      const FindComponent& find);
 

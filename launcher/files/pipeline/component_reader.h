@@ -25,7 +25,7 @@ struct Component {
   std::vector<Port> inputs;
   std::vector<BoundOutput> outputs;
   bool is_deterministic = true;
-  bool is_good = true;  // false: its faults are said, and steps that use it are not read
+  bool is_good = true;  // false: its faults are reported, and steps that use it are not read
 
   const Port* input(std::string_view name) const;
 };
@@ -38,7 +38,7 @@ struct FoundComponent {
   std::string folder;  // absolute; has all files that it names
   std::string file;    // the component's own file in `folder`
 };
-// An error's message says no place.
+// Finds a registered component. An error's message has no place.
 using FindComponent = std::function<Result<FoundComponent>(const AssetReference& reference)>;
 
 class ComponentReader {
@@ -49,8 +49,8 @@ class ComponentReader {
                   Faults& faults)
       : source_(source), read_text_(read_text), find_(find), faults_(faults) {}
 
-  // `node` is the value of a step's `component`: a path, "azureml:NAME:VERSION" or a mapping.
-  // nullptr behind a fault.
+  // Reads a component. `node` is the value of a step's `component`: a path, "azureml:NAME:VERSION"
+  // or a mapping. nullptr behind a fault.
   Component* read(const YamlNode& node);
 
  private:

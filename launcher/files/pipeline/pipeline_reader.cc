@@ -126,7 +126,7 @@ class PipelineReader {
     return steps;
   }
 
-  // Cycles are also reported for steps that are not read.
+  // Binds the outputs of steps that are not read, so that cycles are reported for them, too.
   static void bind_only(const PipelineNode& node, ReadStep& step) {
     for (const PipelineInput& input : node.inputs)
       if (const auto* output = std::get_if<OutputOfStep>(&input.value)) {
@@ -189,7 +189,7 @@ class PipelineReader {
   Notes notes_;
 };
 
-// lockstep.project applies to the whole pipeline, not to single steps.
+// Moves lockstep.project, which applies to the whole pipeline, not to single steps.
 void move_project(YamlEntry& lockstep, YamlNode& pipeline) {
   auto& keys = lockstep.value.entries;
   const auto project = std::find_if(keys.begin(), keys.end(),

@@ -41,7 +41,8 @@ struct OutputOfStep {
   std::optional<InputMode> mode;
 };
 using Value =
-    std::variant<std::monostate, Unset, Literal, InputFiles, OutputOfStep>;  // first: faulty
+    // first alternative: faulty
+    std::variant<std::monostate, Unset, Literal, InputFiles, OutputOfStep>;
 
 struct PipelineInput {
   std::string name;
@@ -90,7 +91,8 @@ struct PipelineTree {
   std::deque<YamlNode> overridden;       // pipelines of components with keys of --set
 };
 
-// `root` is the job file's tree, which the result refers to. Every fault is added to `faults`.
+// Reads a tree. `root` is the job file's tree, which the result refers to. Every fault is added to
+// `faults`.
 PipelineTree read_pipeline_tree(const Source& source, YamlNode& root, ComponentReader& components,
                                 Faults& faults, Notes& notes);
 

@@ -12,7 +12,7 @@
 
 namespace lockstep::spec {
 
-// For a cluster, reads size, scale and settings; for another type, refuses these keys.
+// Reads a cluster's size, scale and settings; for another type, refuses these keys.
 void read_cluster(const Source& source, const YamlNode& root, ComputeSpec& spec, Faults& faults);
 
 // The node source that the file implies by a section of its settings, as `lockstep.docker`; none:

@@ -53,7 +53,7 @@ Result<FabricRules> read_fabric_rules(const std::string& name, std::string_view 
 // other than root and this process's user can change it.
 Result<FabricRules> load_fabric_rules(const std::string& path);
 
-// Beyond kMaxOperatorVariables, the last ones by name are left out.
+// The settings for a node. Beyond kMaxOperatorVariables, the last ones by name are left out.
 OperatorSettings settings_of(const FabricRules& rules, const RuledNode& node);
 
 }  // namespace lockstep::spec

@@ -38,13 +38,13 @@ constexpr std::array<Key, 8> kKeysOfHosts{{{"name", &SshHost::name},
                                            {"password_secret", &SshHost::password_secret},
                                            {"jump", &SshHost::jump},
                                            {"directory", &SshHost::directory}}};
-// All keys but name and address.
+// The keys of defaults: all but name and address.
 constexpr std::span<const Key> kKeysOfDefaults = std::span(kKeysOfHosts).subspan(2);
 constexpr std::array<Key, 3> kKeysOfAzure{{{"admin_username", &SshHost::user},
                                            {"ssh_port", nullptr},
                                            {"ssh_private_key_file", &SshHost::key}}};
 
-// nullptr: missing, or null.
+// Finds a key; nullptr: missing, or null.
 const YamlEntry* at(const YamlNode& mapping, std::string_view key) {
   const YamlEntry* entry = mapping.find(key);
   return entry == nullptr || entry->value.kind == Kind::null ? nullptr : entry;

@@ -15,7 +15,7 @@ bool names_hosts(const YamlNode& root);
 // Fills the hosts and the tunnel of a target of source ssh.
 void read_hosts(const Source& source, const YamlNode& root, ComputeSpec& spec, Faults& faults);
 
-// For a target of another source: each key about hosts is a fault.
+// Refuses each key about hosts, for a target of another source.
 void refuse_hosts(const Source& source, const YamlNode& root, const ComputeSpec& spec,
                   Faults& faults);
 

@@ -94,7 +94,7 @@ class ScheduleReader {
     return true;
   }
 
-  // Empty: missing, or not a text (which is reported).
+  // Reads a text. Empty: missing, or not a text (which is reported).
   std::string text(const YamlNode& mapping, const std::string& path, std::string_view key) {
     const YamlEntry* entry = at(mapping, key);
     if (entry == nullptr) return "";

@@ -26,7 +26,8 @@ std::optional<int> parse_port(const std::string& text);
 // alternatives: a host that has one of them takes neither.
 void fill_in(SshHost& host, const SshHost& defaults);
 
-// A relative path is relative to `folder` ("": the current one); "~" stays, ssh expands it.
+// The absolute path of a key. A relative path is relative to `folder` ("": the current one); "~"
+// stays, ssh expands it.
 std::string absolute_key(const std::string& path, const std::string& folder = "");
 
 // The message of check(host) without the host's name; "": the host is valid. To check one field,

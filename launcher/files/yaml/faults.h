@@ -36,8 +36,8 @@ class Faults {
 
   bool empty() const { return faults_.empty(); }
   bool is_full() const { return faults_.size() >= kMaxKeptFaults; }
-  // Good if nothing was added. Otherwise one error with a line for each fault and the first fault's
-  // code; beyond kMaxShownFaults the last line is "and 3 more".
+  // Returns success if nothing was added. Otherwise one error with a line for each fault and the
+  // first fault's code; beyond kMaxShownFaults the last line is "and 3 more".
   Status status() const;
 
  private:

@@ -24,7 +24,7 @@ std::string as_utf8(std::string text);
 // Errors name the file. Standard input is read to its end, so only one option can name it.
 Result<NamedText> read_named_text(const std::string& path, Bytes limit);
 
-// `read_text`, but the file that is read already has the text that it had.
+// Wraps `read_text`: the file that is read already has the text that it had.
 ReadText with_text_of(NamedText file, ReadText read_text);
 
 }  // namespace lockstep::spec

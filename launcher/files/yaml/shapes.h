@@ -33,7 +33,7 @@ void add_notes_on_unused(const Source& source, const YamlNode& root, const KeyTa
 // {}`, `services: null`.
 bool is_empty(const YamlNode& node);
 
-// unsupported: "WHAT is not supported yet".
+// The unsupported error "WHAT is not supported yet".
 Error not_yet(const Source& source, const Place& place, std::string_view what);
 
 // A key's path in its file: "resources.shm_size"; the key itself at the top.

@@ -35,7 +35,7 @@ struct AttemptPlaced {  // index in parts = node rank
   std::vector<PartPlacement> parts;
   std::vector<Why> why;
   std::optional<CheckpointSource> checkpoint = {};  // the checkpoint from which its ranks start
-  // For a conda definition: the virtual packages that all these nodes had then (EnvironmentPlan).
+  // The virtual packages that all these nodes had then, for a conda definition (EnvironmentPlan).
   std::vector<std::string> virtual_packages = {};
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);
@@ -46,7 +46,7 @@ struct AttemptPlaced {  // index in parts = node rank
   }
   friend bool operator==(const AttemptPlaced&, const AttemptPlaced&) = default;
 };
-struct GangFormed {  // all parts prepared: run
+struct GangFormed {  // All parts are prepared, and run.
   static constexpr int kBody = 13;
   AttemptId attempt;
   GangTable gang;
@@ -160,7 +160,7 @@ struct FoundChanged {
   static constexpr int kBody = 700;
   AttemptId attempt;
   NodeId node;      // the node of node rank 0, which compared them
-  FoundList found;  // all that holds
+  FoundList found;  // all findings that hold
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);
     see(field<2>, "node", s.node);

@@ -24,7 +24,7 @@ struct EnvironmentRegistered {
   std::string project = {};
   std::string owner = {};           // the owner of the name; "": from before names had owners
   bool foreign = false;             // from before owners, by a user whom the owner had not let
-  std::optional<Bytes> files = {};  // of its build folder; see AssetRegistered
+  std::optional<Bytes> files = {};  // the bytes of its build folder; see AssetRegistered
   static void table(auto& s, auto&& see) {
     see(field<1>, "environment", s.environment);
     see(field<2>, "by", s.by);

@@ -18,7 +18,7 @@
 
 namespace lockstep::launcher {
 
-// More than a row of the journal can hold.
+// A limit beyond what a row of the journal can hold.
 inline constexpr std::size_t kMostJobSources = 10'000'000;
 
 struct JobSubmitted {

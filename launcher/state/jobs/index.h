@@ -23,7 +23,7 @@ class JobIndex {
   const std::set<std::uint64_t>& of_user(const std::string& user) const;
   // the jobs that are not final
   const std::set<std::uint64_t>& unfinished() const { return unfinished_; }
-  // Unfinished jobs that are not queued.
+  // The unfinished jobs that are not queued.
   const std::set<std::uint64_t>& begun() const { return begun_; }
   // The number of final jobs by state; a state without jobs is left out.
   const std::map<JobStatus, std::int64_t>& finished() const { return finished_; }

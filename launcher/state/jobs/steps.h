@@ -30,7 +30,7 @@ class Steps {
     Phase phase = Phase::waiting;
     JobId job = {};  // the step's job, or the one whose outputs it reuses
     bool reused = false;
-    Why why = {};                            // why it was skipped
+    Why why = {};                            // why the step was skipped
     std::vector<MergedOutput> outputs = {};  // the outputs of a completed step
     std::size_t missing = 0;                 // the number of steps that must complete before it
     // The index of the step because of which it can never run: one that failed, or was skipped for

@@ -89,7 +89,7 @@ class Assets {
 
   void apply(Instant at, const AssetRegistered& fact, bool foreign);
   void apply(const AssetArchived& fact);
-  // `fact` must be about a version of this kind.
+  // Changes a version's texts. `fact` must be about a version of this kind.
   void annotate(AssetKind kind, const VersionAnnotated& fact);
   // Removes a version and returns it; `version` "": the newest. nullopt: it does not exist.
   std::optional<AssetVersion> remove(AssetKind kind, const std::string& name,

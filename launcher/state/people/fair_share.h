@@ -23,7 +23,7 @@ struct Amounts {
 };
 
 struct UserUse {
-  Amounts held;    // held now; whole numbers
+  Amounts held;    // the resources held now; whole numbers
   Amounts recent;  // the use until `at`, each second of it halved after each kUseHalfLife
   Instant at;
   friend bool operator==(const UserUse&, const UserUse&) = default;

@@ -199,7 +199,7 @@ class Principals {
 
  private:
   std::map<std::string, User> users_;
-  std::map<PublicKey, std::string> keys_;  // key -> user's name
+  std::map<PublicKey, std::string> keys_;  // the user's name by key
   std::map<PublicKey, KeyStanding> ended_;
   std::set<std::string> removed_;
   std::map<std::string, Project> projects_;

@@ -26,8 +26,8 @@ inline constexpr std::string_view kJoinStep = "join";
 // The step of a failure of the call itself: it ended without a result for the machine.
 inline constexpr std::string_view kCallStep = "call";
 
-// `list` is for a whole target: its call names no machine, and its results may be about machines
-// that the launcher does not know.
+// The verb of a call. `list` is for a whole target: its call names no machine, and its results may
+// be about machines that the launcher does not know.
 enum class ProviderVerb { create, remove, list };
 
 struct ProviderEvent {

@@ -181,7 +181,8 @@ Said Finding::not_started() const {
                             node(), shown(first().on), stacks())};
 }
 
-// If the fact is known, adds how often the first rank and those ahead have launched the collective.
+// The text of a wait. If the fact is known, adds how often the first rank and those ahead have
+// launched the collective.
 Said Finding::waits() const {
   std::string what =
       found_.waiting.empty()
@@ -196,7 +197,7 @@ Said Finding::waits() const {
                             look_at_writer())};
 }
 
-// For a rank that reads and gets no data.
+// The advice for a rank that reads and gets no data.
 std::string Finding::look_at_writer() const {
   if (first().doing != "reads" || first().on.empty()) return "";
   const std::string on = shown(first().on);

@@ -29,7 +29,8 @@ bool is_same(const Found& a, const Found& b);
 // The news in `now` for a reader of `before`.
 struct FoundDifference {
   FoundList fresh;  // holds now, and did not with this verdict
-  // Nothing of this kind about any of its ranks holds any more; of a wait, no other one either.
+  // The findings that ended: nothing of this kind about any of its ranks holds any more; for a
+  // wait, no other wait either.
   FoundList over;
 };
 FoundDifference difference_of(const FoundList& before, const FoundList& now);

@@ -51,7 +51,7 @@ T median_of(std::vector<T> values, T none) {
 
 // The quality of a choice of one candidate for each node.
 struct Merit {
-  int broken = 0, unknown = 0, indirect = 0;  // numbers of pairs
+  int broken = 0, unknown = 0, indirect = 0;  // the numbers of pairs
   std::int64_t speed_mbps = 0;                // medians over the pairs; 0: not measured
   Duration round_trip{0};
 
@@ -68,7 +68,7 @@ struct Merit {
 // failure, because a failure can be explained.
 constexpr int kWorthDirect = 4, kWorthIndirect = 1, kWorthBroken = -8, kWorthUnknown = -9;
 
-// For each node rank the index of the candidate that the node uses; -1: none.
+// The index of the candidate that each node uses, by node rank; -1: none.
 using Candidates = std::vector<int>;
 
 class Chooser {
@@ -130,7 +130,7 @@ class Chooser {
     }
   }
 
-  // Null: this path was not part of the plan.
+  // The leg of a path; null: it was not part of the plan.
   const Leg* leg(int from, int to, int candidate) const {
     const auto found = legs_of(from).find(to);
     if (found == legs_of(from).end() || candidate < 0) return nullptr;
@@ -235,8 +235,8 @@ class Chooser {
     return best;
   }
 
-  // A name is not resolved, and so not probed. If no other address of the node works, the name is
-  // kept.
+  // Whether a node keeps its name. A name is not resolved, and so not probed. If no other address
+  // of the node works, the name is kept.
   bool keeps_name(int node, const Candidates& used) const {
     if (is_ipv4(at(node).address)) return false;
     for (const int other : neighbours(node)) {

@@ -16,8 +16,9 @@ namespace lockstep::runner {
 inline constexpr Duration kProbeCachedFor = std::chrono::hours(1);
 inline constexpr std::size_t kMostCachedProbes = 64;
 
-// Equal for gangs of the same nodes in any order, except for the first node, to whose port all
-// others connect. `kind`: the distribution of the job, on which the dialled ports depend.
+// The key of a probe, equal for gangs of the same nodes in any order, except for the first node, to
+// whose port all others connect. `kind`: the distribution of the job, on which the dialled ports
+// depend.
 struct ProbeCacheKey {
   std::string name;
   std::vector<int> order;  // node ranks, as the entry counts them

@@ -62,7 +62,7 @@ void GangProbe::begin() {
   for (auto& [from, message] : std::exchange(early_, {})) receive(from, std::move(message));
 }
 
-// A node that cannot listen sends an offer without addresses, and takes no part.
+// Sends the offer. A node that cannot listen sends one without addresses, and takes no part.
 void GangProbe::offer() {
   addresses_ = local_addresses();
   ProbeOffer offer;

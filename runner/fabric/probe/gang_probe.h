@@ -35,9 +35,10 @@ struct GangProbeFacts {
 class GangProbe {
  public:
   struct Events {
-    std::function<void(int node_rank, GangMessage)> send;  // also to ourselves, not within the call
-    std::function<void(GangMessage)> broadcast;            // sends to all other nodes
-    // Once. All sockets are closed by then. It must not destroy the probe.
+    // sends a message, also to ourselves, not within the call
+    std::function<void(int node_rank, GangMessage)> send;
+    std::function<void(GangMessage)> broadcast;  // sends to all other nodes
+    // Called once, when all sockets are closed. It must not destroy the probe.
     std::function<void(ProbeOutcome)> done;
   };
 

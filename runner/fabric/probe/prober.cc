@@ -167,8 +167,8 @@ void Prober::end_round(Path& path) {
   known(path);
 }
 
-// A full packet passes after all, so the peer may only have been busy. If the second test fails,
-// too, many packets at once do not pass, and no size is reported.
+// Tests a path again: a full packet passes after all, so the peer may only have been busy. If the
+// second test fails, too, many packets at once do not pass, and no size is reported.
 void Prober::test_again(Path& path) {
   path.is_again = true;
   const ProbeLine& line = open(path, 0, {kSegmentsBytes, false, kRoundTrips});
@@ -188,7 +188,7 @@ Instant Prober::next_deadline() const {
   return next;
 }
 
-// Handling an expired one may open further connections, which need no check now.
+// Ends expired connections. Handling one may open further connections, which need no check now.
 void Prober::expire(Instant now) {
   if (!done_) return;
   const std::size_t count = dialled_.size();

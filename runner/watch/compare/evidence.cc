@@ -171,7 +171,7 @@ std::string calls_of(const GangNow& gang, const Ranks& ranks) {
   return cut(fmt::format("{}", fmt::join(calls, " and ")), kMaxFoundTextBytes - 4);
 }
 
-// If every live rank waits for a peer of the gang, some of them must wait in a cycle.
+// The evidence if every live rank waits for a peer of the gang: some of them must wait in a cycle.
 std::optional<Evidence> circle_of_all(const GangNow& gang, const Stuck& stuck, Duration lasting) {
   if (!stuck.only_peers || stuck.live.size() < 2) return std::nullopt;
   Ranks named = stuck.live;

@@ -34,19 +34,21 @@ struct GangShape {
   // The place where ranks first wait for each other: "MPI_Init", "the rendezvous".
   std::string meeting;
   FoundAbout meets = FoundAbout::named;  // the kind of `meeting`
-  // MASTER_PORT; 0: none. A rank that waits at the store waits for a value that any rank may set.
+  // the port MASTER_PORT; 0: none. A rank that waits at the store waits for a value that any rank
+  // may set.
   std::uint16_t store_port = 0;
 
   void add_address(const std::string& address, int node_rank);
 };
 
 struct Evidence {
-  Found found;                // with the verdict that holds without confirmation
+  Found found;                // the finding, with the verdict that holds without confirmation
   bool may_hang = false;      // a hang, if two fresh looks at `look_at` find the same
   bool is_hidden = false;     // the evidence is not reported before that
   bool needs_stacks = false;  // the stacks of the named ranks would explain it
-  std::vector<int> look_at;   // empty: all live ranks
-  // For collectives: the time of the oldest count that it uses; a later look needs newer counts.
+  std::vector<int> look_at;   // the ranks to look at; empty: all live ranks
+  // The time of the oldest count that evidence about collectives uses; a later look needs newer
+  // counts.
   Instant counted;
 };
 using EvidenceList = std::vector<Evidence>;

@@ -9,7 +9,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr std::size_t kRanksToName = 4;  // ranks of one finding
+constexpr std::size_t kRanksToName = 4;  // the most ranks that one finding names
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr std::int64_t kIdleCpu = 50;  // milli of a core
+constexpr std::int64_t kIdleCpu = 50;  // in thousandths of a core
 
 bool has_moved_lately(const RankStanding& standing) { return standing.still() < kStalledAfter; }
 

@@ -23,7 +23,7 @@ enum class Role {
   ended,
 };
 
-// A rank without any movement for this long is regarded as stalled. It spans two samples or more.
+// The time without any movement after which a rank counts as stalled. It spans two samples or more.
 inline constexpr Duration kStalledAfter = seconds(10);
 
 Role role_of(const RankStanding& standing);
@@ -45,11 +45,11 @@ bool is_surely_still(const RankStanding& standing);
 
 // One rank at the moment of a comparison.
 struct RankNow {
-  const RankStanding* standing = nullptr;  // nullptr: none has come
+  const RankStanding* standing = nullptr;  // nullptr: no standing has come
   Role role = Role::unknown;
   Duration still{0};
   bool is_lost = false;  // the rank's node is LOST
 };
-using GangNow = std::vector<RankNow>;  // by rank
+using GangNow = std::vector<RankNow>;  // The ranks of a gang now, by rank.
 
 }  // namespace lockstep::runner

@@ -23,10 +23,11 @@
 
 namespace lockstep::runner {
 
-// For a node with children; a leaf sends at once.
+// The time for which a node with children gathers messages; a leaf sends at once.
 inline constexpr Duration kGatherFor = milliseconds(500);
-inline constexpr std::size_t kMaxOpenLooks = 4;              // older ones are not answered any more
-inline constexpr Duration kStackWithin = seconds(14);        // after a look, it is answered without
+inline constexpr std::size_t kMaxOpenLooks = 4;  // older ones are not answered any more
+// the time after a look within which stacks must come; then it is answered without them
+inline constexpr Duration kStackWithin = seconds(14);
 inline constexpr Duration kLongestSample = 3 * kWatchEvery;  // beyond, the machine stood still
 
 class Telling {
@@ -46,7 +47,8 @@ class Telling {
 
   // The messages that are due now.
   std::vector<GangMessage> due(Instant now);
-  Instant next() const { return flush_at_; }  // when due() has messages; never(): none wait
+  // the time at which due() has messages; never(): none wait
+  Instant next() const { return flush_at_; }
 
  private:
   struct Open {

@@ -11,14 +11,14 @@ namespace lockstep::runner {
 
 enum class CallKind {
   reads,   // read, write and their like: on a file, a pipe, a terminal or a socket
-  socket,  // connect, send, recv
+  socket,  // a call on a socket: connect, send, recv
   accepts,
   polls,    // poll, select, epoll_wait: on several descriptors
   sleeps,   // waits only for a timer
   futex,    // waits for a lock or a condition
   child,    // waits for a process to end
   control,  // ioctl
-  signal,   // waits for a signal
+  signal,   // the call waits for a signal
   file,     // opens, closes, syncs or changes files
   other,
 };
@@ -39,7 +39,7 @@ struct SystemCall {
   std::string_view name;
   CallKind kind = CallKind::other;
   int descriptor = -1;  // the argument, from 0; -1: none
-  int timeout = -1;     // the argument; -1: none
+  int timeout = -1;     // the argument's index; -1: none
   TimeoutForm form = TimeoutForm::none;
 };
 // Finds a system call; nullptr: the table does not have it.

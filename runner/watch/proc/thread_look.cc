@@ -13,7 +13,8 @@ struct ChannelMeaning {
   WaitsOn on;
   std::string_view call;
 };
-// Used if /proc/PID/syscall cannot be read. The first that matches counts.
+// The meanings of wait channels, used if /proc/PID/syscall cannot be read. The first that matches
+// counts.
 constexpr ChannelMeaning kChannels[] = {
     {"futex", WaitsOn::lock, "futex"},
     {"nanosleep", WaitsOn::timer, "nanosleep"},

@@ -49,7 +49,8 @@ class DescriptorSource {
  public:
   virtual ~DescriptorSource() = default;
   virtual Descriptor descriptor(int fd) = 0;
-  virtual std::vector<int> epoll_targets(int fd) = 0;  // kMaxPolled at most
+  // the descriptors of an epoll, at most kMaxPolled
+  virtual std::vector<int> epoll_targets(int fd) = 0;
   // The descriptors in an array of pollfd in the process's memory.
   virtual std::vector<int> polled(std::uint64_t address, std::uint64_t count) = 0;
   // nullptr: the inode is not a TCP socket
@@ -59,8 +60,8 @@ class DescriptorSource {
   virtual bool has_both_ends(std::uint64_t) { return false; }
 };
 
-// `call`: nullopt if the kernel does not tell it to us. Then the wait channel is used, as it is to
-// find out which call continues after a stop (restart_syscall).
+// Looks at a thread. `call`: nullopt if the kernel does not tell it to us. Then the wait channel is
+// used, as it is to find out which call continues after a stop (restart_syscall).
 ThreadLook look_at_thread(char state, const std::optional<BlockedCall>& call,
                           const std::string& channel, Machine machine, DescriptorSource& source);
 

@@ -18,7 +18,7 @@ namespace lockstep::runner {
 
 struct PeerFacts {
   std::vector<std::string> addresses;  // numeric addresses of the gang's nodes; others are ignored
-  std::uint16_t store_port = 0;        // MASTER_PORT; 0: none
+  std::uint16_t store_port = 0;        // the port MASTER_PORT; 0: none
   std::uint16_t ras_port = 0;          // the port of NCCL's RAS, which we ask ourselves; 0: none
 };
 
@@ -53,7 +53,7 @@ class SocketOwners {
   static constexpr int kPmixServer = -2;
 
   bool wants_look(const SocketTable& table) const;
-  // Between wants_look() and settle(): a process of `owner` has the socket.
+  // Tells that a process of `owner` has the socket; called between wants_look() and settle().
   void found(std::uint64_t inode, int owner);
   // Tells that all processes were searched: sockets without an owner belong to none of them.
   // Sockets that are not in the table any more are forgotten.

@@ -43,11 +43,11 @@ struct TcpSocket {
   std::uint32_t uid = 0;
   std::uint32_t unread = 0;  // bytes; for a listening socket: connections that are not accepted yet
   std::uint32_t unsent = 0;  // bytes that were written and not acknowledged
-  // From TCP_INFO, which /proc does not have.
+  // Whether the next fields are known: they come from TCP_INFO, which /proc does not have.
   bool has_info = false;
   std::uint64_t acked = 0, received = 0;       // bytes since it was opened
   std::uint32_t unacked = 0, retransmits = 0;  // segments: now, and since it was opened
-  Duration since_received{0};                  // since its last data came
+  Duration since_received{0};                  // the time since its last data came
   friend bool operator==(const TcpSocket&, const TcpSocket&) = default;
 };
 using TcpSockets = std::vector<TcpSocket>;

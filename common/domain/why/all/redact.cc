@@ -28,7 +28,7 @@ class Redactor {
       change(member, redacted(member, redaction_));
     } else if constexpr (requires { T::fields(member, *this); }) {
       T::fields(member, *this);
-    } else if constexpr (requires { member.emplace(); }) {  // a std::optional
+    } else if constexpr (requires { member.emplace(); }) {  // the member is a std::optional
       if (member) (*this)(name, *member);
     } else if constexpr (requires { member.emplace_back(); }) {
       for (auto& item : member) (*this)(name, item);

@@ -22,7 +22,7 @@ namespace lockstep {
 
 // ---- an attempt ended ---------------------------------------------------------------------------
 
-struct AllRanksCompleted {  // each exited with 0
+struct AllRanksCompleted {  // All ranks exited with 0.
   static constexpr std::string_view kCode = "completed";
   LOCKSTEP_FIELDS(AllRanksCompleted);
 };
@@ -53,7 +53,7 @@ struct NodeFailed {
   std::optional<Duration> timeout = {};   // the job's time limit, with Cause::timeout
   std::string run_as = {};                // the job's account, with Cause::account_missing
   std::vector<FailedBefore> before = {};  // other nodes that had failed to solve its environment
-  int more_before = 0;                    // left out of `before`
+  int more_before = 0;                    // the number of nodes left out of `before`
   LOCKSTEP_FIELDS(NodeFailed, node, cause, why, timeout, run_as, before, more_before);
 };
 
@@ -119,7 +119,7 @@ struct DependencyFailed {
 struct EndedWith {
   static constexpr std::string_view kCode = "ended_with";
   Why end;
-  std::vector<Why> more = {};  // at least one
+  std::vector<Why> more = {};  // at least one further reason
   LOCKSTEP_FIELDS(EndedWith, end, more);
 };
 
@@ -159,14 +159,14 @@ struct MachinesEndTooEarly {
 struct LogsWithoutSpace {
   static constexpr std::string_view kCode = "logs_without_space";
   Bytes bytes;
-  std::string node = {};  // the first
+  std::string node = {};  // the first such node
   int more_nodes = 0;
   LOCKSTEP_FIELDS(LogsWithoutSpace, bytes, node, more_nodes);
 };
 
 struct LogsCameLate {
   static constexpr std::string_view kCode = "logs_came_late";
-  std::string node;  // the first
+  std::string node;  // the first such node
   int more_nodes = 0;
   LOCKSTEP_FIELDS(LogsCameLate, node, more_nodes);
 };

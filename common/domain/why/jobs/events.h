@@ -65,7 +65,7 @@ struct JobIs {  // The job has ended.
   LOCKSTEP_FIELDS(JobIs, status, why);
 };
 
-struct EndedFor {  // nothing more is known
+struct EndedFor {  // Nothing but the cause is known.
   static constexpr std::string_view kCode = "ended_for";
   Cause cause = Cause::completed;
   LOCKSTEP_FIELDS(EndedFor, cause);
@@ -83,7 +83,7 @@ struct OutputGivenUp {
   std::string output;
   std::string to = {};
   std::uint32_t tries = 0;
-  Why why = {};  // the last one failed
+  Why why = {};  // why the last try failed
   LOCKSTEP_FIELDS(OutputGivenUp, output, to, tries, why);
 };
 
@@ -91,7 +91,7 @@ struct OutputGivenUp {
 
 struct PlacedOn {
   static constexpr std::string_view kCode = "placed_on";
-  std::vector<std::string> nodes;  // the first ones
+  std::vector<std::string> nodes;  // the first nodes
   int more = 0;
   LOCKSTEP_FIELDS(PlacedOn, nodes, more);
 };
@@ -159,7 +159,7 @@ struct LastLogsLost {
   LOCKSTEP_FIELDS(LastLogsLost, bytes);
 };
 
-struct RanksFound {  // something holds among them
+struct RanksFound {  // Something holds among the ranks.
   static constexpr std::string_view kCode = "ranks_found";
   NamedFound found;
   LOCKSTEP_FIELDS(RanksFound, found);

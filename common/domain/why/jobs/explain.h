@@ -42,19 +42,19 @@ struct SomeNodesAreApart {  // For readers who may not know which nodes of a gan
 struct AttemptEndedWith {
   static constexpr std::string_view kCode = "attempt_ended_with";
   Cause cause = Cause::completed;
-  Why why;  // none: not told
+  Why why;  // none: the reason is not told
   LOCKSTEP_FIELDS(AttemptEndedWith, cause, why);
 };
 
 struct AttemptEndedLike {
   static constexpr std::string_view kCode = "attempt_ended_like";
-  std::uint32_t attempt = 0;  // the one before
+  std::uint32_t attempt = 0;  // the attempt before
   LOCKSTEP_FIELDS(AttemptEndedLike, attempt);
 };
 
 struct AttemptWasFollowed {  // Another attempt followed.
   static constexpr std::string_view kCode = "attempt_was_followed";
-  Why why;  // none: not told
+  Why why;  // none: the reason is not told
   LOCKSTEP_FIELDS(AttemptWasFollowed, why);
 };
 
@@ -137,7 +137,7 @@ struct StepReuses {
 };
 
 enum class NotReused {
-  as_asked,    // force_rerun, or is_deterministic: false
+  as_asked,    // the job has force_rerun, or is_deterministic: false
   no_outputs,  // the step was written for its effect
   no_key,      // nothing tells whether what it reads is the same
 };
@@ -169,7 +169,7 @@ struct CompletedTooLate {  // The job with the same content completed too late.
 struct ChangedFiles {
   std::uint64_t added = 0, removed = 0, changed = 0;
   std::string first;  // the path of the first of them
-  bool more = false;  // than were counted
+  bool more = false;  // true: more than were counted
   LOCKSTEP_FIELDS(ChangedFiles, added, removed, changed, first, more);
 };
 

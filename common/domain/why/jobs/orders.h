@@ -100,7 +100,7 @@ struct TooMuchKept {  // a job of who has most goes
   LOCKSTEP_FIELDS(TooMuchKept, what, has, most, user, users);
 };
 
-struct QuotaOfKept {  // the user's own limit
+struct QuotaOfKept {  // The user's own limit is exceeded.
   static constexpr std::string_view kCode = "quota_of_kept";
   std::string user;
   std::uint64_t has = 0;

@@ -54,7 +54,7 @@ struct WaitsForOnInit {
   LOCKSTEP_FIELDS(WaitsForOnInit);
 };
 
-struct WaitsForOtherSteps {  // the step of on_finalize
+struct WaitsForOtherSteps {  // The step of on_finalize waits for others.
   static constexpr std::string_view kCode = "waits_for_other_steps";
   LOCKSTEP_FIELDS(WaitsForOtherSteps);
 };
@@ -94,7 +94,7 @@ struct NeedsStepThatWasNotRun {  // the journal does not say which step
   LOCKSTEP_FIELDS(NeedsStepThatWasNotRun);
 };
 
-struct EndsWithFailedStep {  // continue_on_step_failure is false
+struct EndsWithFailedStep {  // A step failed, and continue_on_step_failure is false.
   static constexpr std::string_view kCode = "ends_with_failed_step";
   std::string step;
   LOCKSTEP_FIELDS(EndsWithFailedStep, step);

@@ -43,7 +43,7 @@ constexpr AskedAmount last_enumerator(AskedAmount) { return AskedAmount::pids; }
 
 struct ShortOf {
   std::vector<AskedAmount> amounts;
-  bool no_gpus = false;          // on any node
+  bool no_gpus = false;          // no node has GPUs
   std::string node_without_gpu;  // the first without one of those that should have some
   bool gpu_for_each_rank = false;
   bool limits = false;  // some nodes cannot enforce the limits

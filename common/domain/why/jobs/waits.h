@@ -37,7 +37,7 @@ struct WaitsForQuota {
   LOCKSTEP_FIELDS(WaitsForQuota, holder_kind, holder, limit, used, most, asked);
 };
 
-// When a job that waits for busy nodes starts.
+// The time at which a job that waits for busy nodes starts.
 struct ExpectedStart {
   std::optional<Instant> at;  // the latest start; absent: unknown
   Why until;                  // the end that it waits for; or why `at` is unknown
@@ -47,7 +47,7 @@ struct ExpectedStart {
 // The first that has to wait for busy nodes.
 struct WaitsAtHead {
   static constexpr std::string_view kCode = "waits_at_head";
-  Why why;  // too few nodes are free
+  Why why;  // why too few nodes are free
   ExpectedStart start;
   LOCKSTEP_FIELDS(WaitsAtHead, why, start);
 };
@@ -117,7 +117,7 @@ struct WaitsToRetry {
   Why after;  // how the last attempt ended, and which retry follows
   Duration left{0};
   Instant at;
-  // Until then ranks of the job may still run on this node; "": there is none.
+  // The node on which ranks of the job may still run until then; "": there is none.
   std::string fenced_node;
   LOCKSTEP_FIELDS(WaitsToRetry, after, left, at, fenced_node);
 };
@@ -145,7 +145,7 @@ struct PartProgress {
   LOCKSTEP_FIELDS(PartProgress, node, state, said, why);
 };
 
-// For the first parts that have not reached the next state, and how many more there are.
+// Waits for the first parts that have not reached the next state; `more` counts the others.
 struct WaitsForParts {
   static constexpr std::string_view kCode = "waits_for_parts";
   std::vector<PartProgress> parts;

@@ -108,7 +108,7 @@ struct NodeHasLessMemory {
   LOCKSTEP_FIELDS(NodeHasLessMemory, has, wanted);
 };
 
-struct NodeHasFewerGpusThanRanks {  // each of which gets its own
+struct NodeHasFewerGpusThanRanks {  // Each rank would get its own GPUs.
   static constexpr std::string_view kCode = "node_has_fewer_gpus_than_ranks";
   int gpus = 0, ranks = 0;
   LOCKSTEP_FIELDS(NodeHasFewerGpusThanRanks, gpus, ranks);
@@ -148,7 +148,7 @@ struct NodeAllowsLessDisk {
 
 struct MachineRunsIsolated {
   static constexpr std::string_view kCode = "machine_runs_isolated";
-  std::string other;  // the node that does
+  std::string other;  // the node that runs isolated
   AttemptId attempt;
   LOCKSTEP_FIELDS(MachineRunsIsolated, other, attempt);
 };
@@ -181,7 +181,7 @@ struct NodeHasFewerFree {
   LOCKSTEP_FIELDS(NodeHasFewerFree, what, free, all, wanted, attempt, holds_all);
 };
 
-struct NodeHasLessMemoryFree {  // see NodeHasFewerFree
+struct NodeHasLessMemoryFree {  // The same as NodeHasFewerFree, for memory.
   static constexpr std::string_view kCode = "node_has_less_memory_free";
   Bytes free, all;
   std::optional<Bytes> wanted;
@@ -193,8 +193,8 @@ struct NodeHasLessMemoryFree {  // see NodeHasFewerFree
 struct NodeHasTooLittleFree {  // The short form of the two reasons above.
   static constexpr std::string_view kCode = "node_has_too_little_free";
   NodeAmount what = NodeAmount::cpus;
-  AttemptId attempt;    // beside which it has
-  bool others = false;  // run there too
+  AttemptId attempt;    // the attempt beside which the node has too little
+  bool others = false;  // true: others run there, too
   LOCKSTEP_FIELDS(NodeHasTooLittleFree, what, attempt, others);
 };
 

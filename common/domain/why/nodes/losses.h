@@ -61,14 +61,14 @@ struct InstanceForced {
   LOCKSTEP_FIELDS(InstanceForced, verb, by);
 };
 
-struct MachineForced {  // removed by force
+struct MachineForced {  // The machine is removed by force.
   static constexpr std::string_view kCode = "machine_forced";
   LOCKSTEP_FIELDS(MachineForced);
 };
 
 // ---- a part that was given up has stopped -------------------------------------------------------
 
-struct RunnerEnded {  // says its node
+struct RunnerEnded {  // The node reports that the runner has ended.
   static constexpr std::string_view kCode = "runner_ended";
   LOCKSTEP_FIELDS(RunnerEnded);
 };
@@ -143,7 +143,7 @@ struct LockOfAnotherPlatform {
 struct NoRoomForLock {
   static constexpr std::string_view kCode = "no_room_for_lock";
   std::string platform;
-  int most = 0;  // platforms of an environment
+  int most = 0;  // the most platforms of an environment
   LOCKSTEP_FIELDS(NoRoomForLock, platform, most);
 };
 

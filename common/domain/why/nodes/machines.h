@@ -83,7 +83,7 @@ struct TargetDeleted {
   LOCKSTEP_FIELDS(TargetDeleted);
 };
 
-struct HostNotOfTarget {  // any more
+struct HostNotOfTarget {  // The target does not have the host any more.
   static constexpr std::string_view kCode = "host_not_of_target";
   LOCKSTEP_FIELDS(HostNotOfTarget);
 };
@@ -188,7 +188,7 @@ struct HeldByParent {  // a job that waits for this one holds what this one need
   NodesAsked asked;
   JobId parent;
   std::string target;
-  std::vector<std::string> nodes;  // the first ones
+  std::vector<std::string> nodes;  // the first nodes
   LOCKSTEP_FIELDS(HeldByParent, step, asked, parent, target, nodes);
 };
 

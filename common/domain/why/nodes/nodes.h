@@ -36,7 +36,7 @@ struct NodeAwaitsApproval {
   LOCKSTEP_FIELDS(NodeAwaitsApproval, node);
 };
 
-struct NodeNeverReported {  // since it joined
+struct NodeNeverReported {  // The node has not reported since it joined.
   static constexpr std::string_view kCode = "node_never_reported";
   LOCKSTEP_FIELDS(NodeNeverReported);
 };
@@ -170,7 +170,7 @@ struct NodeClaimsAnothersMachine {
   std::string node;
   Instant since;
   std::string other;  // the node that has the machine
-  std::string host;   // boot and network namespace
+  std::string host;   // the boot and network namespace
   LOCKSTEP_FIELDS(NodeClaimsAnothersMachine, node, since, other, host);
 };
 

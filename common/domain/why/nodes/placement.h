@@ -74,7 +74,7 @@ struct NodePassedOver {
   LOCKSTEP_FIELDS(NodePassedOver, node, why);
 };
 
-struct NodeSkipped {  // when another one was chosen
+struct NodeSkipped {  // Another node was chosen.
   static constexpr std::string_view kCode = "node_skipped";
   std::string node;
   Why why;
@@ -111,7 +111,7 @@ struct WaitsForNodes {  // enough could run it, but not now
   static constexpr std::string_view kCode = "waits_for_nodes";
   NodesAsked asked;
   std::int64_t free = 0;
-  std::vector<NodePassedOver> passed_over;  // the first ones
+  std::vector<NodePassedOver> passed_over;  // the first nodes
   LOCKSTEP_FIELDS(WaitsForNodes, asked, free, passed_over);
 };
 
@@ -132,7 +132,7 @@ struct NodesWereRemoved {  // The job names nodes that were removed.
   static constexpr std::string_view kCode = "nodes_were_removed";
   NodesAsked asked;
   std::string target;
-  std::vector<std::string> nodes;  // the first ones
+  std::vector<std::string> nodes;  // the first nodes
   LOCKSTEP_FIELDS(NodesWereRemoved, asked, target, nodes);
 };
 
@@ -170,7 +170,7 @@ struct JobOutlivesMachines {
   LOCKSTEP_FIELDS(JobOutlivesMachines, target, timeout, lifetime, setting, in_seconds);
 };
 
-// In what the nodes of a gang must be together.
+// The place that the nodes of a gang must share.
 enum class Together { anywhere, network, fabric };
 constexpr std::string_view to_string(Together together) {
   switch (together) {
@@ -188,7 +188,7 @@ struct TooFewNodesFit {
   std::string target;
   std::int64_t fitting = 0, nodes = 0;  // the numbers of the target's nodes
   Together together = Together::anywhere;
-  std::vector<NodePassedOver> passed_over;  // the first ones
+  std::vector<NodePassedOver> passed_over;  // the first nodes
   MachinesWithoutNode machines;
   std::string account;  // the account that some node lacks; "": none does
   LOCKSTEP_FIELDS(TooFewNodesFit, asked, target, fitting, nodes, together, passed_over, machines,
@@ -218,7 +218,7 @@ struct TargetThatFits {
 struct TargetWasChosen {
   static constexpr std::string_view kCode = "target_was_chosen";
   TargetThatFits chosen;
-  std::vector<TargetThatFits> others;  // the best ones
+  std::vector<TargetThatFits> others;  // the best targets
   LOCKSTEP_FIELDS(TargetWasChosen, chosen, others);
 };
 

@@ -23,7 +23,7 @@ struct RecurrenceTimes {  // The same fields as Recurrence.
 
 struct ScheduleTimes {  // The same fields as Trigger.
   std::optional<std::string> cron;
-  std::optional<RecurrenceTimes> recurrence;  // if not by cron
+  std::optional<RecurrenceTimes> recurrence;  // set if the schedule is not cron
   std::string time_zone;                      // "": UTC
   LOCKSTEP_FIELDS(ScheduleTimes, cron, recurrence, time_zone);
 };

@@ -81,7 +81,7 @@ struct LogsAreCut {
 struct FolderDiffers {  // other nodes or other attempts have another folder
   static constexpr std::string_view kCode = "folder_differs";
   std::string folder;
-  bool in_each_attempt = false;  // else on each node
+  bool in_each_attempt = false;  // false: on each node
   std::string said;              // why it cannot be at the job's path
   LOCKSTEP_FIELDS(FolderDiffers, folder, in_each_attempt, said);
 };
@@ -90,7 +90,7 @@ struct FolderDiffers {  // other nodes or other attempts have another folder
 struct SettingIsMistaken {
   static constexpr std::string_view kCode = "setting_is_mistaken";
   std::vector<std::string> variables;
-  bool is_ours = false;         // Lockstep set them
+  bool is_ours = false;         // whether Lockstep set the variables
   bool is_interface = false;    // the variables name interfaces
   std::string other_interface;  // the interface that ranks would use without them; "": unknown
   std::string set_for;          // see NetworkSetting::reason
@@ -164,7 +164,7 @@ struct CoreFileNotWritten {
   LOCKSTEP_FIELDS(CoreFileNotWritten, rank, size, file);
 };
 
-struct NoStackTool {  // eu-stack or gdb
+struct NoStackTool {  // The node has neither eu-stack nor gdb.
   static constexpr std::string_view kCode = "no_stack_tool";
   int rank = 0;
   LOCKSTEP_FIELDS(NoStackTool, rank);

@@ -86,7 +86,7 @@ struct PathIsBroken {
 struct GangNotConnected {
   static constexpr std::string_view kCode = "gang_not_connected";
   Duration within{0};
-  Why why;  // if this node knows
+  Why why;  // the reason, if this node knows it
   LOCKSTEP_FIELDS(GangNotConnected, within, why);
 };
 
@@ -108,9 +108,9 @@ constexpr TableFault last_enumerator(TableFault) { return TableFault::incomplete
 
 struct GangTableRefused {
   static constexpr std::string_view kCode = "gang_table_refused";
-  int parent = 0;  // node rank
+  int parent = 0;  // the parent's node rank
   TableFault fault = TableFault::altered;
-  std::string attempt;     // other_attempt: its
+  std::string attempt;     // other_attempt: the name of that attempt
   int first = 0, due = 0;  // out_of_order: the row that came, and the row that was due
   int nodes = 0;           // the number of the gang's nodes
   LOCKSTEP_FIELDS(GangTableRefused, parent, fault, attempt, first, due, nodes);
@@ -121,7 +121,7 @@ struct OrderLacksGang {  // the agent was replaced by an older one
   LOCKSTEP_FIELDS(OrderLacksGang);
 };
 
-struct LimitsAreRequired {  // lockstep.limits: required
+struct LimitsAreRequired {  // The job has lockstep.limits: required.
   static constexpr std::string_view kCode = "limits_are_required";
   Why why;  // the limit that is not enforced
   LOCKSTEP_FIELDS(LimitsAreRequired, why);
@@ -136,7 +136,7 @@ struct StoppedEarly {
 
 struct RunnerDied {  // The runner died without a final report.
   static constexpr std::string_view kCode = "runner_died";
-  bool is_unwatched = false;      // while no agent was there
+  bool is_unwatched = false;      // true: it died while no agent was there
   std::string removed_directory;  // the attempt's, if somebody removed it
   std::string said;               // the end of its own log
   LOCKSTEP_FIELDS(RunnerDied, is_unwatched, removed_directory, said);
@@ -186,7 +186,7 @@ struct EnvironmentFailedBefore {
 // ---- of a node that takes no new part -----------------------------------------------------------
 struct DiskIsLow {
   static constexpr std::string_view kCode = "disk_is_low";
-  Bytes low;  // less is free
+  Bytes low;  // less space than this is free
   std::string folder;
   LOCKSTEP_FIELDS(DiskIsLow, low, folder);
 };

@@ -57,7 +57,7 @@ struct NotFinalized {  // The rank exited with 0 after MPI_Init, without MPI_Fin
   LOCKSTEP_FIELDS(NotFinalized);
 };
 
-struct NeverJoinedMpi {  // although other ranks did: it saw itself as rank 0 of 1
+struct NeverJoinedMpi {  // Other ranks joined: this one saw itself as rank 0 of 1.
   static constexpr std::string_view kCode = "never_joined_mpi";
   LOCKSTEP_FIELDS(NeverJoinedMpi);
 };

@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-// Seen before ranks start.
+// The causes that are seen before ranks start.
 enum class RdmaLack {
   no_port,
   no_active_port,
@@ -37,7 +37,7 @@ struct RdmaIsLacking {
   LOCKSTEP_FIELDS(RdmaIsLacking, lack, of, lockable);
 };
 
-// Seen while ranks run.
+// The causes that are seen while ranks run.
 enum class SocketsCause {
   unknown,
   disabled,          // a variable of the job chooses sockets

@@ -23,7 +23,7 @@ bool is_host(const std::optional<ComputeView>& compute, const std::string& name)
                                 [&](const SshHost& host) { return host.name == name; });
 }
 
-// A try that began after `first` has failed, and no other try has begun.
+// Whether a try that began after `first` has failed, and no other try has begun.
 bool is_new_failure(const MachineView& first, const MachineView& now) {
   const bool is_busy = !now.step.empty() || now.state == "creating" || now.state == "removing";
   return !is_busy && has_failed(now) && (!has_failed(first) || now.failures != first.failures);

@@ -20,14 +20,14 @@ class MachineProgress {
     bool until_deleted = false;  // the target must go too
   };
 
-  // `begun`: the answer to the request that began it. A failure in there is an old one.
+  // `begun`: the answer to the request that began it. A failure in it is an old one.
   MachineProgress(const ComputeView& begun, Goals goals) : MachineProgress(begun, goals, {}) {}
   MachineProgress(const ComputeView& begun, Goals goals, Options options);
 
   const std::string& target() const { return spec_.name; }
   // The changes since the last call. nullopt: the target does not exist any more.
   std::vector<std::string> update(const std::optional<ComputeView>& now);
-  // Every machine is where it should be, or has failed.
+  // Whether every machine is where it should be, or has failed.
   bool is_done() const;
   // Machines that are not where they should be.
   std::vector<std::string> missing() const;
@@ -43,7 +43,7 @@ class MachineProgress {
     Goal goal = Goal::joined;
     MachineView first, last;
     bool is_there = false;    // whether the machine should exist
-    bool has_failed = false;  // once since we look
+    bool has_failed = false;  // true if it failed once since we look
     bool is_told_to_wait = false;
     std::string said;  // the last line
   };

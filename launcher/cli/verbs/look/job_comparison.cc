@@ -109,8 +109,8 @@ class JobComparer {
   }
 
  private:
-  // A reader who may see the job but not read it gets it without code and texts. Comparing such
-  // jobs is refused, like reading their events.
+  // A job that the reader may read. One who may only see it gets it without code and texts.
+  // Comparing such jobs is refused, like reading their events.
   Result<JobView> readable(const std::string& name) {
     TRY_ASSIGN(const JobId job, named_job(connection_, "job compare", name));
     TRY_ASSIGN(JobReply reply, connection_.ask_for<JobReply>(ShowJob{job, true}));
@@ -158,7 +158,7 @@ class JobComparer {
     return {};
   }
 
-  // nullopt: the reused job was deleted, or the reader may not see it.
+  // The job of a step; nullopt: the reused job was deleted, or the reader may not see it.
   Result<std::optional<JobView>> job_of(const JobId& id) {
     auto reply = connection_.ask_for<JobReply>(ShowJob{id});
     if (reply) return std::optional(std::move(reply->job));
@@ -168,7 +168,8 @@ class JobComparer {
     return reply.error();
   }
 
-  // Many steps have the same two trees, so each pair is compared once.
+  // Adds the differences of source trees. Many steps have the same two trees, so each pair is
+  // compared once.
   Status add_code(const StepPair& pair, const Comparison& all, StepComparison& step) {
     const auto &a = pair.a.step->spec.snapshot, &b = pair.b.step->spec.snapshot;
     if (a == b) return {};

@@ -97,7 +97,7 @@ bool names_version(const std::string& name) {
   return rest.find_first_of(":@") != std::string_view::npos;
 }
 
-// NAME with --version or --label, as in az, or all in one word.
+// Reads NAME with --version or --label, as in az, or all in one word.
 Result<AssetReference> reference_of(const AssetArguments& arguments) {
   const std::string lead = fmt::format("{}: ", to_string(arguments.kind));
   std::string text = arguments.name;

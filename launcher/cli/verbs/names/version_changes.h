@@ -24,8 +24,8 @@ struct NamedVersion {
 // `verb`: "data update", for errors.
 Result<NamedVersion> read_version_words(std::string_view verb, const VersionWords& words);
 
-// `set`: description=TEXT or tags.KEY=VALUE; `remove`: the same without a value, or "tags" for all.
-// The request names no version yet.
+// Reads changes of texts. `set`: description=TEXT or tags.KEY=VALUE; `remove`: the same without a
+// value, or "tags" for all. The request names no version yet.
 Result<AnnotateVersion> read_version_changes(std::string_view verb,
                                              const std::vector<std::string>& set,
                                              const std::vector<std::string>& remove);

@@ -19,7 +19,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr Duration kTimeout = seconds(60);  // for one page
-// Verifying reads the whole log, which may be large.
+// The time for verifying, which reads the whole log; it may be large.
 constexpr Duration kVerifyTimeout = minutes(10);
 constexpr Duration kVerifyRepeated = minutes(5);
 constexpr int kNewest = 1'000;

@@ -215,7 +215,7 @@ void add_variable_options(CLI::App& verb, RunArguments& arguments) {
       ->check(filled("`lockstep secret list` shows the names"));
 }
 
-// When the job may start, how often it runs, and for how long.
+// Adds the options for when the job may start, how often it runs, and for how long.
 void add_time_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_option("--timeout", arguments.timeout,
                   "end the job after this time: 90, 90s, 5m, 2h, 1d")

@@ -75,7 +75,7 @@ std::optional<int> refuse(Context& context, const ComputeOptions& options) {
   return fail(context.terminal, timeout.error(), kExitUsage);
 }
 
-// A --set may have replaced the file's value, so the error says where the value comes from.
+// Prints an error with the place of its value: a --set may have replaced the file's value.
 int fail_with_place(Context& context, const ComputeOptions& options, const Error& error) {
   const bool is_of_file = !options.file.empty() && options.overrides.empty();
   return fail(context.terminal, is_of_file ? spec::with_place_in(options.file, error) : error);

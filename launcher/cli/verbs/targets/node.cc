@@ -134,7 +134,7 @@ int resume(Context& context, const NodeOptions& options) {
   return set_drain(context, options, false);
 }
 
-// Each node separately: a failure for one does not stop the others.
+// Approves each node separately: a failure for one does not stop the others.
 int approve(Context& context, const NodeOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -283,7 +283,7 @@ void add_label(const NodeVerbs& verbs) {
       "  `lockstep run --label rack=7` and `lockstep.labels` in a job file choose nodes by them.");
 }
 
-// `remove` and `revoke`: both end a node's membership; only the latter may end attempts.
+// Adds `remove` and `revoke`: both end a node's membership; only the latter may end attempts.
 void add_removals(const NodeVerbs& verbs) {
   verbs.add_named("remove", "remove a node that no longer exists", remove)
       ->footer(
