@@ -78,9 +78,8 @@ struct PeerServer::Impl {
   const PeerServerLimits limits;
   std::string endpoint;
   std::mutex mutex;
-  std::set<PublicKey> revoked;  // guarded by the mutex
-  // the time until which they are allowed; guarded by the mutex
-  std::map<std::pair<PublicKey, Digest>, Instant> allowed;
+  std::set<PublicKey> revoked;                              // guarded by the mutex
+  std::map<std::pair<PublicKey, Digest>, Instant> allowed;  // the ends; guarded by the mutex
 
   // The members below belong to the thread.
   snapshot::ReachableTrees trees;

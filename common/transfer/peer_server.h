@@ -20,10 +20,9 @@
 namespace lockstep::transfer {
 
 struct PeerServerLimits {
-  std::size_t askers = 4;    // nodes served at once
-  std::size_t requests = 4;  // open requests of each
-  // after these bytes a node makes room, if another was refused
-  std::uint64_t turn_bytes = 16u << 20;
+  std::size_t askers = 4;                  // nodes served at once
+  std::size_t requests = 4;                // open requests of each
+  std::uint64_t turn_bytes = 16u << 20;    // then a node makes room, if another was refused
   Duration stuck_after = seconds(5);       // a node that takes no data for this long is stuck
   Duration allowed_for = kPeerAllowedFor;  // the time since the key was last named
 };

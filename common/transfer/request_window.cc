@@ -117,8 +117,7 @@ Status RequestWindow::answered(std::uint64_t sequence, BulkMessage& answer) {
   return {};
 }
 
-// Handles a temporary refusal. Other transfers of the user may take long, so the request is
-// repeated instead of failing.
+// Repeats a refused request, since other transfers of the user may take long.
 void RequestWindow::refused_for_now(Open& open, const BulkRefused& refused) {
   refused_ = refused;
   if (open.send_at_ns) return;  // the refusal is a repeated one

@@ -158,8 +158,7 @@ Status Swarm::receive_from(NodeId id) {
 
 Status Swarm::take(NodeId from, std::uint64_t sequence, BulkMessage& answer) {
   const auto found = requests_.find(sequence);
-  // the message is late or repeated
-  if (found == requests_.end() || found->second.to != from) return {};
+  if (found == requests_.end() || found->second.to != from) return {};  // late or repeated
   if (auto* data = std::get_if<BlobData>(&answer)) return take_data(from, sequence, *data);
   if (const auto* refusal = std::get_if<BulkRefused>(&answer))
     return refused(from, sequence, *refusal);

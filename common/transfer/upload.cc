@@ -175,8 +175,7 @@ Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& fil
     }
     if (!is_as_it_was) hash.update(part);
     const bool is_last = offset + part.size() == file.size;
-    // The digest is checked before the last piece is sent: the other side could only report a wrong
-    // one.
+    // The digest is checked before the last piece: the other side could only report a wrong one.
     const bool is_that = !is_last || (is_as_it_was ? has_identity(fd.get(), *file.identity) ||
                                                          has_content(fd.get(), digest, file)
                                                    : hash.finish() == digest);

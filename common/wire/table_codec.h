@@ -194,8 +194,7 @@ inline bool read_value(double from, const Rule&, Place at, Fault* fault, double*
   *to = from;
   return true;
 }
-// Reads whole numbers. Without limits a number of the same size is taken as it is, whatever its
-// sign.
+// Reads whole numbers. Without limits a number of the same size is taken whatever its sign.
 template <class W, class T>
 requires(std::is_integral_v<W>&& std::is_integral_v<T> &&
          !std::is_same_v<T, bool>) bool read_value(W from, const Rule& rule, Place at, Fault* fault,

@@ -30,8 +30,7 @@ namespace lockstep {
 struct ShowJob {
   static constexpr int kBody = 33;
   JobId job;
-  bool with_steps = false;  // for a pipeline: fills spec.pipeline with its steps, for readers of
-                            // the job
+  bool with_steps = false;  // for a pipeline: spec.pipeline has its steps, for readers of the job
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job, kNameRule);
     see(field<2>, "with_steps", s.with_steps);

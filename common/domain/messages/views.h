@@ -52,8 +52,7 @@ struct PartView {
 };
 
 inline constexpr std::size_t kMaxPartAddresses = 16;
-inline constexpr std::size_t kPartsWithSettings = 64;  // the most parts of a view with settings;
-                                                       // views of larger gangs have no settings
+inline constexpr std::size_t kPartsWithSettings = 64;  // larger gangs' views have no settings
 
 // How much a view has of each part. `outline`: without PartView::ended, PartView::addresses,
 // PartView::settings and what the probe chose, which grow with ranks and networks, and for which
@@ -92,8 +91,7 @@ struct AttemptView {
   // What holds among its ranks now. For an attempt that ended and did not complete: what held last.
   // The durations count to the moment of the view.
   FoundList found = {};
-  std::optional<ProbeResult> probe = {};  // the result of the gang's probe; absent: there was no
-                                          // probe
+  std::optional<ProbeResult> probe = {};  // the gang's probe; absent: there was none
   Why why = {};                           // RetriedAfter, if another attempt follows or will follow
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
@@ -172,8 +170,7 @@ struct NodeView {
   BlobTraffic blobs = {};
   bool waits_for_approval = false;
   Duration clock_ahead{0};                         // the node's clock minus the launcher's
-  std::optional<Duration> clock_uncertainty = {};  // the uncertainty of clock_ahead; absent: not
-                                                   // measured
+  std::optional<Duration> clock_uncertainty = {};  // of clock_ahead; absent: not measured
   std::string compute = {};                        // the target that it belongs to
   NodeLabels labels = {};
   std::optional<MeasuredNode> use = {};
@@ -200,8 +197,7 @@ struct TokenView {
 inline constexpr std::size_t kTokenIdCharacters = 12;
 inline constexpr std::size_t kMaxTokens = 100'000;  // the most tokens in one reply
 
-inline constexpr std::size_t kMaxUsageEntries = 1'000'000;  // the most nodes, jobs or parts in one
-                                                            // reply
+inline constexpr std::size_t kMaxUsageEntries = 1'000'000;  // nodes, jobs or parts
 
 // The resources of a node and how much of them is used; the same for a job on its nodes.
 struct NodeUsage {
@@ -372,8 +368,7 @@ struct ExplainLine {
 struct ExplainView {
   JobView job;
   std::vector<std::string> lines;  // `reasons` in words: of its placement, one a line
-  // For a pipeline's step: how it differs from its earlier run; absent: nothing was compared, or
-  // the caller may not read that run.
+  // A step's changes since its earlier run; absent: not compared, or the caller may not read it.
   std::optional<RerunView> rerun = {};
   // The settings; absent: they were not requested, or the caller may not read the job.
   std::optional<SettingsView> settings = {};
@@ -421,8 +416,7 @@ struct LauncherStatus {
   std::map<std::string, int> nodes;  // the number of nodes by liveness
   Retention keeps;
   Bytes disk_free = {};         // the free space of the file system that holds the home
-  Bytes low_space = {};         // the launcher takes no new work with less free space; 0: an older
-                                // launcher, unknown
+  Bytes low_space = {};         // no new work is taken with less; 0: unknown, older launcher
   std::string low_reason = {};  // why no new work is taken now; "": it is taken
   int draining = 0;             // how many of `nodes` are drained: they take no new work
   DiskWrites writes = {};

@@ -44,8 +44,7 @@ inline constexpr std::string_view kHowToChooseCompute =
 inline constexpr std::size_t kMaxComputes = 1'000;  // the most targets of one launcher
 inline constexpr std::size_t kMinComputeNameBytes = 3;
 inline constexpr std::size_t kMaxComputeNameBytes = 24;
-inline constexpr std::size_t kMaxComputeTextBytes = 4'096;  // the longest description, location or
-                                                            // tag
+inline constexpr std::size_t kMaxComputeTextBytes = 4'096;  // description, location, tag
 inline constexpr std::size_t kMaxComputeTags = 50;
 inline constexpr std::size_t kMaxHosts = 1'000;  // the most hosts of one target
 inline constexpr std::size_t kMaxMachineFindings = 32;
@@ -123,8 +122,7 @@ struct InstanceSettings {
   friend bool operator==(const InstanceSettings&, const InstanceSettings&) = default;
 };
 
-// The rule of settings. It allows more than the launcher accepts, so that the launcher can report
-// the fault.
+// Allows more than the launcher accepts, so that the launcher can report the fault.
 inline constexpr Rule kSettingsRule{
     .bytes = 64u << 10, .count = 2 * kMaxSettings, .each = 2 * kMaxSettingWords, .doubles = true};
 
@@ -159,8 +157,7 @@ struct ComputeSpec {
     see(field<41>, "schedules", s.instance.schedules, {.count = 2 * kMaxSchedules});
     see(field<42>, "labels", s.labels, {.count = 10 * kMaxNodeLabels});
   }
-  // Sets a source: before 0.7 a virtualmachine had none, and it was join.
-  static void mend(ComputeSpec& s) {
+  static void mend(ComputeSpec& s) {  // before 0.7 a virtualmachine had no source: it was join
     if (s.source == NodeSource::none && s.type != ComputeType::local) s.source = NodeSource::join;
   }
   friend bool operator==(const ComputeSpec&, const ComputeSpec&) = default;
@@ -192,9 +189,7 @@ std::string_view without_azureml(std::string_view reference);
 struct CreateCompute {
   static constexpr int kBody = 280;
   ComputeSpec spec;
-  // whether to ask the provider if its settings work, and to refuse them otherwise. Hosts over ssh
-  // are not asked.
-  bool check = false;
+  bool check = false;  // refused unless the provider accepts the settings; ssh is not asked
   static void table(auto& s, auto&& see) {
     see(field<1>, "spec", s.spec);
     see(field<2>, "check", s.check);

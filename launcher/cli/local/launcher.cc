@@ -48,8 +48,7 @@ void tell_what_is_awaited(Connection& connection, Terminal& terminal) {
                                   job.reason.empty() ? "" : ": ", job.reason));
 }
 
-// Shuts the launcher down. Canceling takes as long as the jobs' grace time. A launcher that has
-// gone has finished its part.
+// Shuts the launcher down; succeeds if it has gone. Canceling takes the jobs' grace time.
 Status shut_down(Connection& connection, const io::ProcessIdentity& process, bool cancel,
                  Terminal& terminal) {
   io::SystemClock clock;

@@ -181,8 +181,7 @@ Said Finding::not_started() const {
                             node(), shown(first().on), stacks())};
 }
 
-// The text of a wait. If the fact is known, adds how often the first rank and those ahead have
-// launched the collective.
+// The text of a wait. Adds how often the first rank and those ahead have launched the collective.
 Said Finding::waits() const {
   std::string what =
       found_.waiting.empty()
