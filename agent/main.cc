@@ -1,7 +1,7 @@
-// lockstep-agent: one per node. Joins a launcher once, with a token; after that it runs what the
-// launcher wants here. SIGTERM ends the agent; the jobs' runners stay, and the next agent attaches
-// to them. With --taken-on-sigterm, SIGTERM announces that the machine is taken away: the agent
-// tells the launcher, and ends when its jobs have ended.
+// lockstep-agent: one per node. Joins a launcher once, with a token; after that it runs the parts
+// that the launcher assigns to it. SIGTERM ends the agent; the jobs' runners stay, and the next
+// agent attaches to them. With --taken-on-sigterm, SIGTERM announces that the machine is taken
+// away: the agent tells the launcher, and ends when its jobs have ended.
 
 #include <malloc.h>
 #include <signal.h>

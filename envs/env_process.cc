@@ -130,7 +130,7 @@ class Running {
   const pid_t pid_;
   io::Fd log_, events_, process_;
   io::SystemClock clock_;
-  std::optional<Instant> kill_at_;  // set when it was told to stop
+  std::optional<Instant> kill_at_;  // set when the order to stop came
   std::string rest_;                // the beginning of an event
   std::optional<Event> last_;
   std::optional<Error> nonsense_;  // set if a line of its output is not an event
@@ -225,8 +225,7 @@ Result<Event> Running::to_the_end() {
   return result(status);
 }
 
-// Solvers explain hundreds of packages, and scripts print what they like, so the error is
-// shortened.
+// Shortens an error: solvers explain hundreds of packages, and scripts print any text.
 Error Running::short_enough(Error error) {
   if (error.message.size() <= kMaxErrorBytes) return error;
   what_.on_log(error.message + "\n");

@@ -107,14 +107,14 @@ struct CheckpointCaptured {
 struct PartRemoved {
   AttemptId attempt;
 };  // the part's directory, cgroups and mounts are removed
-// The machine will be taken away in `left`. `leave`: this agent was told to end for it, and does so
+// The machine will be taken away in `left`. `leave`: this agent must end because of it, and does so
 // when nothing is left to do.
 struct MachineTaken {
   Duration left{0};
   std::string reason;
   bool leave = false;
 };
-// The node's network is another one now: the launcher must hear of it.
+// The node's network has changed: the launcher must get the new inventory.
 struct InventoryChanged {};
 struct Tick {};
 using Input =
@@ -136,8 +136,9 @@ struct SendObserved {
 struct StageWorkspace {
   Assignment assignment;
 };  // -> WorkspaceStaged
-// Prepares the part's environment with what the plan in its assignment has so far. Repeated when
-// the launcher extends the plan. -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed
+// Prepares the part's environment with the data that the plan in its assignment has so far.
+// Repeated when the launcher extends the plan. -> EnvironmentProgress…, EnvironmentChanged…,
+// EnvironmentFailed
 struct PrepareEnvironment {
   Assignment assignment;
 };
@@ -207,7 +208,7 @@ struct Config {
   // The agent dials again after this silence; runners keep running. Doubled with each attempt that
   // got no answer.
   Duration launcher_silent_after = seconds(5);
-  Duration look_every = seconds(1);  // between looks at what a running part has written
+  Duration look_every = seconds(1);  // the time between looks for new files of a running part
   // the time after the grace period; then the runner is killed
   Duration stop_overdue = seconds(30);
   // How long outputs of a canceled job that are stuck are waited for.

@@ -49,8 +49,8 @@ struct Core::Impl {
   Instant last_word;
   Duration reconnect_within{0};  // the time that the launcher gave; see SessionAccepted
   bool begins_session = false;   // true while the answer to our session is applied
-  int unanswered = 0;            // connections in a row over which the launcher said nothing
-  int openings = 0;              // sent since the launcher's last answer
+  int unanswered = 0;  // the number of connections in a row without a message of the launcher
+  int openings = 0;    // sent since the launcher's last answer
   // When to send a heartbeat (open) or a SessionOpen (opening) next.
   Instant next_beat = Instant::never();
   Instant observe_at = Instant::never();

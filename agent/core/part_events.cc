@@ -14,7 +14,7 @@ namespace {
 constexpr Duration kWritingTimeout = seconds(20);
 constexpr Duration kLookAgainAfter = seconds(1);
 
-// True while a runner that was told `phase` has not shown that it follows.
+// Whether a runner that got `phase` has not shown yet that it follows.
 bool lags(PartState state, WantedPhase phase) {
   switch (phase) {
     case WantedPhase::prepare: return false;

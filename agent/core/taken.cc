@@ -1,5 +1,5 @@
 // A notice that the machine will be taken away. The agent repeats it to the launcher, which decides
-// what to stop. An agent that was told to end for the notice ends when nothing is left to do.
+// what to stop. An agent that must end because of the notice ends when nothing is left to do.
 // docs/decisions/046-notice-before-preemption.md.
 
 #include "agent/core/impl.h"

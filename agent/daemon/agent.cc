@@ -50,7 +50,7 @@ Status check_account(const std::string& run_as) {
 Result<WorkspacePlan> stage_into(const AgentConfig& config, const Assignment& assignment,
                                  const io::AttemptDir& directory,
                                  const std::function<void(const std::string&)>& progress) {
-  // The assignment is written first, so that whoever finds this directory later knows its job.
+  // The assignment is written first, so that a later reader of this directory knows its job.
   TRY(io::make_directories(directory.logs()));
   TRY(io::write_file_atomically(directory.assignment(), wire::encode(assignment), 0600, false));
   TRY_ASSIGN(WorkspacePlan plan, config.stage(assignment, directory, progress));

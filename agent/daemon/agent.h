@@ -150,7 +150,7 @@ class Agent {
   MovedFile message_file_, token_file_;
   Instant look_where_at_;
   std::string measured_at_;  // the endpoint whose route gave the node's address
-  bool is_linked_ = false;   // the link file says so
+  bool is_linked_ = false;   // whether the link file announces it
   // Pauses between messages that no launcher answers.
   GrowingPauses unanswered_{seconds(10), minutes(10)};
   Instant unanswered_since_;
@@ -171,7 +171,7 @@ class Agent {
   const io::PidsOfJobsWatch pids_of_jobs_;
   NodeSampler node_sampler_;
   GpuSampler gpu_sampler_;
-  std::optional<Notice> notice_;  // the file's, as the core was told
+  std::optional<Notice> notice_;  // the file's notice that the core has
   Instant acked_, acked_at_;      // see Heartbeat
   bool in_session_ = false;       // the launcher accepted our session, and did not end it since
   Instant report_usage_at_ = Instant::never();

@@ -10,7 +10,7 @@
 namespace lockstep::agent {
 
 Findings examine_machine(const std::string& home);  // the agent's home, which need not exist
-// Parts of it, for tests: `root` is "" or the root directory of a fake machine.
+// Examines parts of it, for tests: `root` is "" or the root directory of a fake machine.
 Findings examine_rdma(const std::string& root, bool memory_locking_unlimited);
 Findings examine_gpus(const std::string& root, const std::string& nvml_library);
 // How processes of jobs are ended on this node, and which limits of jobs cannot be enforced.

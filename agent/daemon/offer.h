@@ -13,7 +13,7 @@ namespace lockstep::agent {
 // The flags' values; "" = all, and for the network the target's usual label.
 struct Offer {
   std::string cpus, memory, gpus, network;
-  std::string share = {};      // "1/2": part of the machine; what is said beside it counts
+  std::string share = {};      // "1/2": a part of the machine; amounts beside it take precedence
   std::string advertise = {};  // the node's address; "": the address of the route to the launcher
   friend bool operator==(const Offer&, const Offer&) = default;
 };

@@ -286,8 +286,8 @@ void Build::fail(const Error& error) {
 }
 
 void Build::fail_by_tools(const Error& error) {
-  // Tools do not always say that the disk is full, so the free space is checked before the
-  // definition is blamed.
+  // The free space is checked before the definition is blamed, since tools do not always report a
+  // full disk.
   const auto space = io::disk_space(entry_.path());
   const bool is_full = error.code == ErrorCode::resource_exhausted ||
                        (space && space->free < kFullDisk && error.code != ErrorCode::conflict);

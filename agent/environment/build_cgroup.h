@@ -17,7 +17,7 @@ class BuildCgroup {
  public:
   // `memory`: nullopt = the job sets no limit. `pids`: processes and threads.
   BuildCgroup(const CacheEntry& entry, std::optional<Bytes> memory, int cpus, int pids);
-  ~BuildCgroup();  // kills what is left in it; may block for a moment
+  ~BuildCgroup();  // kills the remaining processes; may block for a moment
   BuildCgroup(const BuildCgroup&) = delete;
   BuildCgroup& operator=(const BuildCgroup&) = delete;
 

@@ -22,7 +22,7 @@ constexpr Duration kSweepEvery = seconds(60);
 constexpr Duration kBuildsEndWithin = seconds(6);
 constexpr Duration kLookEvery = milliseconds(20);
 
-// True for a result of a plan that was replaced meanwhile.
+// Whether a result belongs to a plan that was replaced meanwhile.
 bool is_obsolete(const Input& input, const BuildSubscriber& subscriber) {
   const auto* changed = std::get_if<EnvironmentChanged>(&input);
   return changed != nullptr && changed->report.step == EnvironmentReport::Step::not_solved &&

@@ -60,7 +60,7 @@ bool ChannelOrigin::look(Asked& asked, News& news) {
     ++files_;
     bytes_ += asked.file.size;
   } else {
-    is_gone_ = true;  // the build reports what is wrong
+    is_gone_ = true;  // the build reports the fault
   }
   remove_fetched(site_.fetched, asked.file.digest.hex());
   return true;

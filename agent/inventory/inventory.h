@@ -1,6 +1,6 @@
 #pragma once
 // The inventory of this node: runs every probe once and combines the results. A probe that finds
-// nothing says so in `limitations`; no probe makes the agent's start fail.
+// nothing adds a line to `limitations`; no probe makes the agent's start fail.
 
 #include <optional>
 #include <string>

@@ -19,7 +19,7 @@ namespace {
 
 constexpr Duration kLookEvery = seconds(1);
 constexpr Duration kMeasureEvery = seconds(5);  // for attempts with a limit
-// The most time for one attempt; what was found by then counts.
+// The most time for one attempt; files that were found by then count.
 constexpr Duration kMeasureAtMost = seconds(20);
 // The most time for one look at the open files of an attempt.
 constexpr Duration kHeldAtMost = seconds(5);

@@ -1,9 +1,9 @@
 #pragma once
 // Keeps one attempt from filling the disk of this node: measures the folders of running attempts,
-// and what their processes hold in removed files, and says which attempt must end. Attempts with a
-// disk limit are measured all the time, the others only while the disk is nearly full. A
-// measurement walks all files, so pauses keep it to a twentieth of the time. Logs are not counted:
-// they have their own limit, and ranks wait while the disk is too full for them.
+// and the removed files that their processes hold open, and chooses the attempt that must end.
+// Attempts with a disk limit are measured all the time, the others only while the disk is nearly
+// full. A measurement walks all files, so pauses keep it to a twentieth of the time. Logs are not
+// counted: they have their own limit, and ranks wait while the disk is too full for them.
 
 #include <functional>
 #include <map>

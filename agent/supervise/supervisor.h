@@ -45,7 +45,8 @@ class Supervisor {
   // Tells the runner to end the ranks for the reason in `order`, unless they are ending already.
   void end(const AttemptId& attempt, const EndPart& order);
   bool is_running(const AttemptId& attempt) const;
-  // Frames of attachments. `received`: of the runner of that attempt; `gone`: it has ended.
+  // Events of attachments. `received`: a frame of the attempt's runner; `gone`: the runner has
+  // ended.
   struct AttachEvents {
     std::function<void(const AttemptId&, const AttachFrame&)> received;
     std::function<void(const AttemptId&)> gone;

@@ -1,6 +1,6 @@
 #pragma once
-// Computes what a node uses from the texts of /proc and of a cgroup's files. Pure; formats:
-// proc(5), cgroups(7).
+// Computes the use of a node's resources from the texts of /proc and of a cgroup's files. Pure;
+// formats: proc(5), cgroups(7).
 
 #include <cstdint>
 #include <optional>

@@ -16,7 +16,7 @@
 namespace lockstep::agent {
 namespace {
 
-// The most time for one place; what was found by then counts.
+// The most time for one place; files that were found by then count.
 constexpr Duration kMeasureAtMost = seconds(20);
 
 // Checks with the rights of the job's user, so that users cannot probe for files by naming them.

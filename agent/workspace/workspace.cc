@@ -100,8 +100,8 @@ std::string path_in_container(const JobId& job) {
   return path.empty() ? "/run/lockstep/jobs/" + io::job_folder_name(job) : path;
 }
 
-// The ranks of the earlier attempt have a moment to end. If they take longer, the runner uses
-// another path and says so.
+// Waits a moment for the ranks of the earlier attempt to end. If they take longer, the runner uses
+// another path and reports that.
 void await_earlier_attempt(const io::AttemptDir& directory, const JobId& job, Teller& teller) {
   const Instant end = io::SystemClock().now() + kAwaitEarlier;
   for (const std::string& path : io::working_places(directory, job)) {

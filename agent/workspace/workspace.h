@@ -113,7 +113,7 @@ class Workspace {
   Result<Collected> collect(const Assignment& assignment, const io::AttemptDir& directory,
                             BlobSource& source, OutputSink& sink, const OnProgress& progress,
                             const Interrupted& interrupted = {});
-  // Captures what a running attempt has written so far: see collect.h.
+  // Captures the new output of a running attempt: see collect.h.
   Result<std::vector<CollectedOutput>> capture_so_far(const Assignment& assignment,
                                                       const io::AttemptDir& directory,
                                                       BlobSource& source, OutputSink& sink,

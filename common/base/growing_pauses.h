@@ -1,5 +1,6 @@
 #pragma once
-// When to say again what is still so: at once, then after pauses that double up to a longest one.
+// Decides when to repeat a message that is still true: at once, then after pauses that double up to
+// a longest one.
 
 #include <algorithm>
 
@@ -11,7 +12,7 @@ class GrowingPauses {
  public:
   GrowingPauses(Duration first, Duration longest) : first_(first), longest_(longest) { reset(); }
 
-  // True if it is time to say it; the next pause begins.
+  // Whether it is time for the message; if so, the next pause begins.
   bool is_due(Instant now) {
     if (now < next_) return false;
     next_ = now + pause_;

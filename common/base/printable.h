@@ -31,8 +31,8 @@ std::string in_lines(std::string_view text, std::size_t blanks);
 // begins and ends without colours, so that a log colours nothing else. Carriage returns before a
 // newline or at the end are left out.
 std::string printable_log(std::string_view text, std::string* colors);
-// How many bytes of `text` can be shown by printable_log() before more comes: without a character
-// or sequence that is only begun at its end, and without carriage returns there.
+// The number of bytes of `text` that printable_log() can show before more comes: without a
+// character or sequence that is only begun at its end, and without carriage returns there.
 std::size_t showable_log(std::string_view text);
 
 // Returns the JSON with hidden characters (is_hidden()), odd blanks and lone marks escaped as \u….

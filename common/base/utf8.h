@@ -17,11 +17,11 @@ struct Utf8Character {
 // The character at the beginning of `text`, which is not empty.
 Utf8Character first_character(std::string_view text);
 
-// How many bytes at the beginning are the beginning of a character of which the rest does not
-// follow, because something else does or the text ends: 1 to 3, or 0 if there are none.
+// The length of an incomplete character at the beginning: 1 to 3 bytes that begin one, whose rest
+// does not follow; 0: there is none.
 std::size_t begun_character(std::string_view text);
 
-// How many bytes of `text` come before a character that is only begun at its end; the size of
+// The number of bytes of `text` before a character that is only begun at its end; the size of
 // `text` if there is none.
 std::size_t whole_characters(std::string_view text);
 

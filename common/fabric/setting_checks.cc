@@ -52,7 +52,7 @@ const FabricPort* port_called(const NodeFabric& fabric, const std::string& name)
   return nullptr;
 }
 
-// True if RDMA would be used here, or if the job wants it.
+// Whether RDMA would be used here, or the job wants it.
 bool rdma_counts(const CheckedNode& node) {
   return !node.rdma.ports.empty() || node.wanted != Rdma::off;
 }

@@ -11,7 +11,7 @@ namespace lockstep {
 
 inline constexpr std::size_t kMaxImageNameBytes = 255;  // the longest name, without tag and digest
 
-// Errors begin with the name in quotes.
+// Checks the name of an image. Errors begin with the name in quotes.
 Status check_image_name(std::string_view image);
 
 // Whether it is of the images that lockstep-agent makes and names in the engines of nodes,

@@ -202,7 +202,8 @@ class Reader {
 
   // ---- a marker ---------------------------------------------------------------------------------
 
-  // The precedence of 'and' and 'or' does not matter here: any order of them is valid.
+  // Reads a marker. The precedence of 'and' and 'or' does not matter here: any order of them is
+  // valid.
   bool read_marker() {
     std::size_t depth = 0, open = 0;
     for (;;) {

@@ -180,7 +180,7 @@ bool PeerServer::Impl::is_allowed(const PublicKey& key, const Digest& root) {
   return found != allowed.end() && found->second > steady_now();
 }
 
-// Whether all of them are parts of the tree, as far as this node has its directories.
+// Whether all blobs are parts of the tree, as far as this node has its directories.
 bool PeerServer::Impl::is_below(const Digest& root, const std::vector<Digest>& wanted) {
   const auto below = trees.find(root);
   return below && std::all_of(wanted.begin(), wanted.end(),

@@ -22,7 +22,7 @@
 namespace lockstep::transfer {
 namespace {
 
-constexpr int kMaxRounds = 3;  // rounds of asking what is missing and sending it
+constexpr int kMaxRounds = 3;  // the most rounds of asking for missing blobs and sending them
 
 // The bytes of a blob: in a directory object, or in a file of the captured tree.
 struct Source {

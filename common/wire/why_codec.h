@@ -13,8 +13,8 @@ void to_wire(const lockstep::Why& from, Why* to);
 // Refuses what exceeds the bounds of why/data.h. A reason that this version does not know is kept.
 Status from_wire(const Why& from, lockstep::Why* to);
 
-// A reason has a field of its own, beside the one in which earlier versions write a text. Text that
-// is told goes where those read it. `data` gives the other field.
+// The text of a reason that has a field of its own beside the one for earlier versions. Text of a
+// Told goes into the field that those read. `data` gives the other field.
 const std::string* told_text(const lockstep::Why& why);  // null: it has more than a text
 template <typename Data>
 void write_why(const lockstep::Why& from, std::string* text, const Data& data) {

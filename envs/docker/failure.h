@@ -20,7 +20,7 @@ Error engine_failure(std::string_view what, const Toolbox::Answer& answer);
 
 bool says_no_such_image(std::string_view text);
 
-// The line of `text` that says what went wrong; "" = none.
+// The line of `text` that tells the failure; "" = none.
 std::string last_words(std::string_view text);
 
 }  // namespace lockstep::envs

@@ -50,7 +50,7 @@ class ImageUnpacker {
   std::string text_;  // content that is kept in memory: names, manifests
   bool is_text_ = false;
   io::Fd file_;                        // the file for other content; empty: the content is dropped
-  std::string long_name_, long_link_;  // said by an entry before the one that they are for
+  std::string long_name_, long_link_;  // names that an entry gives for the next one
   std::uint64_t long_size_ = 0;
   bool has_long_size_ = false;
   std::map<std::string, std::string> links_;  // symbolic and hard ones: name -> file

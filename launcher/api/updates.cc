@@ -100,7 +100,7 @@ void Service::tell_next_rounds() {
 Duration Service::wait() const {
   if (watchers_.count() == 0) return Duration::max();
   Instant due = next_round_;
-  for (const JobId& id : changed_jobs_)  // large jobs, whose watchers are told later
+  for (const JobId& id : changed_jobs_)  // large jobs, whose watchers get the view later
     if (const auto told = told_views_.find(id); told != told_views_.end())
       due = std::min(due, told->second.at + kViewEvery);
   return std::max(due - ports_.clock.now(), Duration::zero());

@@ -233,7 +233,7 @@ void set_failure_message(CLI::App& app, const std::vector<std::string>& ours, bo
       });
 }
 
-// True: the words name no verb, and `result` has the error.
+// Whether the words name no verb; `result` then has the error.
 bool names_no_verb(const CLI::App& app, const std::vector<std::string>& ours, CommandLine& result) {
   if (std::string unknown = unknown_verb(app, ours); !unknown.empty()) {
     result.err += "lockstep: " + unknown + "\nsee " + help_of(app, ours) + "\n";

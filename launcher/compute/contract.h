@@ -34,9 +34,9 @@ struct Machine {
 struct Request {
   std::string launcher;  // together with `target`, the tag of everything that is made
   std::string target;
-  std::string state;            // an absolute path: what is kept between the calls for this target
-  std::string bundle;           // the archive of scripts/bundle; "" where the kind needs none
-  std::string settings = "{}";  // JSON object; the kind reads it
+  std::string state;   // an absolute path: the files kept between the calls for this target
+  std::string bundle;  // the archive of scripts/bundle; "" where the kind needs none
+  std::string settings = "{}";         // JSON object; the kind reads it
   std::optional<Endpoints> endpoints;  // the addresses at which nodes dial the launcher
   // The addresses at which this machine dials it; set if `endpoints` is.
   std::optional<Endpoints> local;

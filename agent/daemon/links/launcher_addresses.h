@@ -1,8 +1,8 @@
 #pragma once
 // The addresses at which this node's launcher may be, in the order in which they are dialled. The
-// launcher tells them (SessionAccepted, LauncherAddresses); whoever may write into the agent's home
-// tells one by a file (moved_file.h). An old address is kept until newer ones take its place,
-// because only the launcher's key proves that it is there. docs/decisions/068.
+// launcher tells them (SessionAccepted, LauncherAddresses); a program that may write into the
+// agent's home adds one by a file (moved_file.h). An old address is kept until newer ones take its
+// place, because only the launcher's key proves that it is there. docs/decisions/068.
 
 #include <cstddef>
 #include <vector>

@@ -58,7 +58,7 @@ class LogShipper {
   bool empty() const { return attempts_.empty(); }
   std::uint64_t unacknowledged() const { return in_flight_; }
   Instant next_deadline() const { return std::min(next_, tell_at_); }
-  void tick(Instant now);  // sends what the window allows; call it in each turn of the loop
+  void tick(Instant now);  // sends as much as the window allows; call it in each turn of the loop
 
  private:
   struct Stream {

@@ -11,8 +11,9 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr int kCollectors = 4;         // collections that run at once
-constexpr int kMostCollections = 256;  // collections that run or wait, each on a thread of its own
+constexpr int kCollectors = 4;  // collections that run at once
+// the most collections that run or wait, each on a thread of its own
+constexpr int kMostCollections = 256;
 constexpr int kCapturers = 4;
 constexpr int kTriesOnceSettled = 2;
 // After a capture of folders of a running part, the next one waits for this multiple of the time

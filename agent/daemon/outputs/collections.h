@@ -61,7 +61,7 @@ struct OutputFunctions {
   std::function<Result<Collected>(const Assignment&, const io::AttemptDir&, const Interrupted&,
                                   const Progress&, CancelToken&)>
       collect;
-  // Captures what a running part has written so far and has changed since the last capture.
+  // Captures the new output of a running part since the last capture.
   std::function<Result<std::vector<CollectedOutput>>(const Assignment&, const io::AttemptDir&,
                                                      SoFarMemory&)>
       capture_so_far;
@@ -94,7 +94,7 @@ class Collections {
   void forget(const AttemptId& attempt);
 
  private:
-  // The memory of captures between two of them, and the lock that a capture holds while it works.
+  // The memory between two captures, and the lock that a capture holds while it works.
   struct Memory {
     std::mutex in_use, in_checkpoint;
     SoFarMemory so_far;

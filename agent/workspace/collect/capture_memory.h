@@ -17,13 +17,13 @@
 
 namespace lockstep::agent {
 
-// State kept between captures of what a running attempt has written so far.
+// The state between captures of a running attempt's outputs.
 struct SoFarMemory {
   struct Place {
     snapshot::LiveCapture capture;
     std::optional<std::string> folder;  // the folder that `options` are for
     snapshot::TreeOptions options;
-    std::string problem;  // why nothing is captured, as it was told; "": nothing is wrong
+    std::string problem;  // why nothing is captured, as it was reported; "": there is no reason
   };
   std::map<std::pair<OutputKind, std::string>, Place> places;
   std::optional<io::User> user;  // the job's, as looked up last

@@ -53,7 +53,7 @@ struct Collected {
 Result<Collected> collect_outputs(const CollectParts& parts);
 
 // Captures ./outputs, ./logs and named outputs of a running attempt, and returns those that
-// changed: see LiveCapture. Also returns, as a problem, a folder of which nothing can be kept.
+// changed: see LiveCapture. Also returns, as a problem, a folder whose files cannot be kept.
 Result<std::vector<CollectedOutput>> capture_so_far(const CollectParts& parts, SoFarMemory& memory);
 
 struct CapturedCheckpoint {

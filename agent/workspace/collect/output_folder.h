@@ -22,7 +22,7 @@ struct LinkRules {
   // Absolute paths, as ranks see the directory or may have seen it; the likeliest first.
   std::vector<std::string> working_directories;
   std::string base;           // the folder as the agent sees it, resolved
-  bool in_container = false;  // paths outside of it are the container's
+  bool in_container = false;  // true: paths outside of it are the container's
   uid_t owner = 0;            // the owner of outside folders that are followed
 };
 LinkRules link_rules(const Assignment& assignment, const WorkspacePlan& plan,

@@ -18,8 +18,8 @@ namespace lockstep::agent {
 Status copy_tree(const std::string& from, const std::string& to, const snapshot::Owner& owner);
 
 // Copies an opened folder's entries, or an opened file as `file`, into the open folder `to`, with
-// the rights of the calling thread: whoever owns `to` owns the copy and may change it. `shown` is
-// the path of what is copied. Pipes and devices are errors.
+// the rights of the calling thread: the owner of `to` owns the copy and may change it. `shown` is
+// the path of the source. Pipes and devices are errors.
 Status copy_opened(const io::OpenedPlace& from, const std::string& shown, const std::string& file,
                    int to);
 

@@ -1,7 +1,7 @@
 #pragma once
-// Moves what the agent has made beside a working directory to its place in it, where it belongs to
-// the ranks' user. Ranks of an earlier try may still run and rename files, so every step goes
-// through descriptors. It removes earlier files of that place with the rights of that user.
+// Moves files that the agent has made beside a working directory to their place in it, where they
+// belong to the ranks' user. Ranks of an earlier try may still run and rename files, so every step
+// goes through descriptors. It removes earlier files of that place with the rights of that user.
 
 #include <string>
 

@@ -25,7 +25,7 @@
 
 namespace lockstep {
 
-// Each kind has names of its own.
+// The kinds of assets. Each kind has names of its own.
 enum class AssetKind { data, model, component };
 inline constexpr AssetKind kInputKinds[] = {AssetKind::data, AssetKind::model};
 Word describe(AssetKind kind);
@@ -85,7 +85,7 @@ RegisteredAsset asset_of(const OutputAsset& output);  // The asset's fields; `fi
 // Checks everything that is possible without the asset's files; the launcher checks whether it has
 // a tree yet. Errors name the key.
 Status validate(const RegisteredAsset& asset);
-// The part of it that is about what people note; of environments too.
+// Checks the texts that people note about an asset, or an environment.
 Status validate_texts(const std::string& description,
                       const std::map<std::string, std::string>& tags);
 

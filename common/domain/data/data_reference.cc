@@ -94,8 +94,8 @@ Result<std::optional<DataReference>> parse_long_form(std::string_view text) {
   return parse_datastore(text, text.substr(stores + kStores.size()));
 }
 
-// The error for addresses such as azureml://datastore/NAME/… or azureml:/jobs/…; if the address
-// resembles a known form, the error says so.
+// The error for addresses such as azureml://datastore/NAME/… or azureml:/jobs/…, with the known
+// form that the address resembles, if any.
 Error not_known(std::string_view text) {
   std::string_view rest = text.substr(kScheme.size());
   rest.remove_prefix(std::min(rest.find_first_not_of('/'), rest.size()));

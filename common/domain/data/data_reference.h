@@ -16,14 +16,14 @@ namespace lockstep {
 struct JobOutputReference {
   JobId job;
   std::string output;  // a named output, or "artifacts": the job's ./outputs and ./logs
-  std::string path;    // below it, without "/" at its ends; "": all of it
+  std::string path;    // the path below it, without "/" at its ends; "": all of it
   friend bool operator==(const JobOutputReference&, const JobOutputReference&) = default;
 };
 
 // azureml:NAME:VERSION, azureml:NAME@LABEL, azureml:NAME (its newest version)
 struct AssetReference {
   std::string name;
-  std::string version;  // "": by label
+  std::string version;  // the version; "": the reference has a label
   std::string label;    // "latest", or ""
   friend bool operator==(const AssetReference&, const AssetReference&) = default;
 };
@@ -31,7 +31,7 @@ struct AssetReference {
 // azureml://datastores/DATASTORE/paths/PATH, also after azureml://subscriptions/…/workspaces/NAME/
 struct DatastoreReference {
   std::string datastore;
-  std::string path;  // below it, without "/" at its ends; "": all of it
+  std::string path;  // the path below it, without "/" at its ends; "": all of it
   friend bool operator==(const DatastoreReference&, const DatastoreReference&) = default;
 };
 

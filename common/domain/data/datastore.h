@@ -26,8 +26,8 @@ inline constexpr std::size_t kMaxDatastoreUsers = 1'000;  // the most users of o
 inline constexpr std::size_t kMaxDatastoreNameBytes = 100;
 inline constexpr std::size_t kMaxDatastorePathBytes = 4096;
 
-// A datastore as a user sees it. Whoever may use it learns nothing of where a remote is; `remote`,
-// `users` and `projects` are empty for all but admins.
+// A datastore as a user sees it. Users do not learn the place of a remote; `remote`, `users` and
+// `projects` are empty for all but admins.
 struct DatastoreView {
   std::string name;
   DatastoreKind kind = DatastoreKind::directory;

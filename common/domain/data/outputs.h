@@ -61,7 +61,7 @@ struct OutputSpec {
   }
   friend bool operator==(const OutputSpec&, const OutputSpec&) = default;
 };
-// "custom_model": as the job file has it, else what it is collected as.
+// "custom_model": as the job file has it, else the type as which it is collected.
 std::string_view type_word(const OutputSpec& output);
 inline constexpr std::size_t kMaxOutputs = 100;
 
@@ -158,7 +158,7 @@ struct MergedOutput {
   std::optional<Digest> tree;  // absent: no rank wrote to the output, or `problems` say why there
                                // is no tree
   std::string file;            // name of the one file in `tree`; "": the output is a folder
-  // Files of which nodes have different ones, and what could not be merged.
+  // The paths at which nodes have different files, and the files that could not be merged.
   std::vector<std::string> problems;  // the first kMaxOutputProblems problems
   // "net:3": the data or model that it was registered as, by this job or before; "": it was not.
   std::string registered = {};

@@ -3,7 +3,7 @@
 
 namespace lockstep {
 
-// The program lockstep-spawn. `--probe` reports what the image has; `--nothing` does nothing, so
+// The program lockstep-spawn. `--probe` reports the image's programs; `--nothing` does nothing, so
 // that a container can be run from an image that has no programs.
 inline constexpr char kSpawnInside[] = "/.lockstep/lockstep-spawn";
 // The folder that holds the runner's socket.

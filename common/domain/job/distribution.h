@@ -52,7 +52,7 @@ struct Distribution {
 
 Word describe(Distribution::Kind kind);
 std::string_view to_string(Distribution::Kind kind);
-// Whether its ranks are told a MASTER_PORT; another kind takes none from its node.
+// Whether its ranks get a MASTER_PORT; another kind takes none from its node.
 bool has_master_port(Distribution::Kind kind);
 std::optional<Distribution::Kind> distribution_kind_from(std::string_view word);
 

@@ -1,6 +1,6 @@
 #pragma once
-// How the ranks of a job are told that their time is over: the grace time between SIGTERM and
-// SIGKILL, and a signal that comes before the job's time limit. Pure.
+// The end of a job's ranks: the grace time between SIGTERM and SIGKILL, and a signal that comes
+// before the job's time limit. Pure.
 
 #include <optional>
 #include <string>
@@ -42,7 +42,7 @@ std::string early_signal_names();
 // "USR1@60", "USR1@2m", "USR1".
 Result<EarlySignal> early_signal_from(const std::string& text);
 
-// Errors begin with the key: "lockstep.grace_period: ".
+// Checks the policy. Errors begin with the key: "lockstep.grace_period: ".
 Status validate(const StopPolicy& policy, const std::optional<Duration>& timeout);
 
 }  // namespace lockstep

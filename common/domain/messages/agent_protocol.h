@@ -19,7 +19,7 @@ namespace lockstep {
 
 // ---- agent -> launcher -------------------------------------------------------------------------
 inline constexpr std::size_t kMaxNoticeReasonBytes = 200;
-// The node's machine will be taken away: its agent was told so.
+// Tells that the node's machine will be taken away, as its agent learnt.
 struct PreemptionNotice {
   Duration left{0};    // the time from now until the machine is taken away
   std::string reason;  // the reason in the words of the cloud or the operator; at most

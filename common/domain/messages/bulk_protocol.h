@@ -70,10 +70,10 @@ struct PutBlobsReply {  // the pieces are durable when this arrives
   static void table(auto& s, auto&& see) { see(field<1>, "accepted_bytes", s.accepted_bytes); }
   friend bool operator==(const PutBlobsReply&, const PutBlobsReply&) = default;
 };
-// Answered by BlobData messages until all blobs are sent. With a single digest, `offset` and
-// `limit` ask for a part of it, which is the receiver's credit. They count raw bytes; limit 0 = to
-// the end; the piece that reaches the limit is sent whole. A blob is sent only if it is below the
-// tree `root` and the asker may read that tree. Knowing a digest gives no access.
+// Asks for blobs. Answered by BlobData messages until all blobs are sent. With a single digest,
+// `offset` and `limit` ask for a part of it, which is the receiver's credit. They count raw bytes;
+// limit 0 = to the end; the piece that reaches the limit is sent whole. A blob is sent only if it
+// is below the tree `root` and the asker may read that tree. Knowing a digest gives no access.
 struct GetBlobs {
   static constexpr int kBody = 14;
   std::vector<Digest> digests;
@@ -144,8 +144,8 @@ struct FindPeersReply {
   NodeId self;
   bool core = false;  // this node is one of those that fetch from the launcher for the others
   std::vector<BlobPeer> peers;
-  // How many other nodes that this one can reach have an attempt with this tree, of the core at
-  // most: they have the tree, or fetch it about now.
+  // The number of other nodes that this one can reach and that have an attempt with this tree, at
+  // most those of the core: they have the tree, or fetch it about now.
   std::uint32_t expected = 0;
   static void table(auto& s, auto&& see) {
     see(field<1>, "self", s.self);

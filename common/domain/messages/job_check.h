@@ -36,8 +36,8 @@ struct CheckJobFile {  // answered by JobFileChecked
   // file in `files`.
   std::map<std::string, std::string> components = {};
   bool wait_anyway = false;  // the same field as in Submit
-  // The client has said the reader's faults: the answer has only what the launcher finds wrong with
-  // what could be read beside them.
+  // True: the client has printed the reader's faults, so the answer has only the launcher's faults
+  // in the parts that could be read.
   bool faults_are_said = false;
   // In place of `text`: a job without a file, with the name of an environment that is not resolved,
   // and where its parts come from: key of a job file -> "--name night".

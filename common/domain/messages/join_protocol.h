@@ -1,6 +1,6 @@
 #pragma once
 // The protocol of the join socket, which accepts connections from everybody. A node asks to join; a
-// client whose key is accepted nowhere else asks what became of it.
+// client whose key is not accepted elsewhere asks why.
 
 #include <string>
 #include <variant>

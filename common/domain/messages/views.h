@@ -55,7 +55,7 @@ inline constexpr std::size_t kMaxPartAddresses = 16;
 inline constexpr std::size_t kPartsWithSettings = 64;  // larger gangs' views have no settings
 
 // How much a view has of each part. `outline`: without PartView::ended, PartView::addresses,
-// PartView::settings and what the probe chose, which grow with ranks and networks, and for which
+// PartView::settings and the probe's choice, which grow with ranks and networks, and for which
 // lists and running watches have no use.
 enum class ViewDetail { outline, whole };
 

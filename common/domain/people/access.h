@@ -76,7 +76,7 @@ struct AddUser {
   }
   friend bool operator==(const AddUser&, const AddUser&) = default;
 };
-// Removes the user for ever. Who is added by the same name later is another one, with another name
+// Removes the user for ever. A user who is added by the same name later is another one, with a name
 // of its own ("ann~2"), and owns nothing of the first.
 struct RemoveUser {
   std::string name;

@@ -109,7 +109,7 @@ struct AuditVerified {
   static constexpr int kBody = 196;
   std::uint64_t entries = 0, first = 0;  // how many were checked, and the number of the first
   AuditMark last;
-  std::string problem;             // the first one: file, line and what is wrong; "": none
+  std::string problem;             // the first problem: file, line and fault; "": none
   std::vector<std::string> notes;  // harmless remarks
   static void table(auto& s, auto&& see) {
     see(field<1>, "entries", s.entries);

@@ -51,7 +51,7 @@ enum class Cause {
   account_missing,     // the node cannot run jobs as the job's user: another node, not charged
   environment_failed,  // the environment cannot be solved or built, and a retry would fail too
   disk_limit,          // the attempt exceeded its disk limit, or used most of a full disk
-  preempted,           // a node of it is taken away, and said so before
+  preempted,           // a node of it is taken away, and announced that before
   hang,                // the ranks hang, and lockstep.on_hang ends the attempt
   no_rdma,             // lockstep.rdma is required, and its ranks do not use RDMA
 };

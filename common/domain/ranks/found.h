@@ -108,7 +108,8 @@ struct Found {
   }
   friend bool operator==(const Found&, const Found&) = default;
 };
-// All that holds now; the next list replaces it, and an empty one says that nothing holds any more.
+// All findings that hold now; the next list replaces them, and an empty one means that nothing
+// holds any more.
 using FoundList = std::vector<Found>;
 
 enum class OnHang { report, stacks, fail, retry };
@@ -129,7 +130,7 @@ inline constexpr Duration kLeastHangAfter = seconds(10);
 inline constexpr Duration kMostHangAfter = minutes(7 * 24 * 60);
 // Reads a time, or "off". Returns invalid_argument for any other text.
 Result<Duration> hang_after_from(const std::string& text);
-// Errors begin with the key: "lockstep.hang_after: ".
+// Checks the policy. Errors begin with the key: "lockstep.hang_after: ".
 Status validate(const HangPolicy& policy);
 
 }  // namespace lockstep

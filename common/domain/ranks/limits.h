@@ -61,7 +61,7 @@ inline constexpr int kDefaultPidsCap = 65'536;  // used when the agent's operato
 
 Limits limits_of(const LimitRequest& asked, const LimitCaps& caps);
 
-// Errors begin with the key: "lockstep.limits.pids: ".
+// Checks the limits. Errors begin with the key: "lockstep.limits.pids: ".
 Status validate(const LimitRequest& asked);
 
 // The number with commas: 4096 -> "4,096".

@@ -41,7 +41,7 @@ enum class Doing {
   serves,      // blocked in accept or poll on a socket that listens
   stopped,     // the rank is stopped (state T)
   device,      // state D over the whole window
-  exited,      // has ended, or its end was told
+  exited,      // has ended, or its end was reported
 };
 // The activity in one word: "starts", "computes", "waits", "reads", "locks", "sleeps", "serves",
 // "stopped", "device", "exited".
@@ -96,7 +96,7 @@ struct RankStanding {
   std::string on;  // the target of that call's descriptor: "10.0.0.4:29500", "/data/a.bin", "pipe"
   std::string own_end;  // the near end of a connection, if `on` is the far end
   std::string at;       // the top of its stack that is the user's: "eval.py:88"; "": not asked
-  std::string within;   // the library call around what it does: "MPI_Barrier"; "": none, not asked
+  std::string within;   // the library call around the activity: "MPI_Barrier"; "": none, not asked
   bool by_stack = false;  // `doing`, `at` and `within` follow from its stack, asked at `stack_at`
   Instant stack_at;
   // The call ends by itself after a while, or another thread may go on and end it.
@@ -140,8 +140,8 @@ struct RankStanding {
                                           // nullopt: no socket to a peer
   std::int64_t log_bytes = 0, log_lines = 0;
   Hindrances hindrances;
-  // The newest counts, and when RAS said so (Instant{}: never). If that was more than a window
-  // before `taken`, they do not show what the rank does now.
+  // The newest counts, and the time of RAS's answer with them (Instant{}: never). If that was more
+  // than a window before `taken`, they do not show the rank's present activity.
   std::vector<CollectiveCount> collectives;
   Instant counted;
   Instant counts_since;  // all answers since then had the same counts

@@ -70,7 +70,8 @@ struct Assignment {
   Duration grace = seconds(10);  // the time between SIGTERM and SIGKILL
   bool solo =
       false;  // single-node attempt: phase is `run` at once, the runner fills the gang table
-  // The node ends the ranks when it has not heard from the launcher for so long; 0 = it never does.
+  // The time without a message from the launcher after which the node ends the ranks; 0 = it never
+  // does.
   Duration lease{0};
   std::optional<CheckpointSource> checkpoint;  // the checkpoint with which the node's ranks begin
   EnvironmentPlan environment = {};  // the plan for spec.environment, as far as it is known

@@ -117,8 +117,8 @@ struct AttachOpen {
   AttemptId attempt = {};
   AttachOrder order;
   std::uint64_t have_output = 0, have_error = 0;  // the bytes that the client has
-  // The attachment was open before. Whoever does not know its id refuses it, so that no program is
-  // started twice.
+  // True if the attachment was open before. A runner that does not know its id refuses it, so that
+  // no program is started twice.
   bool again = false;
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job);

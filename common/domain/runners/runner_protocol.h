@@ -105,9 +105,8 @@ struct GangStart {  // parent -> children: all runners are connected and have th
   static void table(auto& s, auto&& see) { see(field<700>, "knows", s.knows); }
   friend bool operator==(const GangStart&, const GangStart&) = default;
 };
-// Rows of the gang's table: parent -> a child that awaits them, all of them, in order. Who has
-// received them checks that they are what the launcher named (GangShare::digest) before it passes
-// them on.
+// Rows of the gang's table: parent -> a child that awaits them, all of them, in order. The receiver
+// checks that they are the launcher's (GangShare::digest) before it passes them on.
 struct GangRows {
   static constexpr int kBody = 50;
   AttemptId attempt;
@@ -184,7 +183,7 @@ struct ModexReply {
   }
   friend bool operator==(const ModexReply&, const ModexReply&) = default;
 };
-// A rank failed, or a runner was told to stop. Every runner terminates its ranks now.
+// A rank failed, or a runner got the order to stop. Every runner terminates its ranks now.
 struct GangAbort {
   static constexpr int kBody = 17;
   int node_rank = 0;

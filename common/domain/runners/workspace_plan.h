@@ -1,5 +1,6 @@
 #pragma once
-// Tells a runner what the agent staged, and how to set up the working directory from it.
+// Describes the files that the agent staged, and how a runner sets up the working directory from
+// them.
 
 #include <optional>
 #include <string>

@@ -49,7 +49,7 @@ inline constexpr std::size_t kMaxComputeTags = 50;
 inline constexpr std::size_t kMaxHosts = 1'000;  // the most hosts of one target
 inline constexpr std::size_t kMaxMachineFindings = 32;
 inline constexpr std::size_t kMaxComputeEvents = 200;  // the most events that are kept per target
-// The step of a machine whose call has begun, before the provider said one.
+// The step of a machine whose call has begun, before the provider reports one.
 inline constexpr std::string_view kFirstMachineStep = "begin";
 // The text of one ComputeLogReply.
 inline constexpr std::size_t kMaxComputeLogBytes = 1u << 20;
@@ -98,7 +98,7 @@ enum class Tier { dedicated, low_priority };
 Word describe(Tier tier);
 std::string_view to_string(Tier tier);
 
-// How many machines a cluster has.
+// The number of machines of a cluster.
 struct Scale {
   Tier tier = Tier::dedicated;
   int min_instances = 0;

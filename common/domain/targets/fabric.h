@@ -123,7 +123,7 @@ struct FabricGpu {
   int index = 0;
   std::string pci;
   int numa_node = -1;
-  std::vector<int> nvlink_peers;  // indexes; also what it reaches through an NVSwitch
+  std::vector<int> nvlink_peers;  // the indexes of GPUs that it reaches, also through an NVSwitch
   bool mig = false;
   std::vector<int> p2p_peers;  // indexes of GPUs that read its memory directly
   static void table(auto& s, auto&& see) {

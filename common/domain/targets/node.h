@@ -70,7 +70,7 @@ struct RdmaPort {
   int rate_gbps = 0;          // 0: unknown
   std::string link_layer;     // "InfiniBand" or "Ethernet" (RoCE)
   std::string subnet_prefix;  // the prefix of its GID 0: "fe80:0000:0000:0000"; "": none
-  std::vector<int> pkeys;     // partitions; the bit 0x8000 says that it is a full member
+  std::vector<int> pkeys;     // partitions; the bit 0x8000 marks a full member
   bool active() const { return state == "ACTIVE"; }
   static void table(auto& s, auto&& see) {
     see(field<1>, "device", s.device, kRdmaText);

@@ -1,8 +1,8 @@
 #pragma once
-// Sizes of machines, as Azure names them: what a node of a target with this size has. The launcher
-// has a catalogue from its build (launcher/files/targets/sizes.yml); operators add sizes of their
-// own and say how many machines of a size the targets may have together. A name is compared without
-// case, as Azure compares it.
+// Sizes of machines, as Azure names them: the resources of a node of a target with this size. The
+// launcher has a catalogue from its build (launcher/files/targets/sizes.yml); operators add sizes
+// of their own and say how many machines of a size the targets may have together. A name is
+// compared without case, as Azure compares it.
 
 #include <cstdint>
 #include <map>
@@ -42,7 +42,7 @@ struct SizeSeries {
 struct Size {
   std::string name;      // "Standard_NC24rs_v3"
   std::string series;    // "NCsv3"; "": none
-  std::string category;  // "GPU"; "": none is said
+  std::string category;  // "GPU"; "": none is given
   int vcpus = 1;
   Bytes memory;
   int gpus = 0;

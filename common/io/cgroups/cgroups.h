@@ -27,7 +27,7 @@ struct CgroupRequest {
   std::string nursery = {};            // the one that this process is in: nursery.h; "": none
 };
 
-// How many processes of that cgroup the kernel has killed for memory.
+// The number of processes of that cgroup that the kernel has killed for memory.
 long long oom_kills(const std::string& directory, int version);
 // How often the kernel refused that cgroup a process or thread because of its limit.
 long long refused_forks(const std::string& directory);
@@ -67,7 +67,7 @@ class Cgroups {
   PidsOfJobs pids_of_jobs() const;
   // The rank's process is in the cgroup that has the memory limit; true if it has ended.
   bool limits_memory_of(int pid, int local_rank) const;
-  // How many processes of this rank the kernel killed for memory.
+  // The number of processes of this rank that the kernel killed for memory.
   long long killed_for_memory(int local_rank) const;
   bool out_of_memory(int local_rank) const { return killed_for_memory(local_rank) > 0; }
   // Sends SIGKILL to every member once; used when lockstep-spawn cannot do it.

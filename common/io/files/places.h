@@ -21,8 +21,8 @@ namespace lockstep::io {
 // none.
 std::string jobs_folder();
 
-// The parent of short paths: it leaves 60 of the 107 bytes of a unix socket's path for what is
-// below <parent>/<8 digits>/tmp. "": this user has no folder that is short enough.
+// The parent of short paths: it leaves 60 of the 107 bytes of a unix socket's path for names below
+// <parent>/<8 digits>/tmp. "": this user has no folder that is short enough.
 std::string short_paths_folder();
 
 // Makes the last two folders of `path` (for example jobs_folder()) where they are missing: mode

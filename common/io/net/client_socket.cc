@@ -128,7 +128,8 @@ void ClientSocket::Impl::on_monitor_event() {
   if (link) tell(*link);
 }
 
-// Called for sends between two turns of the loop; a watcher of the link is told in the next turn.
+// Takes events; called for sends between two turns of the loop. A watcher of the link is called in
+// the next turn.
 void ClientSocket::Impl::take_events() {
   for (bool any = true; any;) {
     const auto link = next_event(&any);

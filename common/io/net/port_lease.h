@@ -28,7 +28,7 @@ class PortLease {
   // no port is free.
   static Result<PortLease> acquire_or_any(PortRange preferred);
   std::uint16_t port() const { return port_; }
-  // True when someone else listens on the port now (checked before rank 0 starts).
+  // Whether someone else listens on the port now (checked before rank 0 starts).
   bool taken() const;
 
  private:

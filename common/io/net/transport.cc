@@ -99,7 +99,7 @@ struct ServerSocket::Impl {
   bool open_to_all = false;
   std::function<bool(const PublicKey&)> trusts;
 
-  // The connection of each peer that has sent something, to count what is sent to it.
+  // The connection of each peer that has sent something, to count the bytes that are sent to it.
   struct Connection {
     int fd = -1;
     std::uint64_t life = 0;

@@ -208,8 +208,8 @@ void list_files(const Scan& found, const FileDigests& digests, std::int64_t sett
 
 namespace {
 
-// Fills in what each followed link adds, and a note if ignore files above the source exclude all of
-// it.
+// Fills in the files that each followed link adds, and a note if ignore files above the source
+// exclude all of it.
 void complete_report(Scan& found) {
   std::vector<FollowedLink>& links = found.report.followed;
   for (const ScannedFolder& folder : found.folders) {

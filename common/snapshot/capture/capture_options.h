@@ -69,8 +69,8 @@ struct CaptureOptions {
   bool is_growing = false;       // files may grow: each is captured up to its size at the start
   bool skip_restless = false;    // leave out files that change during every read; false: an error
   bool skip_unreadable = false;  // leave out files that cannot be read; false: an error
-  // How many bytes of all files together may be holes, which use no disk but take time to read.
-  // Files beyond that are skipped and listed.
+  // The most bytes of holes in all files together; holes use no disk but take time to read. Files
+  // beyond that are skipped and listed.
   std::uint64_t most_holes = UINT64_MAX;
   // Called once, before a file is read, on the capturing thread.
   std::function<void(const CaptureReport& report)> on_scanned;

@@ -24,8 +24,8 @@ namespace lockstep::snapshot {
 struct LeasedTree;
 struct Touched;
 
-// How long a blob of a released tree stays after its job last sent or asked for it: it may be in
-// what the job names next.
+// The time for which a blob of a released tree stays after its job last sent or asked for it: the
+// job's next tree may have it.
 inline constexpr Duration kReleasedLease = seconds(10);
 
 struct Collected {

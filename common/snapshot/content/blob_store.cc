@@ -129,8 +129,8 @@ std::string_view remedy(std::string_view cause) {
 
 }  // namespace
 
-// Errors of the disk name the store and the cause, not the file: each try uses another file name,
-// and the message for those who wait should stay the same.
+// Puts the store's name before an error of the disk. It tells the cause, not the file: each try
+// uses another file name, and the message for waiting users should stay the same.
 Error BlobStore::Impl::named(Error error) const {
   const bool is_of_disk =
       error.code == ErrorCode::resource_exhausted || error.code == ErrorCode::io ||

@@ -1,7 +1,7 @@
 #pragma once
-// Reads one file that a program may be writing, as pieces: what was read before is verified and
-// kept, and only new bytes become new pieces. A file that was rewritten is read from its start. It
-// knows nothing about trees, and keeps nothing between calls.
+// Reads one file that a program may be writing, as pieces: earlier bytes are verified and kept, and
+// only new bytes become new pieces. A file that was rewritten is read from its start. It knows
+// nothing about trees, and keeps nothing between calls.
 
 #include <cstdint>
 #include <memory>
@@ -48,8 +48,8 @@ struct ReadResult {
 // The digest of a range of the open file. nullopt: it cannot be read, or the file is shorter.
 std::optional<Digest> digest_of_range(int fd, std::uint64_t offset, std::uint64_t size);
 
-// Whether the open file begins with all that `before` had, and is the same file: what was written
-// since then was appended.
+// Whether the open file begins with all bytes of `before`, and is the same file: later bytes were
+// appended.
 bool is_continued(int fd, const FileIdentity& now, const FileVersion& before);
 
 // Reads the file's present version. `before`: a version of the same file, or of one that had its

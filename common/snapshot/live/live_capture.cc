@@ -25,7 +25,7 @@ bool is_at_rest(const FileIdentity& file, bool has_changed, Duration unchanged_f
   return unchanged_for >= kFileAtRest || (!has_changed && age >= kFileAtRest.count());
 }
 
-// How many bytes of the file must be read, given what `before` has.
+// The number of bytes of the file that must be read, given the bytes of `before`.
 std::uint64_t cost_of(const FileIdentity& file, const FileVersion* before, Rest rest) {
   if (before == nullptr || before->identity.inode != file.inode ||
       before->identity.device != file.device || before->identity.size > file.size)

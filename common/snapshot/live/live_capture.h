@@ -64,7 +64,8 @@ class LiveCapture {
     FileIdentity seen;
     Duration since{0};         // first seen as it is
     bool has_changed = false;  // whether the file has changed, or came, since an earlier look
-    std::optional<Duration> differs_since;  // how long it has differed from what was sent
+    // how long it has differed from the version that was sent
+    std::optional<Duration> differs_since;
     Duration left_out_until{0};
   };
   struct Kept {

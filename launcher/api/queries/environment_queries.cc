@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxVersionsNamed = 10;  // the most versions that a refusal names
 
-// "there is no environment …", and which versions exist instead.
+// "there is no environment …", with the versions that exist instead.
 Refused no_such_environment(const State& state, const EnvironmentName& wanted) {
   const auto known = state.registered().find(wanted.name);
   if (known == state.registered().end())

@@ -19,7 +19,7 @@ inline constexpr std::size_t kMaxJobsPerPage = 1'000;
 using Query = std::variant<ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes, ShowNode,
                            ShowEnvironment, ListEnvironments, GetStatus, ListTokens>;
 
-// The answer, without what the viewer may not see.
+// The answer, without the parts that the viewer may not see.
 ClientReply answer(const Core& core, const LauncherInfo& info, const Viewer& viewer,
                    const Query& question);
 

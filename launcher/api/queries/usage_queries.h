@@ -12,8 +12,8 @@
 
 namespace lockstep::launcher {
 
-// How long the job has been silent, if that is long enough to be said; else 0. All its nodes must
-// have reported lately.
+// The time for which the job has been silent, if it is long enough to be shown; else 0. All its
+// nodes must have reported lately.
 Duration silence_of(const Measurements& measurements, const Job& job);
 
 // Adds the use of the job's running parts, if `parts`, and its silence. Changes nothing unless the

@@ -31,13 +31,13 @@ class Viewer {
   // The caller reads this job only by virtue of a role, so the read goes into the audit log.
   bool is_audited(const JobView& view) const;
   bool sees(const EnvironmentVersion& version) const;
-  // Whether the caller is told of the locks of this account's jobs: one's own; an admin, of all.
+  // Whether the caller sees the locks of this account's jobs: one's own; an admin, all.
   bool sees_locks_of(const std::string& account) const;
   JobView cut(JobView view) const;
   ExplainView cut(ExplainView view) const;
   JobEvent cut(JobEvent event, const Job& of) const;
-  // The words as the caller is told them; "": not at all. `reads`: the caller may read the job that
-  // they are about.
+  // The words that the caller may see; "": none. `reads`: the caller may read the job that they are
+  // about.
   std::string tell(WordsOf of, std::string words, bool reads) const;
   Why tell(WordsOf of, const Why& why, bool reads) const;
   // Puts a reason into words, after the parts that are hidden are removed.
@@ -63,7 +63,8 @@ class Viewer {
   const Caller& caller_;
 };
 
-// A reply with a list has about so many bytes; what is beyond is asked for, or has no content.
+// The approximate size of a reply with a list; further entries are requested later, or have no
+// content.
 inline constexpr std::size_t kMaxPageBytes = 8u << 20;
 
 // The text in place of a value that the caller may not see.

@@ -31,7 +31,7 @@ struct NodeRanks {
 };
 
 // The job of `word` (NAME, NAME/STEP, ARRAY/TASK) if its ranks run, or are about to. Errors begin
-// with `verb`: of a pipeline they name its steps that run; of another job they say what it does.
+// with `verb`: for a pipeline they name its running steps; for another job they tell its state.
 Result<JobView> running_job(Connection& connection, const std::string& verb,
                             const std::string& word);
 

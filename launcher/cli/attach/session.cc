@@ -42,7 +42,7 @@ class Sink {
   Sink(io::EventLoop& loop, int fd) : loop_(loop), fd_(fd), own_(own_description(fd)) {}
   ~Sink() { wait_for_room(false, {}); }
 
-  // How many bytes were written now; nullopt: writing fails for good.
+  // Writes bytes and returns their number; nullopt: writing fails for good.
   std::optional<std::size_t> write(std::string_view bytes) const {
     std::size_t done = 0;
     while (done < bytes.size()) {

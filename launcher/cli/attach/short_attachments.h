@@ -1,6 +1,6 @@
 #pragma once
 // Attachments that end by themselves, at several nodes side by side: signals, stacks, and programs
-// that read a text. Collects what each of them writes.
+// that read a text. Collects the output of each.
 
 #include <functional>
 #include <optional>

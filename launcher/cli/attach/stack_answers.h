@@ -6,7 +6,7 @@
 
 namespace lockstep::cli {
 
-// Adds the ranks of a node. Those of which nothing came are unread, with the node's reason.
+// Adds the ranks of a node. Ranks without an answer are unread, with the node's reason.
 void add_stacks_of(const NodeRanks& node, const AttachAnswer& answer, StackReport* report);
 
 }  // namespace lockstep::cli

@@ -29,8 +29,9 @@ struct StackReport {
   std::vector<UnreadRanks> unread;
 };
 
-// Adds what a rank's processes do. Ranks are one group if all of their threads stand at the same
-// places, whatever the processes' numbers are. A rank of which no process could be read is unread.
+// Adds the stacks of a rank's processes. Ranks are one group if all of their threads stand at the
+// same places, whatever the processes' numbers are. A rank none of whose processes could be read is
+// unread.
 void group_stacks(std::vector<StackProcess> processes, const std::string& node_name,
                   StackReport* report);
 // Sorts the smallest group first; equal ones by their lowest rank.

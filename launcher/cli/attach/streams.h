@@ -48,8 +48,8 @@ class AttachStreams {
   // Why the attachment does not exist, or not any more; null: it does. unavailable: it may exist
   // later.
   const std::optional<Error>& refused() const { return refused_; }
-  // Why it cannot go on at the moment, in the launcher's or the node's words; "": they said
-  // nothing.
+  // The reason why it cannot go on at the moment, in the launcher's or the node's words; "": they
+  // gave none.
   const std::string& waits_for() const { return waits_for_; }
   Duration silent_for(Instant now) const { return now - heard_at_; }
 

@@ -1,6 +1,6 @@
 #pragma once
 // A user's settings for all their commands, kept in $LOCKSTEP_HOME/config.json as `az config` does.
-// Those of jobs are used where neither the job file nor an option says something.
+// Settings of jobs are used if neither the job file nor an option gives a value.
 
 #include <map>
 #include <string>

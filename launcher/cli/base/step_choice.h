@@ -29,8 +29,8 @@ std::string reused_text(const StepView& step, const std::string& what);
 // conflict that names that job. Other errors as of job_of_step.
 Result<JobId> own_job_of_step(const std::string& verb, const JobView& job, const std::string& name);
 
-// Says on `terminal` whose the job is, unless it is the asking user's: a name alone shows that to
-// nobody. Costs a request; what the launcher does not tell is not said.
+// Tells on `terminal` the job's user, unless it is the asker: a name alone does not show the user.
+// Costs a request; prints nothing that the launcher does not tell.
 void say_whose(Connection& connection, Terminal& terminal, const JobView& job);
 void say_whose(Connection& connection, Terminal& terminal, const JobId& job);
 

@@ -41,7 +41,7 @@ struct Context {
   std::optional<Endpoint> find_endpoint() const;
 
   mutable std::vector<std::unique_ptr<Connection>> connections = {};
-  std::optional<jmespath::Expression> query = {};  // --query: what is printed of an answer
+  std::optional<jmespath::Expression> query = {};  // --query: selects the printed part of an answer
 };
 
 // Says the error on stderr and returns `code`.
@@ -60,8 +60,8 @@ int ask_to_change(Context& context, const ClientRequest& request);
 // The part of an answer that --query selects, or all of it.
 Result<Json> what_is_asked(const Context& context, const Json& json);
 
-// Writes `table`, or what --query selects of the JSON (else all of it) in the format asked for.
-// kExitFailure: the query does not fit the answer.
+// Writes `table`, or the part of the JSON that --query selects (else all of it) in the requested
+// format. kExitFailure: the query does not fit the answer.
 int print(Context& context, Format format, const Json& json, const std::string& table);
 
 }  // namespace lockstep::cli

@@ -47,7 +47,7 @@ void add_format(CLI::App& verb, Format& format,
                 const char* what = "table (default), json, yaml or tsv",
                 std::vector<std::string>* outputs = nullptr);
 
-// "--raw": a terminal gets what a job wrote as it is.
+// Adds "--raw": a terminal gets a job's output unchanged.
 void add_raw(CLI::App& verb, bool& raw);
 
 // "--wait-anyway": of the verbs that submit a job; Submission::wait_anyway.
@@ -56,8 +56,8 @@ void add_wait_anyway(CLI::App& verb, bool& wait_anyway);
 // "--links follow|keep": what becomes of symlinks that lead out of the source folder.
 void add_links(CLI::App& verb, std::optional<snapshot::Links>& links);
 
-// Checks of an option's value: what is wrong, and what is allowed. `instead` says how to do
-// without.
+// Checks an option's value. Errors tell the fault and the allowed values. `instead` tells how to do
+// without the option.
 CLI::Validator whole_number(int least, int most = std::numeric_limits<int>::max());
 CLI::Validator filled(const std::string& instead);
 // Checks an option or argument that takes the name of a job, as filled() does; `@last` is one, too

@@ -22,7 +22,7 @@ struct FollowOptions {
   bool cancel_on_interrupt = false;  // false: Ctrl-C only detaches
   bool show_state = true;            // the status line, and lines for changes of the state
   bool leave_in_vain = false;        // a job that waits in vain is canceled, with its reason
-  bool until_final = true;           // false: show what is logged now, then stop
+  bool until_final = true;           // false: shows the logs until now, then stops
   bool is_over = false;              // for a pipeline: it is final already
   bool reused_logs = false;  // for a pipeline: also shows the logs of jobs that its steps reuse
   // The choice of logs; only rank, node_rank, stream, ranks_only, tail_lines, attempt and since are

@@ -47,7 +47,7 @@ bool LogMerge::on_terminal(const LogKey& key) const {
   return options_.on_terminal && options_.on_terminal(key.stream);
 }
 
-// How many pending bytes can be shown before more arrive. A cut is between characters.
+// The number of pending bytes that can be shown before more arrive. A cut is between characters.
 std::size_t LogMerge::showable(const LogKey& key, const Log& log) const {
   if (on_terminal(key)) return showable_log(log.pending);
   const std::size_t length = whole_characters(log.pending);

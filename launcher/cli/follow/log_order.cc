@@ -90,7 +90,7 @@ void LogOrder::hold(Log& log, LogChunk chunk) {
   log.head = std::move(chunk);
 }
 
-// How many of the held bytes began no later than `until`: whole lines, at least one.
+// The number of held bytes that began no later than `until`: whole lines, at least one.
 std::size_t LogOrder::end_of_run(const Log& log, Instant until) const {
   const auto later = std::find_if(log.times.begin(), log.times.end(), [&](const LogTime& time) {
     return time.at > until && time.offset > log.next_offset();

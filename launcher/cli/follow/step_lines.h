@@ -1,6 +1,6 @@
 #pragma once
-// Decides which changes of a pipeline's steps are said as lines: a step that runs, that waits in
-// the queue for long, that was reused or is not run, and how it ended. Reads no clock and writes
+// Decides which changes of a pipeline's steps become lines: a step that runs, that waits in the
+// queue for long, that was reused or is not run, and how it ended. Reads no clock and writes
 // nothing.
 
 #include <optional>
@@ -13,9 +13,10 @@
 namespace lockstep::cli {
 
 struct StepLine {
-  JobId after_logs_of;     // the step has ended: the line follows its logs; "": it is said at once
+  // the step has ended: its line follows its logs; "": the line is written at once
+  JobId after_logs_of;
   std::string text;        // "train: Running (job p_train)"
-  bool after_all = false;  // a step that is not run: the line follows those that are said before
+  bool after_all = false;  // the step is not run: its line follows the others
 };
 
 // "train: Queued (job p_train): needs …": of the first step that waits in vain, if no other step

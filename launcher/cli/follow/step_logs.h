@@ -1,8 +1,8 @@
 #pragma once
 // Decides which step of a pipeline is asked for its logs next. A step with new lines is asked again
 // soon, a quiet one later, and one whose job is final once more. However many steps run, no more
-// than about kAsksPerSecond requests a second are due. While what is past is read, the step whose
-// lines are the oldest is asked. Reads no clock and sends nothing.
+// than about kAsksPerSecond requests a second are due. While past logs are read, the step with the
+// oldest lines is asked. Reads no clock and sends nothing.
 
 #include <map>
 #include <optional>

@@ -25,7 +25,7 @@ struct WatchOptions {
   bool environment_log = false;
   // Selects the lines that are shown, and how; empty: all.
   std::function<void(FollowOptions&)> select = {};
-  // Called when the job has ended, before it is said how; may be empty.
+  // Called when the job has ended, before its report is written; may be empty.
   std::function<void()> before_report = {};
 };
 int watch_to_end(Context& context, Connection& connection, const JobId& job,

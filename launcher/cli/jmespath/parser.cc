@@ -184,7 +184,7 @@ class Parser {
     return make(kind, token.at, list(std::move(left), std::move(right)));
   }
 
-  // Parses what is applied to each element of a projection.
+  // Parses the expression that is applied to each element of a projection.
   Result<Node> of_each(int power) {
     if (power_of(now()) < kEndsProjection) return identity(now());
     if (now().is("[") || now().is("[?")) return expression(power);

@@ -21,7 +21,7 @@ Result<spec::EnvironmentChoice> environment_named(const std::string& word,
 void show(Terminal& terminal, const spec::Notes& notes);
 
 // Prints a note for each container setting that has no effect, because the job's environment has no
-// container. For jobs of which only the launcher knew whether the environment has one.
+// container. For jobs whose environment only the launcher knew.
 void show_ignored(Terminal& terminal, const JobSpec& spec);
 
 struct ResolvedEnvironment {

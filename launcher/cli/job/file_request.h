@@ -46,7 +46,8 @@ int fail_with_all_of(Context& context, Connection& connection, const CheckJobFil
 std::vector<std::string> faults_at_launcher(Context& context, ReadJobFile file);
 std::vector<std::string> faults_at_launcher(Context& context, CheckJobFile job);
 
-// Prints what is wrong with a file, its flags, and at the launcher, a line each; kExitUsage.
+// Prints the faults of a file, of its flags, and those that the launcher finds, a line each;
+// returns kExitUsage.
 int fail_with_faults(Context& context, const ReadJobFile& file, const Status& of_flags);
 
 }  // namespace lockstep::cli

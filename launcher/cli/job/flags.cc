@@ -109,7 +109,7 @@ std::string output_override(const Word& output, bool is_known) {
   return is_known ? "" : key + "={type: uri_folder}";
 }
 
-// Errors in the file are reported by its reader.
+// Reads the tree of a file, whose errors its reader reports.
 YamlNode tree_of(const spec::NamedText& file) {
   const spec::Source source{file.name, spec::without_mark(file.text), "",
                             "",        spec::kMaxFileBytes,           spec::kMaxJobNodes};

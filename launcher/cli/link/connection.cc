@@ -120,7 +120,8 @@ struct Connection::Impl {
   std::uint64_t sequence = 0;
   bool watching = false;
   bool links_watched = false;
-  bool control_unsent = false;  // something was lost, so the listener is told when the link is up
+  // set when something was lost, so that the listener is called when the link is up
+  bool control_unsent = false;
   bool bulk_unsent = false;
   Listener listener;
   std::function<void(Duration)> tell_of_slow_disk;

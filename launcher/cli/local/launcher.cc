@@ -181,7 +181,7 @@ Result<LocalLauncher::Started> LocalLauncher::start_missing(Connection& connecti
   return started;
 }
 
-// The agent's launcher lost its home, so nobody knows any more what the agent still runs.
+// Ends agents whose launcher lost its home: no launcher knows any more which parts they still run.
 Status LocalLauncher::end_foreign_agents(const std::string& name) {
   TRY(end_processes(living_agents(home_, name), seconds(10)));
   const auto runners = living_runners(home_, name);

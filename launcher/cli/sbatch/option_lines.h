@@ -35,7 +35,7 @@ enum class SbatchUse {
   dependency,
   begin,
   none,     // every job of Lockstep behaves as the option asks
-  said,     // a line says what to use instead
+  said,     // a line tells what to use instead
   refused,  // the job would not be the one that is meant
 };
 

@@ -43,7 +43,7 @@ void become_array(Submission& submission, const ArraySpec& array) {
   submission.data.clear();
 }
 
-// Uses the user's settings for what the command line does not say.
+// Uses the user's settings for options that the command line lacks.
 Result<ComputeChoice> take_settings(Context& context, JobSpec& spec) {
   ComputeChoice target{spec.compute, "--compute"};
   if (target.name.empty()) {

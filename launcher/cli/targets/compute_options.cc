@@ -115,7 +115,7 @@ Result<ComputeSpec> spec_from_flags(const std::string& verb, const ComputeOption
 }
 
 // Sets the key's value in `spec`. Returns nullopt for an unknown key, "" if the value is good, or
-// what is wrong with it.
+// its fault.
 std::optional<std::string> assign_to_elastic(const std::string& key, const std::string& value,
                                              ComputeSpec& spec) {
   if (auto wrong = spec::assign_to_instance(key, value, spec)) return wrong;

@@ -16,7 +16,7 @@ class App;
 
 namespace lockstep::cli {
 
-// Hosts that are named on the command line, and what all of them share.
+// Hosts that are named on the command line, with their common settings.
 struct HostFlags {
   std::vector<std::string> hosts;  // [USER@]ADDRESS[:PORT], also several with commas
   std::string user, port, key, password_secret, jump, directory, share;

@@ -11,7 +11,7 @@ class EscapeFilter {
  public:
   struct Typed {
     std::string bytes;    // the bytes for the program
-    bool leaves = false;  // "~.": what was typed behind it is dropped
+    bool leaves = false;  // "~." was typed: later bytes are dropped
     bool asks = false;    // "~?": which of these there are
   };
   // "~~" is one "~", and a "~" before any other byte is passed on with it. A "~" is held back until

@@ -1,5 +1,5 @@
 #pragma once
-// A pipeline for people: its record, the tree of its steps, and what became of those that did not
+// A pipeline for people: its record, the tree of its steps, and the ends of steps that did not
 // complete. Pure.
 
 #include <cstddef>

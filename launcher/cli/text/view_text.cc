@@ -97,7 +97,7 @@ std::string network_variables(const std::map<std::string, std::string>& variable
   return pairs_of(steering);
 }
 
-// "cpus 2, memory 1.0 GiB, all gpus": what the job asked for on each node.
+// "cpus 2, memory 1.0 GiB, all gpus": the resources that the job asked for on each node.
 std::string asked_of(const ResourceRequest& asked) {
   if (!asked.cpus && !asked.memory && !asked.gpus) return "whole nodes";
   return fmt::format("{}, {}, {}{} on each node",
@@ -229,7 +229,7 @@ void add_descriptions(Lines& lines, const JobView& job) {
   lines.add("keeps", shell_words(spec.keep));
 }
 
-// The command, its environment, and what it holds.
+// Adds the command, its environment, and its resources.
 void add_command(Lines& lines, const JobSpec& spec) {
   lines.add("command", command_text(spec.command));
   lines.add("shape", ranks_and_nodes(spec));

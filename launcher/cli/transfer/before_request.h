@@ -1,7 +1,7 @@
 #pragma once
 // The time in which a verb captures and uploads files, before it sends the request that they are
-// for. Whatever ends the verb in this time, an error or a signal, the launcher has done nothing,
-// and that is said. At most one at a time.
+// for. Whatever ends the verb in this time, an error or a signal, a line tells that the launcher
+// has done nothing. At most one at a time.
 
 #include "common/base/result.h"
 #include "launcher/cli/terminal/terminal.h"

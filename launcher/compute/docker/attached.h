@@ -17,7 +17,7 @@ struct Attached {
   End end = End::ended;
   // The exit code of the engine's program, usually the container's; 128+n: signal n.
   int exit_code = 0;
-  std::string text;  // the end of what was printed
+  std::string text;  // the end of the output
 };
 
 // Runs the container until its agent has joined. words[0] is an absolute path. `token` is what the

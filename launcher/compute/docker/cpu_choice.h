@@ -24,8 +24,8 @@ class CpuChoice {
   std::vector<Cpu> cpus_;
 };
 
-// The cpus that are online; empty where this process may use only a part of them, since then a
-// container's may be others.
+// The online cpus; empty if this process may use only a part of them, since a container may then
+// have others.
 std::vector<int> online_cpus();
 
 }  // namespace lockstep::compute::docker

@@ -29,11 +29,11 @@ class Place {
   // directory belongs to another launcher, or if other accounts can change it.
   Status prepare(const std::string& archive, const std::string& digest) const;
   Status put_token(const compute::Machine& machine) const;
-  // Whether the agent of this job has joined, by what it printed.
+  // Whether the agent of this job has joined, by its output.
   bool has_joined(const std::string& name, const std::string& job) const;
   // The last line that it printed.
   std::string last_words(const std::string& name, const std::string& job) const;
-  // Removes what is the machine's, and everything with the last machine.
+  // Removes the machine's files, and everything with the last machine.
   Status remove(const std::string& name) const;
 
  private:

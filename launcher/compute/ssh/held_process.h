@@ -21,7 +21,7 @@ class HeldProcess {
   // ours.
   static Result<std::unique_ptr<HeldProcess>> start(const std::vector<std::string>& words,
                                                     const std::vector<std::string>& environment);
-  ~HeldProcess();  // SIGTERM; SIGKILL for what is left after two seconds
+  ~HeldProcess();  // sends SIGTERM, and SIGKILL to the rest after two seconds
   HeldProcess(const HeldProcess&) = delete;
   HeldProcess& operator=(const HeldProcess&) = delete;
 
@@ -31,7 +31,7 @@ class HeldProcess {
   Wait wait(int stop, Duration timeout);
   // Sends SIGTERM, from any thread.
   void terminate();
-  // The end of what it wrote to standard error.
+  // The end of its standard error.
   const std::string& errors();
   std::string how_it_ended() const;  // "with 255", "by signal 9"; after Wait::ended
 

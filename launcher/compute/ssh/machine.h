@@ -18,7 +18,7 @@ struct Call {
 
 Install install_of(const Call& call, const Host& host);
 
-// Each step is told before it begins.
+// A host of a machine. Each step is reported before it begins.
 class Machine {
  public:
   template <typename T>

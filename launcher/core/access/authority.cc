@@ -216,7 +216,7 @@ struct Judge {
     if (found.allowed || !in_words) return found;
     return refused(row, *user, object);
   }
-  // Nodes send other messages, each checked against what is assigned to the node.
+  // Refuses nodes: they send other messages, each checked against the node's assignments.
   Decision operator()(const NodeCaller&) const {
     return {false, false, fmt::format("a node may not {}", row.words)};
   }

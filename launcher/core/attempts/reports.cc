@@ -95,7 +95,7 @@ void take_checkpoint(Context& core, NodeId node, const PartReport& report) {
   }
 }
 
-// Records an event, once for each output folder of which nothing can be kept while the ranks run.
+// Records an event, once for each output folder whose files cannot be kept while the ranks run.
 void tell_of_lost(Context& core, NodeId node, const AttemptId& attempt,
                   const std::vector<CollectedOutput>& before, const CollectedOutput& output) {
   if (has_files(output) || output.problems.empty()) return;

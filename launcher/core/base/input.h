@@ -220,7 +220,7 @@ struct LogsDurableInput {
   NodeId node;
 };
 
-// How many bytes of the part's logs have arrived. Sent at intervals while they arrive.
+// The number of arrived bytes of the part's logs. Sent at intervals while they arrive.
 struct LogsGrewInput {
   AttemptId attempt;
   NodeId node;

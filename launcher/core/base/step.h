@@ -13,7 +13,7 @@
 
 namespace lockstep::launcher {
 
-// A node that fell silent, was lost, or is heard again.
+// A node that fell silent, was lost, or reports again.
 struct NodeNews {
   NodeId node;
   std::string name;

@@ -47,8 +47,8 @@ Why jobs_ahead(const Scheduler& scheduler, const Job& job) {
   return ahead.jobs.empty() ? Why() : Why(std::move(ahead));
 }
 
-// How many users' jobs go first. Only if other users' jobs of the same priority wait too. The head
-// keeps its place, whatever the shares are.
+// The number of users whose jobs go first, if other users' jobs of the same priority wait too. The
+// head keeps its place, whatever the shares are.
 Why users_share(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
   constexpr int kMostVisited = 1'000;
   const auto share_of = [&](const std::string& user) {
@@ -68,7 +68,7 @@ Why users_share(const Cluster& cluster, const Scheduler& scheduler, const Job& j
   return ShareOfUser{user, share, job.pool, job.spec.queue.priority, static_cast<int>(less.size())};
 }
 
-// What would let the job start before the head; none: nothing would.
+// The change that would let the job start before the head; none: nothing would.
 Why way_ahead(const Cluster& cluster, const Job& job, const Reservation& reservation) {
   if (!std::holds_alternative<Placed>(place(cluster, job))) return {};
   JobSpec shortest = job.spec;

@@ -124,7 +124,7 @@ std::vector<std::string> addresses_of(const Inventory& inventory) {
   return addresses;
 }
 
-// Adds what is known of a part that has ended.
+// Adds the data of a part that has ended.
 void show_ended(const Part& part, bool is_whole, PartView& view) {
   view.state = PartState::finished;
   view.outputs = outputs_of(part, nullptr);
@@ -138,7 +138,7 @@ void show_ended(const Part& part, bool is_whole, PartView& view) {
   if (part.gone()) view.why = part.gone()->why;
 }
 
-// Adds what is known of a part that has not ended: its last report, and what its node said since.
+// Adds the data of a part that has not ended: its last report, and later messages of its node.
 void show_running(const Part& part, const AttemptId& attempt, const NodeWatch* watch, bool is_whole,
                   PartView& view) {
   if (part.report) {

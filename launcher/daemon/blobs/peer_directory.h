@@ -87,8 +87,9 @@ class PeerDirectory {
   std::map<NodeId, BlobTraffic> traffic_;
 };
 
-inline constexpr std::size_t kPeerCore = 16;     // first nodes, which share the launcher's work
-inline constexpr std::size_t kEarlierPeers = 8;  // still fetching, named to each later node
+inline constexpr std::size_t kPeerCore = 16;  // first nodes, which share the launcher's work
+// the most peers still fetching that are named to each later node
+inline constexpr std::size_t kEarlierPeers = 8;
 // Peers with the whole tree that are named to each node.
 inline constexpr std::size_t kWholePeers = 8;
 inline constexpr std::size_t kMaxPeerTrees = 1'000;

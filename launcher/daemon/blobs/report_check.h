@@ -65,8 +65,8 @@ class ReportCheck {
 // The most waiting reports of each node. Further reports are dropped; a node repeats what was not
 // acknowledged.
 inline constexpr std::size_t kMaxWaitingReports = 64;
-// After this number a tree that still cannot be checked is refused: its blobs may never be readable
-// again, and the node's later reports would wait for ever.
+// The number of checks after which a tree that still cannot be checked is refused: its blobs may
+// never be readable again, and the node's later reports would wait for ever.
 inline constexpr int kMaxTreeChecks = 10;
 
 }  // namespace lockstep::launcher

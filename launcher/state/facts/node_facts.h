@@ -123,8 +123,8 @@ struct NodeDrainChanged {
   }
   friend bool operator==(const NodeDrainChanged&, const NodeDrainChanged&) = default;
 };
-// The agent was told that its machine will be taken away. Until a session starts that was told
-// nothing of it, the node takes no new work.
+// Tells that the agent learnt that its machine will be taken away. The node takes no new work until
+// a session starts without such a notice.
 struct NodeNoticed {
   static constexpr int kBody = 101;
   NodeId node;

@@ -1,6 +1,6 @@
 #pragma once
-// A reason for a reader who may not know of all the jobs that it names. The names of those are
-// replaced wherever a reason has a job, in the reasons within it too.
+// A reason for a reader who may not know of all the jobs that it names. The names of these jobs are
+// replaced wherever a reason has a job, also in the reasons within it.
 
 #include <functional>
 #include <optional>
@@ -14,7 +14,7 @@ namespace lockstep {
 // The words that replace such a job. They are never the name of a job.
 enum class HiddenJob {
   of_another_project,
-  any,  // nothing is said of it
+  any,  // the job's existence is not told
 };
 JobId hidden(HiddenJob which);
 std::optional<HiddenJob> as_hidden(const JobId& job);  // nullopt: the job's name is given

@@ -63,13 +63,13 @@ struct RanksHang {  // The ranks hang, and lockstep.on_hang ends the attempt.
   LOCKSTEP_FIELDS(RanksHang, found);
 };
 
-// The clocks of the nodes do not say which failure came first.
+// The clocks of the nodes do not show which failure came first.
 struct FirstOfSeveral {
   static constexpr std::string_view kCode = "first_of_several";
   Why first;
   Why other = {};     // the earliest of the others
   int more = 0;       // the number of further failures
-  Duration apart{0};  // the latest of them after the first
+  Duration apart{0};  // the time between the first and the latest of them
   Duration known{0};  // how well their clocks are known to each other
   LOCKSTEP_FIELDS(FirstOfSeveral, first, other, more, apart, known);
 };

@@ -30,7 +30,7 @@ struct JobCanceled {
   Why by;                                      // none: the user is unknown
   bool queued = false;                         // no attempt of the job ran
   Why failed_before = {};                      // how its attempt had failed already
-  std::optional<NotKeptOutput> not_kept = {};  // the first output of it that was not
+  std::optional<NotKeptOutput> not_kept = {};  // the first output of it that was not kept
   int more_not_kept = 0;
   LOCKSTEP_FIELDS(JobCanceled, by, queued, failed_before, not_kept, more_not_kept);
 };

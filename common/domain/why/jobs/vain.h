@@ -44,7 +44,7 @@ constexpr AskedAmount last_enumerator(AskedAmount) { return AskedAmount::pids; }
 struct ShortOf {
   std::vector<AskedAmount> amounts;
   bool no_gpus = false;          // no node has GPUs
-  std::string node_without_gpu;  // the first without one of those that should have some
+  std::string node_without_gpu;  // the first node without one of the GPUs that the ranks need
   bool gpu_for_each_rank = false;
   bool limits = false;  // some nodes cannot enforce the limits
   LOCKSTEP_FIELDS(ShortOf, amounts, no_gpus, node_without_gpu, gpu_for_each_rank, limits);

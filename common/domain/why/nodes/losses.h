@@ -33,7 +33,7 @@ struct RunnerNotReported {  // A full report of the node does not list the runne
   LOCKSTEP_FIELDS(RunnerNotReported);
 };
 
-struct PlacedBeforeBackup {  // just before; no node had said a word of it
+struct PlacedBeforeBackup {  // It was placed just before the backup; no node had reported it.
   static constexpr std::string_view kCode = "placed_before_backup";
   LOCKSTEP_FIELDS(PlacedBeforeBackup);
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Why a node takes no work at all: it is not there, something is wrong with it, or somebody said
-// so; and what is wrong with what it offers.
+// Why a node takes no work at all: it is not there, something is wrong with it, or an operator
+// drained it; and faults of its offer.
 
 #include <cstdint>
 #include <optional>
@@ -139,7 +139,7 @@ struct NodeLacksRdmaOfSize {
 
 // ---- its machine --------------------------------------------------------------------------------
 
-// How a machine is told from others.
+// The identity of a machine.
 struct MachineRef {
   std::string boot_id;
   std::string machine_id;  // "": unknown

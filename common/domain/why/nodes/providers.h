@@ -27,7 +27,7 @@ struct ProviderSaid {  // The reason in the provider's own words.
   LOCKSTEP_FIELDS(ProviderSaid, said);
 };
 
-struct MachineNotJoined {  // the provider says that it runs
+struct MachineNotJoined {  // The provider reports that the machine runs.
   static constexpr std::string_view kCode = "machine_not_joined";
   LOCKSTEP_FIELDS(MachineNotJoined);
 };

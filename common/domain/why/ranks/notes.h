@@ -124,7 +124,7 @@ struct CoresGoElsewhere {
   static constexpr std::string_view kCode = "cores_go_elsewhere";
   CoreTaker taker = CoreTaker::nobody;
   std::string program;
-  bool of_container = false;  // the program is outside of it
+  bool of_container = false;  // the program is outside of the container
   LOCKSTEP_FIELDS(CoresGoElsewhere, taker, program, of_container);
 };
 
@@ -144,7 +144,7 @@ struct CoreWasNotRead {
 struct CoreFileNotFound {
   static constexpr std::string_view kCode = "core_file_not_found";
   int rank = 0;
-  bool is_written = false;  // the kernel says that it wrote one
+  bool is_written = false;  // true: the kernel reports that it wrote a core file
   LOCKSTEP_FIELDS(CoreFileNotFound, rank, is_written);
 };
 

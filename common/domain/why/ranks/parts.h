@@ -138,7 +138,7 @@ struct RunnerDied {  // The runner died without a final report.
   static constexpr std::string_view kCode = "runner_died";
   bool is_unwatched = false;      // true: it died while no agent was there
   std::string removed_directory;  // the attempt's, if somebody removed it
-  std::string said;               // the end of its own log
+  std::string said;               // the end of the runner's own log
   LOCKSTEP_FIELDS(RunnerDied, is_unwatched, removed_directory, said);
 };
 

@@ -92,7 +92,7 @@ struct WasRefusedForks {
   LOCKSTEP_FIELDS(WasRefusedForks, refused, limit, is_of_all_jobs);
 };
 
-// The whole of a rank's end, where no RankExit of it is at hand.
+// The whole end of a rank, for places without its RankExit.
 struct RankEnded {
   static constexpr std::string_view kCode = "rank_ended";
   int rank = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// Two jobs beside each other, as the launcher has them: what was asked for, results, source files,
-// and the steps of pipelines.
+// Two jobs beside each other, as the launcher has them: their requests, results, source files, and
+// the steps of pipelines.
 
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-// Verbs that change what is stored beside a version's content: description, tags, archived.
+// Verbs that change the data stored beside a version's content: description, tags, archived.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

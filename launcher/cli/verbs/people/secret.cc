@@ -24,7 +24,7 @@ struct SecretOptions {
   Format format = Format::table;
 };
 
-// The terminal does not show what is typed while this object lives.
+// Hides typed text on the terminal while this object lives.
 class Unseen {
  public:
   Unseen() {
