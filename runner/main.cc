@@ -174,9 +174,9 @@ int supervise(const Invocation& invocation) {
   return kOurFailure;
 }
 
-// The attempt's directory names the forked runner before the agent hears of it, so that a restarted
-// agent finds the runner. The name of the nursery is written, too: whoever removes the attempt
-// removes its nursery.
+// Claims the attempt for a forked runner. The attempt's directory names the runner before the agent
+// learns of it, so that a restarted agent finds the runner. The name of the nursery is written,
+// too: removing the attempt removes its nursery.
 Status claim_for(const io::ForkOrder& order, const std::string& nursery) {
   const auto invocation = invocation_from(order.words);
   if (!invocation)

@@ -43,8 +43,8 @@ struct NodeSetup {
   std::unique_ptr<ContainerProcess> container;  // null: the ranks run on the node itself
   std::string directory;                        // the ranks' working directory, as they see it
   std::optional<io::WorkingPlace> place;        // set if the working directory is at such a place
-  std::string attempt_directory;                // the attempt's, by the path that ranks are told
-  std::vector<io::Fd> placed;  // open folders of datastores that are mounted in the container
+  std::string attempt_directory;  // the attempt's directory, by the path that ranks get
+  std::vector<io::Fd> placed;     // open folders of datastores that are mounted in the container
   std::unique_ptr<pmix::Client> pmix;  // only for an MPI job: it starts at the same time
   std::optional<SetupError> error;
 };

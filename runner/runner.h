@@ -46,7 +46,7 @@ struct NodeBounds {
   std::string nursery = {};  // the nursery of this process: common/io/cgroups/nursery.h; "": none
   Duration sample_every = kSampleEvery;  // how often the use of the ranks is sampled; zero: never
   std::string probe_cache = {};          // folder: see fabric/probe/earlier_probes.h; "": none
-  bool probes = true;                    // the networks of gangs of which this is the first node
+  bool probes = true;  // whether the networks of gangs are probed of which this is the first node
 };
 
 // The time after the first start at which ranks without a memory limit join their cgroups.
@@ -111,7 +111,7 @@ class Runner {
   void set_up();
   void leave();
 
-  // runner_report.cc: what the agent is told
+  // runner_report.cc: the reports to the agent
   void perform(const Report& action);
   PartReport shown(PartReport report) const;
   void tell_network(PartReport& report) const;
@@ -181,7 +181,7 @@ class Runner {
   void look_at_transport(bool final);
   std::vector<Why> notes() const;
 
-  // runner_watch.cc: what the ranks of the gang do, compared
+  // runner_watch.cc: the watch over the gang's ranks
   bool is_watched() const { return orders_.assignment.spec.hang.after > Duration::zero(); }
   void make_gang_watch(const GangTable& gang);
   void begin_watch();
@@ -246,7 +246,7 @@ class Runner {
   RankSampler sampler_;
   const std::string nursery_;
   Instant look_at_limits_at_ = Instant::never();
-  std::size_t ended_told_ = 0;  // ranks in the last report that was told
+  std::size_t ended_told_ = 0;  // the ranks in the last report that was sent
   NodeSetup setup_;
   std::unique_ptr<CgroupJoiner> joiner_;
   std::unique_ptr<RunnerServer> control_;
@@ -295,9 +295,10 @@ class Runner {
   std::unique_ptr<MainStreams> main_;
   std::optional<TransportWatch> transport_;  // set for a gang that wants RDMA
   std::vector<Why> transport_notes_;
-  bool cannot_use_rdma_ = false;  // the notes say so, and the ranks need not be watched for it
-  std::int64_t peer_bytes_ = 0;   // TCP bytes in the newest sample of the ranks
-  bool all_in_mpi_ = false;       // from the same sample
+  // true: the notes tell it, and the ranks need not be watched for it
+  bool cannot_use_rdma_ = false;
+  std::int64_t peer_bytes_ = 0;  // TCP bytes in the newest sample of the ranks
+  bool all_in_mpi_ = false;      // from the same sample
   std::unique_ptr<AttachPlace> attach_place_;
   std::unique_ptr<Attachments> attachments_;  // set from the start of the first rank on
   std::unique_ptr<CoreFiles> cores_;  // set at the same time; null: the job asks for no core files

@@ -1,4 +1,4 @@
-// Attachments to the ranks of this part: what they need from the runner, and which events they get.
+// Attachments to the ranks of this part: their interface to the runner, and their events.
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

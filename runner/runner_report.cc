@@ -24,7 +24,7 @@ constexpr Duration kSettleTimeout = seconds(60);
 constexpr Duration kLookIfSettledEvery = milliseconds(5);
 constexpr Duration kLingerEvery = milliseconds(250);
 
-// True only if it is certain: a failing disk may work again later.
+// Whether a path was certainly removed: a failing disk may work again later.
 bool was_removed(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) != 0 && errno == ENOENT;

@@ -1,5 +1,5 @@
 // The watch over the ranks of the gang: looks on this node (NodeWatch), messages between runners
-// (GangWatch), and what the job wants done when its ranks hang.
+// (GangWatch), and the job's action when its ranks hang.
 
 #include <spdlog/spdlog.h>
 

@@ -143,7 +143,7 @@ std::optional<Retry> next_try(const Cluster& cluster, const Job& job, const Exit
   return std::nullopt;
 }
 
-// Why the job is not retried, if the report of its last attempt does not say that.
+// Why the job is not retried, if the report of its last attempt does not tell that.
 Why why_no_retry(const Cluster& cluster, const Job& job, const ExitReport& report) {
   switch (retry_place_of(cluster, job)) {
     case RetryPlace::elsewhere: return nor_on(cluster.state, job);
@@ -228,7 +228,7 @@ namespace {
 
 constexpr Duration kSayRefusalEvery = minutes(10);
 
-// True if the refusal has to be told now. `told`: when an event of this part said it last.
+// Whether the refusal has to be reported now. `told`: when an event of this part reported it last.
 bool is_to_be_told(const Context& core, Instant& told) {
   if (told.ns != 0 && core.now - told < kSayRefusalEvery) return false;
   told = core.now;

@@ -114,7 +114,7 @@ struct Daemon {
   std::optional<OutputWriter> outputs;
   std::string owner;  // the account that runs this launcher
   Instant look_at_move, tell_waiting_at;
-  bool may_exit = false;  // the core has said so
+  bool may_exit = false;  // whether the core lets the launcher exit
   bool leaving = false;
   ExitCode code = ExitCode::ok;
 };

@@ -1,7 +1,7 @@
 #pragma once
-// Tells the operator which nodes are not heard: in the launcher's log and in the audit log when a
-// node falls silent, is lost, or is heard again, and in the log again while it stays LOST: at a
-// start of the launcher, and after growing pauses. It decides nothing.
+// Tells the operator which nodes are silent: in the launcher's log and in the audit log when a node
+// falls silent, is lost, or reports again, and in the log again while it stays LOST: at a start of
+// the launcher, and after growing pauses. It decides nothing.
 
 #include <functional>
 #include <map>

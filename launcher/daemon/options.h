@@ -46,10 +46,11 @@ struct Options {
   Duration silent_after = minutes(10);  // see Measurements
   // How long the server of a remote datastore may be silent before it is given up.
   Duration remote_silence = minutes(2);
-  std::string datastores;                // absolute; "": LauncherHome::datastores()
-  std::string workspace_datastores;      // absolute; "": none
-  std::string node_bundle;               // absolute; "": beside our program (find_node_bundle)
-  std::uint64_t compact_after = 10'000;  // compact at this many facts beyond twice what was kept
+  std::string datastores;            // absolute; "": LauncherHome::datastores()
+  std::string workspace_datastores;  // absolute; "": none
+  std::string node_bundle;           // absolute; "": beside our program (find_node_bundle)
+  // compacts at this many facts beyond twice the number that was kept
+  std::uint64_t compact_after = 10'000;
   CoreConfig core;
 };
 

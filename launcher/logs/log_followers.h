@@ -1,8 +1,8 @@
 #pragma once
 // The reading side of the logs: clients that follow a job's ranks and environments. For each
 // follower it keeps only a credit of chunks and positions in files, so a client that never reads
-// costs no more than its credit. It sends what is written at once, durable or not. A client that
-// follows again names the offsets to go on from.
+// costs no more than its credit. It sends written bytes at once, durable or not. A client that
+// follows again names the offsets at which to continue.
 
 #include <cstdint>
 #include <functional>

@@ -42,7 +42,7 @@ class LogIntake {
   // Calls Sinks::logs_durable once the logs are durable up to these sizes. Idempotent.
   void await(const AttemptId& attempt, NodeId node, const std::vector<LogSize>& sizes);
 
-  // How many of the bytes that await() named are not durable; 0 when nothing is awaited.
+  // The number of bytes that await() named and that are not durable; 0 when nothing is awaited.
   std::uint64_t lacking(const AttemptId& attempt, NodeId node);
 
   // Called at the end of a loop turn: the batch to make durable now, unless one is under way.
@@ -58,7 +58,7 @@ class LogIntake {
   Result<LogDirectory::Place> place_of(const LogKey& key, NodeId sender, NodeId claimed) const;
   void acknowledge_later(const LogKey& key, const std::string& peer, std::uint64_t sequence,
                          const LogExtent& extent);
-  // How many of the log's first `size` bytes are durable.
+  // The number of durable bytes among the log's first `size` bytes.
   std::uint64_t durable(const LogKey& key, std::uint64_t size);
   void check_awaited(const AttemptId& attempt);
 

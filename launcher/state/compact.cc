@@ -74,7 +74,7 @@ void Compaction::record(const Fact& fact) {
 }
 
 // Returns true to keep the fact, which may have been rewritten. There is one overload for each
-// fact, so that whoever adds a fact has to decide; keeping it is always correct.
+// fact, so that a new fact needs a decision; keeping it is always correct.
 struct Compaction::FactFilter {
   Compaction& all;
   std::uint64_t at;  // the position of the fact

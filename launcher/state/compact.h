@@ -18,9 +18,8 @@ namespace lockstep::launcher {
 
 class Compaction {
  public:
-  // Takes a fact. Call see() with all facts in order. Then call keep() with the same facts in
-  // order: it returns each fact, perhaps rewritten, or nullopt to drop it. Then append the facts of
-  // closing().
+  // Call see() with all facts in order. Then call keep() with the same facts in order: it returns
+  // each fact, perhaps rewritten, or nullopt to drop it. Then append the facts of closing().
   void see(const StampedFact& fact);
   std::optional<StampedFact> keep(const StampedFact& fact);
   std::vector<StampedFact> closing();

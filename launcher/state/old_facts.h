@@ -1,7 +1,7 @@
 #pragma once
 // Fills in fields that are missing in facts of earlier versions, by the rules of those versions.
-// The functions in this file never change: replaying an old journal must not depend on what a
-// launcher would decide today.
+// The functions in this file never change: replaying an old journal must not depend on a launcher's
+// present decisions.
 
 #include <map>
 #include <optional>

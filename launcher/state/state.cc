@@ -187,8 +187,7 @@ const Node* State::displaced_by(const Node& node) const {
   return nullptr;
 }
 
-// Updates the table of isolated nodes; called after a change of the node's host or of its number of
-// isolated parts.
+// Updates isolated_ after a change of the node's host or of its number of isolated parts.
 void State::note_isolated(const Node& node) {
   const std::string& host = node.inventory.host_id;
   if (host.empty()) return;

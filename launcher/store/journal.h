@@ -44,8 +44,8 @@ class Journal {
   // (least_facts.h).
   Status replay(const std::function<void(const StampedFact&)>& each);
 
-  // Adds facts to what the next append() makes durable; before it they are not in the journal, and
-  // a crash takes them. After an error the journal may not be used again.
+  // Adds facts that the next append() makes durable; before it they are not in the journal, and a
+  // crash takes them. After an error the journal may not be used again.
   Status stage(const std::vector<StampedFact>& facts);
   // Appends the staged facts and `facts`: all or nothing, durable when it returns. After an error
   // the journal may not be used again.

@@ -1,7 +1,7 @@
 #pragma once
-// Secrets in a backup: sealed to the public key of whoever keeps the backup (libsodium's sealed
-// box: X25519, XSalsa20-Poly1305), so that neither the backup nor the machine that takes it can
-// read them again. The keys have the form of CURVE keys. docs/decisions/076-secrets-in-backups.md.
+// Secrets in a backup: sealed to the public key of the backup's keeper (libsodium's sealed box:
+// X25519, XSalsa20-Poly1305), so that neither the backup nor the machine that takes it can read
+// them again. The keys have the form of CURVE keys. docs/decisions/076-secrets-in-backups.md.
 //
 //   "lockstep-secrets 1\n", the public key in Z85 and "\n", then the box. In it: CBOR.
 

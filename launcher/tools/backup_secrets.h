@@ -1,5 +1,6 @@
 #pragma once
-// The users' secrets in a backup, if they are asked for; and what a backup leaves out.
+// The users' secrets in a backup, if they are requested; and the list of things that a backup
+// leaves out.
 
 #include <cstdint>
 #include <string>
@@ -11,8 +12,8 @@
 
 namespace lockstep::launcher {
 
-// Makes a key pair for backups: `path` (0600) opens what is sealed to `path`.pub. Existing keys
-// stay.
+// Makes a key pair for backups: `path` (0600) opens texts that are sealed to `path`.pub. Existing
+// keys stay.
 Result<PublicKey> make_backup_key(const std::string& path);
 // Reads the key in a file that make_backup_key wrote as .pub. Returns invalid_argument for another
 // file; the private one is refused, because it must not be where backups are taken.

@@ -14,7 +14,7 @@ namespace lockstep::launcher {
 
 struct FsckOptions {
   std::string home;
-  bool repair = false;                       // repair what is safe to repair
+  bool repair = false;                       // makes the repairs that are safe
   std::optional<std::uint64_t> truncate_at;  // remove this row and all after it from the journal
 };
 

@@ -148,7 +148,7 @@ void Attachments::close(const AttachId& id) {
   ones_.erase(id);
 }
 
-// The client is gone. The program that it started is told to end, and killed a moment later.
+// Handles a client that is gone. The program that it started is ended, and killed a moment later.
 void Attachments::leave(One& one) {
   if (std::holds_alternative<Main>(one.what) && main_ != nullptr) main_->detach();
   auto* const program = std::get_if<Program>(&one.what);

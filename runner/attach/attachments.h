@@ -58,7 +58,7 @@ class Attachments {
     int id = 0;
     std::unique_ptr<AttachedProgram> streams;
     std::string name;
-    bool is_left = false;  // nothing of it is
+    bool is_left = false;  // true: nothing of the program is left
     Instant close_at = Instant::never();
   };
   struct Main {};

@@ -36,14 +36,15 @@ class Conversation {
   std::string_view input() const { return input_.bytes; }  // not yet written to the program
   void wrote(std::size_t bytes);
   bool input_is_over() const { return input_.ended && input_.bytes.empty(); }
-  // How many bytes of a stream may be added now; at most kAttachWindow are kept.
+  // The number of bytes of a stream that may be added now; at most kAttachWindow are kept.
   std::size_t room(AttachStream stream) const;
   void add(AttachStream stream, std::string_view bytes);
   void close(AttachStream stream);  // tells that nothing follows
-  // Makes room for what others read too, though the client has not taken it. A client that does not
-  // have it by now never gets it, and is told so.
+  // Drops bytes to make room, though the client has not taken them, because others read them, too.
+  // The client never gets them, and learns that.
   void lose(AttachStream stream, std::size_t bytes);
-  // How the program ended. The client is told after the last byte of its streams.
+  // Ends the conversation with the program's exit. The client gets it after the last byte of its
+  // streams.
   void end(std::int32_t code, std::string message);
   bool has_ended() const { return end_.has_value(); }
 
@@ -54,7 +55,7 @@ class Conversation {
  private:
   struct Input {
     std::uint64_t have = 0;  // the number of bytes received
-    std::string bytes;       // the last of them, not yet written
+    std::string bytes;       // the last bytes, not yet written
     bool ended = false;      // whether nothing follows
   };
   struct Output {

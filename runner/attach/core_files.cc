@@ -50,7 +50,7 @@ int signal_of(int wait_status) {
                                                                   : 0;
 }
 
-// Makes the tool's process write no core file, and removes what is meant for the rank's program
+// Makes the tool's process write no core file, and removes settings that are for the rank's program
 // only.
 void make_tool(const std::string& tools, spawn::RankProcess& process) {
   process.path = (tools.empty() ? "" : tools + ":") + process.path + ":" + kToolFolders;

@@ -63,7 +63,7 @@ class CoreFiles {
  private:
   struct Waiting {
     int rank = 0;
-    bool dumped = false;  // the kernel says that it wrote one
+    bool dumped = false;  // whether the kernel reports that it wrote one
   };
   struct Run {
     Waiting of;

@@ -26,7 +26,7 @@ struct AttachFacts {
   int node_rank = 0;
   int first_rank = 0;
   int ranks_here = 1;
-  std::string shell;      // the program if none is named; "": there is no shell
+  std::string shell;      // the program if the order names none; "": there is no shell
   std::uint32_t uid = 0;  // the ranks' user, in our user namespace
   std::string tools;      // the folder of our own tools, as the ranks see it; "": none
   std::string ptrace_scope = "0";

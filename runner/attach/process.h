@@ -1,6 +1,6 @@
 #pragma once
-// The process of a program that is attached to a rank: what it has of the rank, and its standard
-// streams, a terminal or pipes, whose other ends are the runner's. Starts nothing.
+// The process of a program that is attached to a rank: the parts that it shares with the rank, and
+// its standard streams, a terminal or pipes, whose other ends are the runner's. Starts nothing.
 
 #include <string>
 

@@ -38,7 +38,7 @@ class StackRun {
   Instant next_deadline() const;
   bool is_over() const { return left_.empty() && running_.empty(); }
 
-  std::string lines;  // whoever takes them erases them
+  std::string lines;  // lines for the caller, who erases them
 
  private:
   struct Run {

@@ -76,7 +76,8 @@ class ContainerProcess {
   // Whether the kernel has killed a process in it for lack of memory since the last call. Always
   // false for a job without a memory limit.
   bool is_out_of_memory();
-  // How many processes and threads the kernel refused to all its ranks together, and the limit.
+  // The number of processes and threads that the kernel refused to all its ranks together, and the
+  // limit.
   long long refused_forks() const { return pids_ ? pids_->refused() : 0; }
   int pids_limit() const { return plan_.pids_limit; }
   // The pid of lockstep-spawn in our own namespace; -1: it has not connected.

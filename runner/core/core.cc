@@ -194,8 +194,7 @@ void Core::Impl::on(const RankExited& input) {
 }
 
 void Core::Impl::ended_well(RankRecord& record) {
-  // Peers may fail because of what a gang is told of a rank's end, so a doubtful end is settled
-  // first.
+  // Peers may fail because of the report on a rank's end, so a doubtful end is settled first.
   const bool told = assignment.nodes() > 1;
   const bool odd =
       record.client == Client::connected ||

@@ -1,7 +1,7 @@
 #pragma once
 // A gang's table on its way down the tree, as values: cut into messages, and put together again by
-// who has only a share of it. What was put together is used and passed on only if it is the table
-// that the launcher named, by its digest: a parent can hold it back, but it cannot change it.
+// nodes that have only a share of it. The result is used and passed on only if it has the digest of
+// the launcher's table: a parent can hold it back, but it cannot change it.
 
 #include <cstddef>
 #include <optional>

@@ -14,7 +14,7 @@
 
 namespace lockstep::runner {
 
-// True if the job itself causes it, so that another node, or this one later, would not help.
+// Whether the job itself causes it, so that another node, or this one later, would not help.
 bool is_of_job(const RdmaIsLacking& obstacle);
 // Whether no library can use RDMA here. Despite other obstacles a library may, in part or by other
 // settings.

@@ -178,7 +178,7 @@ void TreeLink::on_client() {
   if (up_) pump(*up_);
 }
 
-// Sends what the socket takes now; the rest waits for the next tick.
+// Sends as much as the socket takes now; the rest waits for the next tick.
 void TreeLink::pump(Neighbour& to) {
   while (auto frame = to.stream.next()) {
     if (!transmit(to, *frame)) {

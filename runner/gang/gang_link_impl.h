@@ -99,7 +99,7 @@ class TreeLink final : public GangLink {
   std::optional<Neighbour> up_;
   std::map<int, Neighbour> down_;
   std::set<int> unready_;  // children whose subtrees are not connected yet
-  // The parent was told that everything below is connected and that the table is here.
+  // whether the parent knows that everything below is connected and that the table is here
   bool said_ready_ = false;
   // The state of GangStart, which arrives once.
   enum class Start { awaited, given, refused } start_ = Start::awaited;

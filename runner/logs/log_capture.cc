@@ -294,8 +294,8 @@ bool LogCapture::take_now(int rank) {
 bool LogCapture::drain() {
   std::vector<Stream*> dirty;
   for (auto& stream : streams_) {
-    // Reads what the pipe holds, whatever the spool's limit. A process that we cannot end may still
-    // hold the descriptor and write: it had its time.
+    // Reads the rest of a pipe, whatever the spool's limit. A process that we cannot end may still
+    // hold the descriptor and write: its time is over.
     const int capacity = stream->pipe ? fcntl(stream->pipe.get(), F_GETPIPE_SZ) : 0;
     auto left = static_cast<std::uint64_t>(std::max(capacity, static_cast<int>(kBlock)));
     while (stream->pipe && stream->pending.empty()) {

@@ -17,8 +17,8 @@
 
 namespace lockstep::pmix {
 
-// The first report says it: after an upgrade, a runner that was forked from an older template may
-// start a newer server.
+// The version in the first report: after an upgrade, a runner that was forked from an older
+// template may start a newer server.
 inline constexpr std::uint32_t kProtocol = 1;
 inline constexpr int kSocketFd = 3;  // the server's descriptor of the socket
 inline constexpr std::size_t kHeaderBytes = 4;
@@ -55,7 +55,7 @@ struct RegisterRank {  // with the ids that the rank will claim, in a container 
   std::uint32_t uid = 0, gid = 0;
   friend bool operator==(const RegisterRank&, const RegisterRank&) = default;
 };
-struct Fetch {  // asks for what a rank of this node has put, once it commits it
+struct Fetch {  // asks for the data that a rank of this node has put, once it commits them
   std::uint64_t id = 0;
   int rank = 0;
   friend bool operator==(const Fetch&, const Fetch&) = default;

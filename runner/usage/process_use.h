@@ -25,7 +25,8 @@ struct ProcessIo {
 };
 std::optional<ProcessIo> parse_io(std::string_view text);
 
-// The pid by which the process knows itself, in the innermost pid namespace; nullopt: not said.
+// The pid by which the process knows itself, in the innermost pid namespace; nullopt: the text
+// lacks it.
 std::optional<int> parse_own_pid(std::string_view status);
 
 // Anonymous memory and mapped files of the cgroup and those below it: what a process tree's

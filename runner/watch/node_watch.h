@@ -1,8 +1,8 @@
 #pragma once
-// The watch over the ranks of this node, as the runner has it: it takes what the runner knows of
+// The watch over the ranks of this node, as the runner has it: it takes the runner's facts about
 // them, looks at them every kWatchEvery on a thread of its own, takes the stacks of those that do
-// not move, and tells a RankStanding of each. It decides nothing about ranks. What it cannot do,
-// for want of threads, descriptors or rights, it says once in the runner's log, and goes on.
+// not move, and tells a RankStanding of each. It decides nothing about ranks. If threads,
+// descriptors or rights are missing, it reports that once in the runner's log, and goes on.
 
 #include <cstdint>
 #include <functional>

@@ -249,10 +249,10 @@ void RankTrack::take_hindrances(const RankLook& look, const Step& step) {
 
 // ---- what it does -------------------------------------------------------------------------------
 
-// The process whose main thread shows what the rank does.
+// The process whose main thread shows the rank's activity.
 std::size_t RankTrack::telling_process(const RankLook& look, const Step& step) {
   const std::size_t at = working_process(look);
-  // A worker that works while its rank waits for it shows what the rank does.
+  // A worker that works while its rank waits for it shows the rank's activity.
   if (step.milli[at] >= kBusyMilli || !may_have_workers(look.processes[at].main.on)) return at;
   for (std::size_t i = 0; i < look.processes.size(); ++i) {
     const bool works =

@@ -79,7 +79,7 @@ class RankTrack {
 
   RankStanding standing_;
   std::optional<RankLook> before_;
-  std::optional<RankLook> slow_before_;  // the last one with what is read seldom
+  std::optional<RankLook> slow_before_;  // the last look with the data that is read seldom
   bool has_met_ = false;
   std::string last_key_;  // the activity at the previous look, and the object that blocked it
   std::optional<StackTop> stack_;

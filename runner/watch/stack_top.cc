@@ -116,14 +116,14 @@ bool is_python(const Frame& frame) {
   return frame.file.ends_with(".py") || frame.file.starts_with("<");
 }
 
-// True for ncclAllReduce, false for nccl_test.
+// Whether a name is NCCL's, as ncclAllReduce, and not nccl_test.
 bool is_nccl(std::string_view name) {
   if (name.starts_with("pnccl")) name.remove_prefix(1);
   return name.starts_with("nccl") && name.size() > 4 &&
          std::isupper(static_cast<unsigned char>(name[4])) != 0;
 }
 
-// True for Fortran's mpi_barrier_.
+// Whether a name is Fortran's, as mpi_barrier_.
 bool is_fortran_mpi(std::string_view name) {
   return (name.starts_with("mpi_") || name.starts_with("pmpi_")) && name.ends_with("_");
 }
@@ -170,8 +170,8 @@ int tells(const Frame& frame) {
   return is_public ? 2 : name.starts_with("__") ? 0 : 1;
 }
 
-// The frames between the innermost one and the user's are what the user called. Of equal names, the
-// outermost is the user's call.
+// Judges a stack. The frames between the innermost one and the user's are the calls of the user. Of
+// equal names, the outermost is the user's call.
 StackTop judge_frames(const Frames& frames) {
   StackTop top;
   // In a stack with Python frames, native frames belong to extensions.
@@ -220,7 +220,8 @@ Frames frames_of(const nlohmann::json& thread) {
   return frames;
 }
 
-// The thread with the number of the process, or with a name that says so; else the first thread.
+// The frames of the thread with the number of the process, or with a name that shows that; else of
+// the first thread.
 Frames main_of_threads(const nlohmann::json& threads, int pid) {
   Frames first;
   std::size_t looked_at = 0;

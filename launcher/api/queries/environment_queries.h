@@ -1,6 +1,6 @@
 #pragma once
 // Questions about environments that have a name, answered from the core's state. It reads no file:
-// launcher/daemon/mapped_environments.h adds the entries of the operator's map.
+// launcher/api/mapped_environments.h adds the entries of the operator's map.
 
 #include <string>
 

@@ -13,8 +13,9 @@ inline constexpr Duration kLongestMachineBackoff = minutes(10);
 // The back-off doubles with each failure, from the first to the longest.
 Duration backoff_after(int failures);
 
-// True for our own providers: they report a running machine before its agent has joined, and the
-// launcher waits for it. For a site's provider, a machine counts as running once it was started.
+// Whether a provider reports a running machine before its agent has joined, as our own providers
+// do; the launcher then waits for it. For a site's provider, a machine counts as running once it
+// was started.
 bool joins_later(const ComputeSpec& spec);
 // True while a running machine waits for its agent to join.
 bool must_still_join(const ComputeSpec& spec, const Machine& machine);

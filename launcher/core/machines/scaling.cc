@@ -19,7 +19,7 @@
 namespace lockstep::launcher {
 namespace {
 
-// How many machines the target has, by what they can do for waiting jobs.
+// The number of machines of the target, by their use for waiting jobs.
 struct Supply {
   int total = 0;  // all machines, including those that leave
   int leaving = 0;
@@ -33,7 +33,7 @@ struct Supply {
   int staying() const { return total - leaving; }
 };
 
-// True if the node will soon be heard or LOST. After a restart of the launcher this holds for all
+// Whether the node will soon report or be LOST. After a restart of the launcher this holds for all
 // nodes.
 bool is_expected(const Cluster& cluster, const Node& node) {
   if (node.lost || node.drain || node.notice) return false;

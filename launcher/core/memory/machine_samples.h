@@ -28,8 +28,8 @@ class MachineSamples {
   // Notes that a job could not run as the account on this machine.
   void lacks(const std::string& target, const std::string& machine, const std::string& account,
              const Why& why, Instant now);
-  // Why jobs cannot run as the account on the target's machines; null: fewer than two machines said
-  // so, or so long ago that the account may have been created since.
+  // Why jobs cannot run as the account on the target's machines; null: fewer than two machines
+  // reported that, or so long ago that the account may have been created since.
   const Why* why_lacking(const std::string& target, const std::string& account, Instant now) const;
   // The first account that the target's machines lack, with the reason.
   std::optional<std::pair<std::string, Why>> lacking(const std::string& target, Instant now) const;

@@ -68,7 +68,7 @@ void ask_of_leftovers(Context& core, NodeId node, const PublicKey& key) {
 // Gives up the parts that a full report, or a new boot, proves to have stopped. It proves nothing
 // about a part that was assigned after the report was written: the node gets that part again. A
 // copy from a known session may be late, so the revision in it is compared. A new session begins
-// after everything that its node said before.
+// after all earlier messages of its node.
 void compare_parts(Context& core, const Node& node, const SessionOpen& open) {
   std::set<AttemptId> listed;
   for (const PartReport& report : open.parts) {

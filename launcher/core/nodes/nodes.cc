@@ -186,7 +186,8 @@ void answer_without_node(Context& core, const RemoveNodeInput& input) {
       fmt::format("there is no node '{}'; `lockstep node list` shows all", input.name_or_id));
 }
 
-// Removes at once what a revoked node holds: its machine, its parts, and the locks that it solved.
+// Removes at once everything of a revoked node: its machine, its parts, and the locks that it
+// solved.
 void revoke(Context& core, const Node& node, const std::string& by) {
   if (!node.machine.empty()) dismiss_machine(core, node, by);
   give_up_parts(core, node, NodeRevoked{by});

@@ -11,7 +11,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-// How much of the remaining time is reserved for collecting what the ranks leave.
+// The most of the remaining time that is reserved for collecting outputs.
 constexpr Duration kMostForCollecting = seconds(10);
 // The least difference by which a second notice must be sooner to count; smaller differences come
 // from the time of messages.

@@ -19,7 +19,7 @@ Why why_of_steps(const State& state, const Job& job);
 // was not run.
 Why why_it_failed(const State& state, const Job& job);
 
-// How many steps of a pipeline run at the same time; further ones wait.
+// The most steps of a pipeline that run at the same time; further ones wait.
 inline constexpr std::size_t kMaxRunningSteps = 1'000;
 std::size_t most_running_steps(const PipelineSpec& pipeline);
 

@@ -17,8 +17,8 @@ bool would_have(const Compute& compute, const std::string& machine, const NodeLa
 // of them.
 bool is_suited(const Compute& compute, const SshHost& host, const Shape& shape);
 
-// How many suitable hosts an ssh target has: in all; those that hold no part of a job; and those
-// without a node, because they are not attached yet.
+// The numbers of suitable hosts of an ssh target: in all; those that hold no part of a job; and
+// those without a node, because they are not attached yet.
 struct SuitedHosts {
   int all = 0, open = 0, without_node = 0;
 };

@@ -49,7 +49,7 @@ bool is_chosen(const State& state, const Node& node, const Shape& shape) {
 
 struct Count {
   int all = 0;
-  int fitting = 0;  // nodes that fit, in the network that has most of them
+  int fitting = 0;  // the nodes that fit, in the network that has most of them
   bool lacks_label = false, is_small = false, lacks_engine = false, lacks_rdma = false;
   bool is_shared = false, lacks_account = false;
   Shortage shortage;  // set if is_small

@@ -1,6 +1,6 @@
 #pragma once
-// Compares one node with one request: what is in use on the node, whether the request could ever
-// fit, whether it fits now, and which cpus and gpus it would get. Part of placement; pure.
+// Compares one node with one request: the use of the node, whether the request could ever fit,
+// whether it fits now, and which cpus and gpus it would get. Part of placement; pure.
 
 #include <map>
 #include <optional>

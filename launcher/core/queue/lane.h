@@ -25,11 +25,11 @@
 
 namespace lockstep::launcher {
 
-// How many requests that cannot start a pass tests behind the head, and how many nodes it looks at
-// for them.
+// The most requests that cannot start and that a pass tests behind the head, and the most nodes
+// that it looks at for them.
 inline constexpr int kMaxBackfillTests = 100;
 inline constexpr std::size_t kMaxBackfillNodes = 50'000;
-// How many heads stand aside at once; the next one blocks all jobs behind it.
+// The most heads that stand aside at once; the next one blocks all jobs behind it.
 inline constexpr std::size_t kMostAside = 20;
 
 class Lane {

@@ -32,9 +32,9 @@ std::optional<std::uint64_t> limit_of(const Cluster& cluster, const QuotaHolder&
 // files that would be kept on the launcher for it.
 std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spec, Bytes snapshot,
                                       const std::vector<JobSource>& sources);
-// Why the launcher takes no more logs, outputs and checkpoints of a running job: the files of its
-// owner's or its project's jobs have reached a quota. "": it takes them. `more`: the number of
-// bytes about to be sent.
+// The reason why the launcher takes no more logs, outputs and checkpoints of a running job: the
+// files of its owner's or its project's jobs have reached a quota. "": it takes them. `more`: the
+// number of bytes about to be sent.
 std::string why_no_more_files(const Cluster& cluster, const JobSpec& spec, std::uint64_t more = 0);
 // The number of bytes that the files of such a job may still take; nullopt: as many as there is
 // space for.

@@ -98,7 +98,7 @@ std::vector<RunningPart> parts_of(const Cluster& cluster, const Node& node) {
   return parts;
 }
 
-// True if the node is UNKNOWN, or still stops what ran there before it was LOST.
+// Whether the node is UNKNOWN, or still stops parts from before it was LOST.
 bool is_out_for_a_moment(const NodeWatch& watch) {
   return watch.liveness == Liveness::unknown || !watch.leftovers.empty() || watch.must_answer;
 }

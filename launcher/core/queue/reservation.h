@@ -1,9 +1,9 @@
 #pragma once
 // The latest time at which a job that waits for busy nodes can start, according to the time limits
-// of the jobs there, and what is kept for it until then. Jobs behind it may start earlier if that
-// does not delay it: EASY backfill. A job that waits for its own user's jobs, whose end is unknown
-// or far, keeps nothing from others; one that waits for others' jobs of unknown end keeps its nodes
-// in turns (docs/decisions/080). Pure functions over State.
+// of the jobs there, and the nodes that are kept for it until then. Jobs behind it may start
+// earlier if that does not delay it: EASY backfill. A job that waits for its own user's jobs, whose
+// end is unknown or far, keeps nothing from others; one that waits for others' jobs of unknown end
+// keeps its nodes in turns (docs/decisions/080). Pure functions over State.
 
 #include <map>
 #include <optional>
@@ -38,7 +38,7 @@ struct Reservation {
   KeptNodes kept;
   // True: even if all jobs of others ended, it would wait for its own user's jobs until then.
   bool waits_for_own = false;
-  bool is_open = false;                   // jobs of other users may take what is kept
+  bool is_open = false;                   // jobs of other users may take the kept nodes
   Instant changes_at = Instant::never();  // the time at which time alone changes `is_open`
 
   // Sets is_open and changes_at by the turns, if it is unknown when the job can start. `since`:
@@ -46,7 +46,7 @@ struct Reservation {
   void take_turns(Instant since, Instant now);
   // True if a job that is placed now and holds its nodes for at most `longest` ends in time.
   bool ends_before(Instant now, std::optional<Duration> longest) const;
-  // Takes from `kept` what a job was placed on that will not have ended at `at`.
+  // Takes from `kept` the nodes of a placed job that will not have ended at `at`.
   void take(const Placed& placed);
   ExpectedStart start() const { return {at, until}; }
 };

@@ -57,11 +57,11 @@ class Scheduler {
   bool has(const Job& job) const;
   // The job's record as a head for which nodes are kept; null: it is not one.
   const Lane::Head* head_of(const Job& job) const;
-  // The head that this job may not delay, with what is kept for it; null: there is none.
+  // The head that this job may not delay, with its kept nodes; null: there is none.
   const Lane::Head* head_before(const Job& job) const;
   // True if the pool has no suitable nodes at all for the job.
   bool is_parked(const Job& job) const;
-  // True if, in addition, waiting alone does not help; the job's reason says what would.
+  // Whether, in addition, waiting alone does not help; the job's reason tells what would.
   bool waits_in_vain(const Job& job) const;
 
  private:

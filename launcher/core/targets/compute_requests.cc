@@ -31,7 +31,7 @@ std::vector<std::string> keys_of_place(NodeSource source) {
   return {};
 }
 
-// True if both hosts are the same place. Passwords are sent there, so whoever changed the place
+// Whether both hosts are the same place. Passwords are sent there, so a user who changed the place
 // could read them.
 bool is_same_place(const SshHost& a, const SshHost& b) {
   return a.address == b.address && a.port == b.port && a.user == b.user && a.jump == b.jump &&
@@ -41,7 +41,7 @@ bool is_same_place(const SshHost& a, const SshHost& b) {
 struct Asked {
   Context& core;
   const ComputeInput& input;
-  bool is_checked = false;  // the provider was asked, and said that it could make such machines
+  bool is_checked = false;  // the provider answered that it could make such machines
 
   void refuse(ErrorCode code, std::string message) const {
     core.refuse(input.reply, code, std::move(message));

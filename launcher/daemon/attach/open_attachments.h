@@ -72,8 +72,8 @@ class Attachments {
     std::string agent;   // the node's connection; "": not known yet
     AttachTarget target;
     std::string verb, where, words;  // for the audit log: "shell job", "rank 3 on n1", "a shell"
-    Instant opened, heard;           // `heard`: from the client
-    std::size_t unanswered = 0;      // bytes sent to the node since it last said something
+    Instant opened, heard;           // `heard`: the time of the client's last message
+    std::size_t unanswered = 0;      // bytes sent to the node since its last message
     bool has_begun = false;          // the node has opened it, so a repeated opening starts nothing
     bool has_ended = false;          // the end was passed on, and the client has not closed yet
   };
@@ -105,7 +105,7 @@ class Attachments {
   Table open_;
   std::map<std::string, std::size_t> of_user_;  // the number of attachments by user
   RateLimit<std::string> rate_{{512, 50}};      // new ones of a user; each is an audit entry
-  // Openings of what is open. They share a node's control connection with its heartbeats.
+  // Limits repeated openings, which share a node's control connection with its heartbeats.
   RateLimit<std::string> repairs_{{1'024, 200}};
   std::uint64_t dropped_ = 0;
   SampledLog foreign_;

@@ -10,8 +10,8 @@
 
 namespace lockstep::launcher {
 
-// The name under which the ledger records what the caller sent. What an attempt sent is not its
-// owner's.
+// The name under which the ledger records blobs that the caller sent. Blobs that an attempt sent
+// are not its owner's.
 std::string blob_owner_name(const Caller& caller);
 
 // The caller as an owner of blobs, with the trees that may contain the blobs of their uploads.

@@ -53,8 +53,8 @@ class Auditor final : public AuditTrail {
   void perform(const ForgetJob& action);
 
  private:
-  // How many refusals are recorded: the fewest of one key, more of one network address, the most of
-  // all together, so that one address cannot use up the total.
+  // The most refusals that are recorded: the fewest of one key, more of one network address, the
+  // most of all together, so that one address cannot use up the total.
   struct Limits {
     RateLimit<std::string> of_key{{50, 0.2}};
     RateLimit<std::string> of_address{{200, 1}};

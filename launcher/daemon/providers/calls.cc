@@ -21,7 +21,7 @@ const char* word_of(ProviderVerb verb) {
   return "?";
 }
 
-// True if the event says how the call ended for its machine.
+// Whether the event ends the call for its machine.
 bool is_result(ProviderEvent::Kind kind) {
   switch (kind) {
     case ProviderEvent::Kind::running:

@@ -55,7 +55,7 @@ class ProviderCalls {
   void perform(const HoldMachines& action) { holds_.perform(action); }
   void perform(const CheckProvider& action) { checks_.perform(action); }
   void perform(const ForgetCompute& action) { folders_.forget(action.target); }
-  // Called in each turn: does what is due.
+  // Called in each turn: begins the due calls.
   void turn_end();
   // How long the loop may wait; Duration::max() = without bound.
   Duration wait() const;

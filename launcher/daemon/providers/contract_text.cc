@@ -57,7 +57,7 @@ json words_json(SettingKey::Kind kind, const std::vector<std::string>& words) {
   return words.front();
 }
 
-// The provider uses the size for what the settings of a container leave out.
+// The size as JSON, which the provider uses for values that the settings of a container lack.
 json size_json(const Size& size) {
   return {{"name", size.name}, {"cpus", size.vcpus}, {"memory", size.memory.count}};
 }

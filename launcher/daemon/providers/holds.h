@@ -29,7 +29,7 @@ class ProviderHolds {
     // arguments.
     Duration look = seconds(10);
   };
-  // All of them outlive this object.
+  // The parts of the daemon that it uses. All of them outlive this object.
   struct Parts {
     io::EventLoop& loop;
     const ProviderSetup& setup;

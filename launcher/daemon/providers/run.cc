@@ -14,7 +14,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr int kNotUnderstood = 2;  // exit code of decision 038: the request was refused
-// What a pipe can hold; further output comes from a process that escaped.
+// The reads that empty a pipe; further output comes from a process that escaped.
 constexpr int kReadsAtItsEnd = 4;
 constexpr std::size_t kReadBytes = 64u << 10;
 

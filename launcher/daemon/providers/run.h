@@ -53,7 +53,7 @@ class ProviderProcess {
   // Makes it end: the end of its held input, then SIGTERM, then SIGKILL. Its output counts no more.
   void stop(Instant now, MachineFault fault, Why why);
   bool is_stopping() const { return stopped_.has_value(); }
-  // Does what is due; due() says when it must be called at the latest.
+  // Does the due work; due() is the latest time for the next call.
   void tick(Instant now);
   Instant due() const;
   int pid() const { return program_.pid(); }

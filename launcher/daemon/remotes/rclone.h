@@ -51,7 +51,7 @@ Status copy_remote(const RemoteFiles& files, const Listing& listing, const std::
                    const RcloneContext& context,
                    const std::function<void(std::uint64_t)>& progress);
 
-// Writes the folder `from`, or with `is_file` the file `from`, to `to.path`, over what is there.
+// Writes the folder `from`, or with `is_file` the file `from`, to `to.path`, over existing files.
 // Other files there stay.
 Status write_remote(const RemoteFiles& to, const std::string& from, bool is_file,
                     const RcloneContext& context);

@@ -80,7 +80,8 @@ class LauncherServer final : public Replies {
   // Called after the last of a turn's actions and before the next input. Sends each changed node
   // its desired state, which is durable by now, and everything in the outbox.
   void flush();
-  // The turn's facts are being written: what was put into the outbox waits; until they are durable.
+  // Holds new answers of the outbox while the turn's facts are being written, until they are
+  // durable.
   void hold_answers() { outbox_.hold(); }
   void release_answers() { outbox_.release(); }
   // Tells users whose requests or answers wait here for a slow disk that they do. Their requests

@@ -33,7 +33,7 @@ class LogRoom {
   struct Sizes {
     std::map<std::pair<int, LogStream>, std::uint64_t> ends;
     std::uint64_t bytes = 0;
-    std::uint64_t told = 0;  // how many of `bytes` the core was told
+    std::uint64_t told = 0;  // the part of `bytes` that the core knows
   };
   void tell(const PartKey& part, Sizes& sizes);
 

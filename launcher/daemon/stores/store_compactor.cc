@@ -301,8 +301,8 @@ void StoreCompactor::condemned(const Result<std::size_t>& count) {
 void StoreCompactor::collected(const Result<snapshot::Collected>& result) {
   collecting_.reset();
   end();
-  // Blobs that were sent just now may be removed next time, within the minute that users are told
-  // about.
+  // Blobs that were sent just now may be removed next time, within the minute that users are
+  // promised.
   const bool goes_on = result && (result->bytes > 0 || result->more_soon);
   low_pause_ = goes_on ? kLowPause : std::min<Duration>(low_pause_ * 2, kLongestLowPause);
   collect_low_at_ = std::min(collect_low_at_, durable_.now() + low_pause_);

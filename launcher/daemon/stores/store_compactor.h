@@ -52,7 +52,7 @@ class StoreCompactor {
 
   void perform(const ForgetJob& action);
   void perform(const TreesReplaced& action);
-  // Called at the end of each turn; begins what is due.
+  // Called at the end of each turn; begins the due work.
   void turn_end();
   Duration wait();  // time until something is due; max() while it is at work
 
@@ -99,7 +99,7 @@ class StoreCompactor {
   struct Replaced {
     snapshot::BlobCollection::Released tree;
     Instant at;
-    // An upper bound for all trees of one action; it stands with the first of them.
+    // An upper bound for all trees of one action; the first of them has it.
     std::uint64_t bytes = 0;
   };
   std::deque<Replaced> replaced_;

@@ -305,7 +305,8 @@ class CondaReader {
     return {};
   }
 
-  // Errors of the domain's checks begin with "environment.KEY: "; the key's place is looked up.
+  // Checks the whole definition. Errors of the domain's checks begin with "environment.KEY: "; the
+  // key's place is looked up.
   Status validate_whole() const {
     const Status valid = validate(EnvironmentSpec{"", "", file_.environment});
     if (valid) return {};

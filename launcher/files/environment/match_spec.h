@@ -10,7 +10,7 @@
 
 namespace lockstep::spec {
 
-// Errors begin with the spec in quotes.
+// Checks a spec. Errors begin with the spec in quotes.
 Status check_match_spec(std::string_view spec);
 
 }  // namespace lockstep::spec

@@ -1,5 +1,5 @@
 #pragma once
-// The source folder that a job or step names as `code`, and what a component adds to it.
+// The source folder that a job or step names as `code`, and the files that a component adds to it.
 
 #include "common/base/result.h"
 #include "launcher/files/job/reader.h"

@@ -169,8 +169,8 @@ Place JobReader::place_of(std::string_view path) const {
   }
 }
 
-// Errors of the domain's checks name the field before a colon; the field's place is looked up.
-// Fields that have errors already are skipped.
+// Checks the whole spec. Errors of the domain's checks name the field before a colon; the field's
+// place is looked up. Fields that have errors already are skipped.
 void JobReader::validate_whole(const JobSpec& spec) const {
   for (const Error& error : errors_of(spec)) {
     const std::string_view path =

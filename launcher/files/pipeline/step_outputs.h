@@ -17,8 +17,8 @@ class PipelineOutputs {
   // Binds all outputs. A step's output without a type gets the type of the pipeline's output.
   void bind();
 
-  // The output of a command step to which `reference` leads; faulty without a fault if the fault
-  // is said already. `node` has the reference; `inside`: it is one of the node's own steps.
+  // The output of a command step to which `reference` leads; faulty without a fault if the fault is
+  // reported already. `node` has the reference; `inside`: it is one of the node's own steps.
   Value find(const PipelineNode& inside, const Reference& reference);
 
   // The outputs of the outermost pipeline.

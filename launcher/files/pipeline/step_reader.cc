@@ -23,7 +23,7 @@ bool is_of_pipeline(std::string_view key) {
   return false;
 }
 
-// Keys whose text has expressions of its own, or is a path.
+// Whether a key's text has expressions of its own, or is a path.
 bool has_own_expressions(std::string_view key) {
   return key == "command" || key == "code" || key == "environment";
 }

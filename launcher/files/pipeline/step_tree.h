@@ -36,7 +36,7 @@ struct InputFiles {                // data that a file, an address or the launch
 struct OutputOfStep {
   const PipelineNode* step = nullptr;  // a command step
   std::string output;
-  std::optional<InputType> type;  // nullopt: any, as ./outputs and ./logs are
+  std::optional<InputType> type;  // nullopt: any type, as ./outputs and ./logs have
   Place place;                    // the place of the output's type
   std::optional<InputMode> mode;
 };

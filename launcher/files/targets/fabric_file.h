@@ -46,7 +46,7 @@ struct RuledNode {
   NodeLabels labels;
 };
 
-// Errors begin with FILE:LINE:COLUMN, one line for each fault.
+// Reads rules. Errors begin with FILE:LINE:COLUMN, one line for each fault.
 Result<FabricRules> read_fabric_rules(const std::string& name, std::string_view text);
 
 // Reads the file at `path`. If it does not exist, there are no rules. permission_denied: an account

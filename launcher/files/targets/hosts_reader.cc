@@ -216,7 +216,7 @@ class HostsReader {
     return false;
   }
 
-  // Sets the port; returns what is wrong with the value, or "".
+  // Sets the port; returns the fault of the value, or "".
   static std::string take_port(const std::string& text, SshHost& into) {
     const auto port = parse_port(text);
     if (!port) return fmt::format("'{}' is not a port from 1 to 65535", text);

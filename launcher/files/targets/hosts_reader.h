@@ -9,7 +9,7 @@
 
 namespace lockstep::spec {
 
-// True if the file has hosts, or says how to log in to them: its node source is then ssh.
+// Whether the file has hosts, or tells how to log in to them: its node source is then ssh.
 bool names_hosts(const YamlNode& root);
 
 // Fills the hosts and the tunnel of a target of source ssh.

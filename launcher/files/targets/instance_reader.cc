@@ -36,7 +36,7 @@ const YamlEntry* at(const YamlNode& mapping, std::string_view key) {
   return entry == nullptr || entry->value.kind == Kind::null ? nullptr : entry;
 }
 
-// Sets the time; returns what is wrong with the value, or "".
+// Sets the time; returns the fault of the value, or "".
 std::string take_idle_time(std::string_view key, const std::string& text, ComputeSpec& spec) {
   const bool is_minutes = key == kIdleMinutes;
   const auto count = to_whole_number(text);
@@ -214,7 +214,7 @@ class ScheduleReader {
     const YamlEntry* entry = at(node, key);
     return entry == nullptr ? node.place : entry->value.place;
   }
-  // Errors of the domain's checks name the key: "trigger.schedule.hours: …".
+  // The place of an error. Errors of the domain's checks name the key: "trigger.schedule.hours: …".
   static Place place_of_error(const YamlNode& trigger, std::string_view message) {
     std::string_view path = message.substr(0, message.find(':'));
     const YamlNode* node = &trigger;

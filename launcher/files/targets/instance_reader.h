@@ -19,8 +19,8 @@ void read_instance(const Source& source, const YamlNode& root, ComputeSpec& spec
 std::optional<std::string> assign_to_instance(std::string_view key, const std::string& text,
                                               ComputeSpec& spec);
 
-// The launcher's error, which begins with the key's path, with the place of that key in the file in
-// front: only the launcher knows the time zones.
+// Puts the place of a key in the file before the launcher's error, which begins with the key's
+// path: only the launcher knows the time zones.
 Error with_place_in(const std::string& file, Error error);
 
 // "PT1H30M".

@@ -1,7 +1,7 @@
 #pragma once
 // Expressions with which a step's inputs and outputs refer to its pipeline and to other steps:
-// ${{parent.inputs.lr}}, ${{parent.jobs.prepare.outputs.data}}. It only takes them apart;
-// pipeline/input_values.h finds what they refer to.
+// ${{parent.inputs.lr}}, ${{parent.jobs.prepare.outputs.data}}. It only parses them;
+// pipeline/input_values.h finds their values.
 
 #include <optional>
 #include <string>

@@ -28,7 +28,7 @@ enum class Shape {
   conda_file,       // the name of a conda file, or its content as a mapping: see conda_file.h
   environment,      // a name, file:PATH, or a mapping: see environment_reader.h
   anything,         // a mapping with any content
-  unused,           // any value; a note says that it has no effect: see key_notes.h
+  unused,           // any value; a note tells that it has no effect: see key_notes.h
   unchecked,        // its reader checks it
   not_yet,          // recognised, refused by name
   of_pipeline,      // belongs to the pipeline; refused in its steps

@@ -21,7 +21,7 @@ struct NamedText {
 // Turns UTF-16 with a byte order mark into UTF-8; any other text stays as it is.
 std::string as_utf8(std::string text);
 
-// Errors name the file. Standard input is read to its end, so only one option can name it.
+// Reads a file. Errors name it. Standard input is read to its end, so only one option can name it.
 Result<NamedText> read_named_text(const std::string& path, Bytes limit);
 
 // Wraps `read_text`: the file that is read already has the text that it had.

@@ -65,7 +65,7 @@ struct EnvironmentWanted {
   }
   friend bool operator==(const EnvironmentWanted&, const EnvironmentWanted&) = default;
 };
-// The node was told to solve and failed, for a reason that may not apply to other nodes.
+// The node had the order to solve and failed, for a reason that may not apply to other nodes.
 struct EnvironmentNotSolved {
   static constexpr int kBody = 35;
   AttemptId attempt;

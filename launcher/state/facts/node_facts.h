@@ -74,8 +74,8 @@ struct NodeApproved {  // the node gets work from now on
 // hostile node may claim it too.
 struct HostClaim {
   Instant since;
-  // Nodes that were on one host when the later one first said where it is have the same group, the
-  // id of one of them. They are one machine's, whatever its ids are after a reboot.
+  // The group of nodes that were on one host when the later one first reported its host: the id of
+  // one of them. They are one machine's, whatever its ids are after a reboot.
   NodeId group;
   static void table(auto& s, auto&& see) {
     see(field<1>, "since", s.since);

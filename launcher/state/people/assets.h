@@ -23,7 +23,7 @@ struct AssetRegistered {
   std::string by;
   std::string project;     // the project of the name; set by its first version
   std::string owner = {};  // the owner of the name; "": from before names had owners
-  // From before names had owners, and by a user whom the owner had not allowed.
+  // True for a version from before names had owners, by a user whom the owner had not allowed.
   bool foreign = false;
   // The size of its files and folder objects for quotas; absent: from before quotas counted them.
   std::optional<Bytes> files = {};

@@ -49,7 +49,8 @@ struct VersionsDeleted {
   static constexpr int kBody = 561;
   NameKind kind = NameKind::environment;
   std::string name;
-  std::string version;  // "": all versions, and the name itself: whoever registers it next owns it
+  // "": all versions, and the name itself: the next user who registers it owns it
+  std::string version;
   std::string by;
   static void table(auto& s, auto&& see) {
     see(field<1>, "kind", s.kind);
@@ -165,7 +166,7 @@ class Names {
 void each_named_version(const JobSpec& spec,
                         const std::function<void(NameKind kind, std::string version)>& take);
 
-// True if @latest may be this version: its maker had the right to add it, or has got it since.
+// Whether @latest may be this version: its maker had the right to add it, or has got it since.
 inline bool counts(bool foreign, const std::string& by, const OwnedName& name) {
   return !foreign || name.grants.has(by);
 }

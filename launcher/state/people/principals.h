@@ -1,7 +1,7 @@
 #pragma once
 // The users, keys, roles and projects of a launcher; a part of State. Like the rest of State it is
-// the fold of its facts and makes no decisions: authority.h says what a role may do, and
-// user_changes.h which changes are allowed.
+// the fold of its facts and makes no decisions: authority.h decides about a role's rights, and
+// user_changes.h about changes.
 
 #include <map>
 #include <set>
@@ -182,7 +182,7 @@ class Principals {
   const User* user(const std::string& name) const;
   const User* user_with_key(const PublicKey& key) const;
   const std::map<PublicKey, std::string>& keys() const { return keys_; }
-  // True if the key is never accepted again.
+  // Whether the key is never accepted again.
   bool was_revoked(const PublicKey& key) const;
   // What happened to a key that no user has now; null: no user ever had it.
   const KeyStanding* ended(const PublicKey& key) const;

@@ -37,7 +37,7 @@ struct Usage {
 Usage operator-(const Usage& usage);
 std::uint64_t of(const Usage& usage, QuotaLimit limit);  // 0 for limits without a sum
 
-// A user and a project. "": the default project, which also holds what is from before projects
+// A user and a project. "": the default project, which also has everything from before projects
 // existed.
 using QuotaHolders = std::array<QuotaHolder, 2>;
 QuotaHolders holders_of(const std::string& user, const std::string& project);
@@ -55,7 +55,8 @@ struct JobSource {
   friend auto operator<=>(const JobSource&, const JobSource&) = default;
 };
 
-// How many kept jobs of each holder have a source. Many jobs may share one, which counts once.
+// The number of kept jobs with a source, for each holder. Many jobs may share one, which counts
+// once.
 class SourceTable {
  public:
   // True: the holder had no job with this source before.

@@ -39,7 +39,7 @@ struct ComputeUpdated {  // changes texts and tags, never the type
   }
   friend bool operator==(const ComputeUpdated&, const ComputeUpdated&) = default;
 };
-struct ComputeDeleted {  // the target had no nodes of its own and no unfinished job
+struct ComputeDeleted {  // Deletes a target that had no nodes of its own and no unfinished job.
   static constexpr int kBody = 82;
   std::string name;
   std::string by;

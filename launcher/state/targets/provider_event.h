@@ -33,12 +33,12 @@ enum class ProviderVerb { create, remove, list };
 struct ProviderEvent {
   enum class Kind {
     step,     // `step` begins
-    running,  // the machine runs; `about` is what the provider found out about it
+    running,  // the machine runs; `about` has the provider's facts about it
     pending,  // accepted, to be made later; `why` says why not now
     absent,   // the machine does not exist (any more)
     warning,
     error,   // the call failed for this machine, and continues for the others
-    notice,  // the machine will be taken away after `left`; `why` says by whom or why
+    notice,  // the machine will be taken away after `left`; `why` has the cause
   };
   Kind kind = Kind::step;
   std::string machine = {};

@@ -30,7 +30,7 @@ std::vector<ProbeCandidate> candidates_of(const std::vector<LocalAddress>& addre
                                           const std::optional<OperatorInterface>& chosen);
 
 // A digest of the node's boot and network namespace (io::current_host_id), addresses and routes. A
-// node with the same fingerprint reaches what it reached before, unless the network between nodes
+// node with the same fingerprint reaches the same nodes as before, unless the network between nodes
 // changed.
 std::string fingerprint_of(const std::string& host_id, const std::vector<LocalAddress>& addresses,
                            const std::string& routes);

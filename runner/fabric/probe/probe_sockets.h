@@ -31,7 +31,8 @@ std::uint16_t port_of_socket(int fd);            // 0: unknown
 std::string address_of_socket(int fd);           // ours; "": it has none
 io::Fd dial(const sockaddr_in& to, int* error);  // *error: 0, EINPROGRESS or what failed
 void send_segments_at_once(int fd);              // TCP_NODELAY
-// How many bytes a packet of this connection has beside its data: the heads of IPv4 and TCP.
+// The number of bytes that a packet of this connection has beside its data: the heads of IPv4 and
+// TCP.
 int overhead_of(int fd);
 std::string fresh_nonce();  // kTalkNonceBytes from the kernel
 

@@ -33,7 +33,7 @@ struct TrafficSince {
 TrafficSince traffic_since(const std::vector<PortTraffic>& before,
                            const std::vector<PortTraffic>& now);
 
-// Puts the states of now into what the agent found earlier.
+// Puts the present states into the fabric that the agent found earlier.
 void refresh_states(const std::vector<PortTraffic>& now, NodeFabric& fabric);
 
 }  // namespace lockstep::runner

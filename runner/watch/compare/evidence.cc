@@ -64,8 +64,8 @@ bool is_live(const RankNow& one) { return one.role != Role::ended && !one.is_los
 
 // ---- nobody can go on ---------------------------------------------------------------------------
 
-// The live ranks of a gang that cannot go on; nullopt: some rank may go on, or nothing is known of
-// it.
+// The live ranks of a gang that cannot go on; nullopt: some rank may go on, or its state is
+// unknown.
 struct Stuck {
   Ranks live, waiting, locked, stopped, left, failed, lost;
   bool only_peers = true;  // no rank may be waiting for its own GPU
@@ -232,7 +232,7 @@ std::optional<Evidence> nobody_goes_on(const GangNow& gang, Duration after) {
   Ranks all = stuck->live;
   for (const Ranks* const ended : {&stuck->left, &stuck->failed})
     all.insert(all.end(), ended->begin(), ended->end());
-  const Duration lasting = shortest_still(gang, all);  // the time since the last of them moved
+  const Duration lasting = shortest_still(gang, all);  // the time since the last of all ranks moved
   const bool is_long = lasting >= after;
   const bool any_waits = !stuck->waiting.empty();
   if (!stuck->stopped.empty()) {

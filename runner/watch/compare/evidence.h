@@ -71,7 +71,7 @@ EvidenceList unreachable_peers(const GangNow& gang, const GangShape& shape, Dura
 std::optional<Evidence> missed_fence(const GangNow& gang, Duration after);
 
 FoundRank found_rank(const RankStanding& standing);
-// The first kMaxFoundRanks of them.
+// The first kMaxFoundRanks of the ranks.
 std::vector<FoundRank> found_ranks(const GangNow& gang, const std::vector<int>& ranks);
 // The node that has this address, which may have a port; -1: none, or several.
 int node_of_address(const GangShape& shape, std::string_view text);

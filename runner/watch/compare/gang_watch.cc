@@ -6,7 +6,7 @@
 namespace lockstep::runner {
 namespace {
 
-// Looks that do not belong to a question of the comparison have ids above all of those.
+// The least id of looks without a question of the comparison, above the ids of all questions.
 constexpr std::uint64_t kFirstOwnLook = std::uint64_t{1} << 48;
 
 bool has_children(const Assignment& assignment, int radix) {

@@ -29,7 +29,7 @@ std::int64_t busy_of(const RankPace& pace) {
   return pace.samples == 0 ? 0 : 1000 * (pace.samples - pace.waiting) / pace.samples;
 }
 
-// True for more than 1.5 times the median.
+// Whether a value is more than 1.5 times the median.
 bool is_beyond(std::int64_t value, std::int64_t median) { return 2 * value > 3 * median; }
 
 std::int64_t median_of(std::vector<std::int64_t> values) {

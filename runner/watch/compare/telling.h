@@ -57,7 +57,7 @@ class Telling {
     std::set<int> answered;
   };
   struct Own {
-    std::string told;      // the class that was told last
+    std::string told;      // the class that was reported last
     Instant raw_since;     // the class as it was sampled
     Duration forgiven{0};  // how long the machine stood still since then
   };

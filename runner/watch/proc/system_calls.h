@@ -27,7 +27,7 @@ enum class Machine { x86_64, aarch64, other };
 // The one that this program was built for, as are its ranks.
 Machine this_machine();
 
-// How a call is told to end by itself.
+// The form in which a call has its time-out.
 enum class TimeoutForm {
   none,          // the call does not show its time-out
   pointer,       // a pointer to a time; 0: it waits for ever
@@ -50,8 +50,8 @@ bool is_restart(Machine machine, long number);
 long poll_number(Machine machine);
 // Whether this call, with these arguments, ends by itself. A futex that is only woken does not.
 bool ends_by_itself(const SystemCall& call, const std::array<std::uint64_t, 6>& arguments);
-// True if only threads of its own process can wake this futex. A semaphore of System V counts as
-// shared, and so does a futex whose arguments do not say that it is private.
+// Whether only threads of its own process can wake this futex. A semaphore of System V counts as
+// shared, and so does a futex whose arguments do not mark it as private.
 bool is_private(const SystemCall& call, const std::array<std::uint64_t, 6>& arguments);
 
 }  // namespace lockstep::runner

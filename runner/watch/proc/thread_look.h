@@ -56,7 +56,8 @@ class DescriptorSource {
   // nullptr: the inode is not a TCP socket
   virtual const TcpSocket* socket(std::uint64_t inode) = 0;
   virtual WaitsOn kind_of(const TcpSocket& socket) = 0;  // peer, store, other or listener
-  // Whether both ends of this pipe are its own: so its loop is woken by another thread of it.
+  // Whether both ends of this pipe belong to the process: then another of its threads wakes its
+  // loop.
   virtual bool has_both_ends(std::uint64_t) { return false; }
 };
 

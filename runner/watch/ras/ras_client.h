@@ -1,7 +1,7 @@
 #pragma once
 // Asks NCCL's RAS on this node's loopback what it knows of a job: one question at a time, over a
-// connection that never blocks and ends after kRasTimeout. It owns the connection. Who listens on
-// the port is a process of the job, or of anybody, so that every answer is parsed as hostile.
+// connection that never blocks and ends after kRasTimeout. It owns the connection. The port may
+// belong to a process of the job, or of anybody, so every answer is parsed as hostile.
 
 #include <cstdint>
 #include <functional>

@@ -44,7 +44,7 @@ struct RasMissing {
 };
 struct RasCommunicator {
   std::string hash;  // hexadecimal, without "0x"
-  int size = 0;      // 0: not said
+  int size = 0;      // 0: the report does not tell it
   std::vector<RasRank> ranks;
   std::vector<RasMissing> missing;
   // The counts of the ranks that a text does not name.

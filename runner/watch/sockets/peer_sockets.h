@@ -30,7 +30,7 @@ class SocketTable {
   const TcpSockets& all() const { return sockets_; }
   const TcpSocket* by_inode(std::uint64_t inode) const;  // nullptr: the inode is not a TCP socket
   const TcpSocket* other_end(const TcpSocket& socket) const;  // nullptr: not on this host
-  // True if the socket's addresses and ports may lead to a peer: to an address of the gang, or to
+  // Whether the socket's addresses and ports may lead to a peer: to an address of the gang, or to
   // another process of this host.
   bool may_be_peer(const TcpSocket& socket) const;
   bool leads_to_gang(const TcpSocket& socket) const;
@@ -94,7 +94,7 @@ class PeerCounter {
 // The sockets of each rank that lead to peers.
 std::map<int, std::vector<const TcpSocket*>> peers_by_rank(const SocketTable& table,
                                                            const SocketOwners& owners);
-// How many connections each rank has to the PMIx server: one for each process that claims it.
+// The number of connections of each rank to the PMIx server: one for each process that claims it.
 std::map<int, int> claims_by_rank(const SocketTable& table, const SocketOwners& owners);
 // The ranks that have reached the rendezvous: they are connected to its store, or have it.
 std::set<int> ranks_at_store(const SocketTable& table, const SocketOwners& owners);
