@@ -73,7 +73,8 @@ Result<wire::JoinToken> read_token(const std::string& file) {
   return token;
 }
 
-// The launcher keeps its key when it moves, so the agent recognises it at the new address.
+// Notes a moved launcher. It keeps its key when it moves, so the agent recognises it at the new
+// address.
 Status note_moved(const Options& options) {
   const AgentHome home(options.home.empty() ? default_home() : options.home);
   TRY_ASSIGN(const std::optional<Identity> known, load_identity(home.identity()));

@@ -103,7 +103,7 @@ json as_json(const LockedImage& image) {
   return one;
 }
 
-// The values become arguments of an engine's command line.
+// Checks an image's values, which become arguments of an engine's command line.
 Status check(const LockedImage& image) {
   constexpr std::string_view kSha256 = "sha256:";
   if (!image.id.starts_with(kSha256) || !Digest::from_hex(image.id.substr(kSha256.size())))

@@ -173,8 +173,8 @@ BootstrapEvents Runner::bootstrap_events() {
   };
 }
 
-// The bootstrap is also killed when the remains of lockstep-spawn are swept away; the ranks have
-// ended by then.
+// Handles the loss of the bootstrap. When the remains of lockstep-spawn are swept away, it is
+// killed too; the ranks have ended by then.
 void Runner::bootstrap_lost(const std::string& said) {
   spdlog::error("{}", said);
   if (!spawner_is_lost()) feed(BootstrapLost{said});

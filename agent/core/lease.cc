@@ -11,7 +11,8 @@ using Stage = Part::Stage;
 
 namespace {
 
-// The runner is told of a renewal when the lease has grown by this part of its length.
+// The part of the lease's length by which it must have grown before the runner is told of a
+// renewal.
 constexpr int kRenewals = 16;
 
 bool holds_lease(const Part& part) { return part.assignment.lease > Duration::zero(); }

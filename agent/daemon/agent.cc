@@ -175,7 +175,8 @@ void Agent::handle_inputs() {
   send_observed();
 }
 
-// The route to another address of the launcher may begin at another address of this node.
+// Measures the node's address: the route to another address of the launcher may begin at another
+// address of this node.
 void Agent::measure_address() {
   const std::string& endpoint = config_.identity.control_endpoint;
   if (endpoint == measured_at_ || !config_.advertise.empty()) return;
@@ -264,7 +265,7 @@ void Agent::tell_trouble() {
     emit(StagingProgress{attempt, "its node waits for files: " + told_trouble_});
 }
 
-// The reason stays the same while it lasts, so it is reported once.
+// Why the disk is low; the reason stays the same while it lasts, so it is reported once.
 Why Agent::low_disk() const {
   if (!bulk_.trouble().empty()) return told(bulk_.trouble());
   const auto space = io::disk_space(config_.home.attempts());
@@ -332,8 +333,8 @@ void Agent::emit_from_worker(const std::shared_ptr<bool>& alive, Input input) {
   });
 }
 
-// The lease is sent in time since boot, which the runner shares. If the message is lost, the runner
-// ends too soon, never too late.
+// Sends the lease to the runner in time since boot, which both share. If the message is lost, the
+// runner ends too soon, never too late.
 void Agent::perform(RenewLease& action) {
   const Duration until = io::since_boot() + (action.until - clock_.now());
   const std::string path = config_.home.attempt(action.attempt).lease();

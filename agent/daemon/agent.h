@@ -65,9 +65,9 @@ struct AgentConfig {
   std::function<void(const AllowPeers&)> allow_peers = {};  // lets peers fetch from this node
   // Called again and again: serves peers if that was not possible before.
   std::function<void(const Inventory&)> serve_peers = {};
-  // The launcher is dialled elsewhere now, or the node's own address is another one.
+  // Called when the launcher is dialled elsewhere, or when the node's own address has changed.
   std::function<void(const Identity&, const Inventory&)> moved = {};
-  // The launcher has accepted our session there.
+  // Called when the launcher has accepted our session there.
   std::function<void(const Identity&)> settled = {};
   SessionId session;
   BootId boot;

@@ -7,7 +7,7 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kLongestNetworkPause = minutes(10);
-// After this time the network is measured again, to see whether the change lasts.
+// The time after which the network is measured again, to see whether the change lasts.
 constexpr Duration kAgainAfter = seconds(2);
 
 // Whether two inventories have the same network. `interfaces` are not compared: they include the

@@ -101,7 +101,7 @@ void Build::line(const std::string& text) { log(text + "\n"); }
 
 void Build::show(std::string text) { progress_ = cut(std::move(text), kMaxProgressBytes); }
 
-// The build's log is copied to each attempt that waits. One that joins late gets it from its start.
+// Copies the build's log to each attempt that waits. One that joins late gets it from its start.
 void Build::copy_log(Subscription& subscription) const {
   if (!holds_entry_) return;
   const io::Fd fd(::open(entry_.log().c_str(), O_RDONLY | O_CLOEXEC));

@@ -28,7 +28,8 @@ std::vector<io::Mount> mounts_below(const std::string& path) {
   return found;
 }
 
-// The mount's file system is not asked: it may be a user's (FUSE), and never answer.
+// The mount of a descriptor. Its file system is not asked: it may be a user's (FUSE), and never
+// answer.
 std::optional<std::uint64_t> mount_of(const io::Fd& fd) {
   return io::mount_id_in(
       io::read_file("/proc/self/fdinfo/" + std::to_string(fd.get())).value_or(""));

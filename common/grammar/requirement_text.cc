@@ -138,7 +138,7 @@ class Reader {
             : fmt::format("expected a version, ';' or the end of the line, found '{}'", rest()));
   }
 
-  // The address ends at a ';' beside a blank; other ';' belong to it.
+  // Reads an address. It ends at a ';' beside a blank; other ';' belong to it.
   bool read_address() {
     const std::string_view address = take_while([](char c) { return !is_blank(c); });
     const bool ends = address.ends_with(';');

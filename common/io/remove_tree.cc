@@ -103,7 +103,7 @@ Status Remover::enter(int parent, const std::string& name) {
   return stack_.enter(std::move(folder), facts, name);
 }
 
-// The folder is removed from the one above it, by its name or as one of its entries.
+// Removes the folder from the one above it, by its name or as one of its entries.
 Status Remover::leave() {
   const bool is_top = stack_.depth() == 1;
   TRY_ASSIGN(const std::string name, stack_.leave());

@@ -36,8 +36,8 @@ class ContentQueue final : public snapshot::ContentTaker {
   void let_wait();
   // Discards all contents. From now on the queue accepts none, and no reader waits.
   void close();
-  // The readers are done. `whole`: they succeeded, and the contents in the queue are still to be
-  // sent.
+  // Tells that the readers are done. `whole`: they succeeded, and the contents in the queue are
+  // still to be sent.
   void end(bool whole);
   bool ended() const;
   bool ended_early() const;  // the readers failed, and the contents are useless

@@ -79,7 +79,7 @@ struct PeerServer::Impl {
   std::string endpoint;
   std::mutex mutex;
   std::set<PublicKey> revoked;                              // guarded by the mutex
-  std::map<std::pair<PublicKey, Digest>, Instant> allowed;  // the ends; guarded by the mutex
+  std::map<std::pair<PublicKey, Digest>, Instant> allowed;  // each one's end; guarded by the mutex
 
   // The members below belong to the thread.
   snapshot::ReachableTrees trees;

@@ -29,7 +29,7 @@ bool is_whole(const std::string& place) {
   return boot && *boot == io::current_boot().value;
 }
 
-// The archive has one top folder, which becomes the bundle's folder.
+// Moves the archive's one top folder, which becomes the bundle's folder.
 Status move_into_place(const std::string& unpacked, const std::string& place) {
   TRY_ASSIGN(const std::vector<std::string> tops, io::list_directory(unpacked));
   if (tops.size() != 1 || !io::exists(unpacked + "/" + tops[0] + "/bin/lockstep-agent"))

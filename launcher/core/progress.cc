@@ -249,7 +249,8 @@ void note_refused_logs(Context& core, const LogsRefusedInput& input) {
 
 }  // namespace
 
-// The logs of a job wait for space on a full disk without a limit, unless the job was canceled.
+// Handles refused logs. They wait for space on a full disk without a limit, unless the job was
+// canceled.
 void react(Context& core, const LogsRefusedInput& input) {
   if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;
   note_refused_logs(core, input);

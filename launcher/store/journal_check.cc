@@ -51,7 +51,7 @@ class Problems {
   std::uint64_t more_ = 0;
 };
 
-// Pages, indexes, cell sizes: SQLite's own look at its file.
+// Checks pages, indexes and cell sizes, by SQLite's own check of its file.
 void check_pages(Database& db, const std::string& path, Problems& problems) {
   auto rows = db.prepare("PRAGMA integrity_check(20)");
   for (;;) {

@@ -40,7 +40,7 @@ Status migrate_journal(Database& db, std::int64_t version);
 Result<JournalBase> read_base(Database& db);
 Status write_base(Database& db, const JournalBase& base);
 
-Digest first_link(const JournalBase& base);  // in place of the checksum before row 1
+Digest first_link(const JournalBase& base);  // the value in place of the checksum before row 1
 Digest next_link(const Digest& previous, std::uint64_t sequence, int format, std::int64_t stamp,
                  std::string_view payload);
 

@@ -15,7 +15,7 @@ Result<std::string> shell_for(const LaunchContext& context) {
                     "as words after --");
 }
 
-// The rank runs the program that the job names.
+// Sets the program that the job names as the rank's command.
 Status set_own_command(const LaunchContext& context, spawn::RankProcess& process) {
   const Command& command = context.gang->assignment.spec.command;
   if (const auto* shell = std::get_if<ShellCommand>(&command)) {

@@ -40,7 +40,7 @@ class AttachRelay {
   void from_runner(const AttemptId& attempt, const AttachFrame& frame);
   // The bulk connection is there, perhaps another one: the launcher hears over it who is attached.
   void on_link_up(Instant now);
-  // The runner has ended. Tells the clients that are attached to it.
+  // Tells the clients of a runner that it has ended.
   void gone(const AttemptId& attempt);
 
   // When to call tick(). An opening that came before the bulk connection waits for it, so that its

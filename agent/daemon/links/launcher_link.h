@@ -40,7 +40,7 @@ class LauncherLink {
   Status dial_at(const std::string& endpoint);
   // After this time without a connection, `unanswered` is called; Duration::max(): never.
   void give_up_after(Duration silence);
-  // The launcher is silent: closes the connection and dials. Does nothing while it is dialling.
+  // Closes the connection to a silent launcher and dials. Does nothing while it is dialling.
   Status redial();
   // From now on, dials at a random moment within this time after a break; zero: at once.
   void reconnect_within(Duration spread) { spread_ = spread; }

@@ -15,7 +15,7 @@ bool valid_output_name(const std::string& name);
 inline constexpr std::size_t kMaxKeepPatterns = 100;  // the most patterns of further files that one
                                                       // job keeps
 
-// A snapshot never holds it.
+// The folder that no snapshot has.
 inline constexpr std::string_view kReservedFolder = ".lockstep";
 
 }  // namespace lockstep

@@ -58,7 +58,8 @@ inline constexpr std::size_t kMaxFoundRanks = 16;
 inline constexpr std::size_t kMaxFoundWaiting = 4'096;
 inline constexpr std::size_t kMaxFoundTextBytes = 256;  // the longest text of a finding
 
-// A sender may have more than these limits: a text from a rank never makes a message unreadable.
+// The rule of a text. A sender may have more than these limits: a text from a rank never makes a
+// message unreadable.
 inline constexpr Rule kFoundTextRule{.bytes = kMaxFoundTextBytes, .cut = Cut::head};
 
 // The state of one rank at the moment of the finding.

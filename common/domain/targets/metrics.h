@@ -87,7 +87,7 @@ struct PartUse {
   friend bool operator==(const PartUse&, const PartUse&) = default;
 };
 
-// The ranks use no cpu while all of them together use less than this.
+// The cpu use of all ranks together below which they count as idle.
 inline constexpr std::int64_t kIdleCpuMilli = 10;
 inline constexpr Duration kSampleEvery = seconds(5);
 inline constexpr Duration kShortestSampleInterval = seconds(1);

@@ -65,7 +65,7 @@ class Cgroups {
   long long refused_forks(int local_rank) const;
   // The limit of this and all other attempts together.
   PidsOfJobs pids_of_jobs() const;
-  // The rank's process is in the cgroup that has the memory limit; true if it has ended.
+  // Whether the rank's process is in the cgroup that has the memory limit; true if it has ended.
   bool limits_memory_of(int pid, int local_rank) const;
   // The number of processes of this rank that the kernel killed for memory.
   long long killed_for_memory(int local_rank) const;

@@ -36,7 +36,8 @@ std::string link_text(int folder, const char* name) {
   return length < 0 ? "" : std::string(text, static_cast<std::size_t>(length));
 }
 
-// The kernel cannot give a path that is too long, so such a file may be removed.
+// Whether a file may have no name: the kernel cannot give a path that is too long, so such a file
+// may be removed.
 bool may_have_no_name(int folder, const char* name) {
   char text[4096];
   const ssize_t length = ::readlinkat(folder, name, text, sizeof text);

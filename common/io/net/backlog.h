@@ -26,7 +26,7 @@ class Backlog {
   // Tells that a connection was opened; an earlier one of the same descriptor has ended.
   void opened(int fd);
   void closed(int fd);
-  // The connection's peer is trusted: its limits are lifted.
+  // Lifts the limits of a connection whose peer is trusted.
   void trust(int fd);
   // A number that differs each time the descriptor is opened; 0: it is not one of these
   // connections.

@@ -38,9 +38,8 @@ class FramedSocket {
 // Makes a frame as FramedSocket writes it, for a writer without a loop.
 std::string framed(std::string_view frame);
 
-// The socket file appears under `name` only when it accepts connections; it replaces one that an
-// earlier listener left.
-// `type`: SOCK_STREAM, or SOCK_SEQPACKET for another protocol.
+// Listens on a socket. Its file appears under `name` only when it accepts connections; it replaces
+// one that an earlier listener left. `type`: SOCK_STREAM, or SOCK_SEQPACKET for another protocol.
 Result<Fd> listen_unix(const std::string& directory, const std::string& name, int mode = 0600,
                        int type = SOCK_STREAM);
 Result<Fd> connect_unix(const std::string& directory, const std::string& name);

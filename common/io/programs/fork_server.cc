@@ -262,7 +262,8 @@ std::optional<ForkOrder> Spare::fork(char** argv, const ForkHooks& hooks) {
   return order;
 }
 
-// The process ends by itself when our end closes; it may be joining a cgroup.
+// Waits for the end of the spare process, which ends by itself when our end closes; it may be
+// joining a cgroup.
 void Spare::end() {
   socket_.reset();
   pollfd ended{process_.get(), POLLIN, 0};

@@ -116,7 +116,7 @@ bool BlobCollection::is_tree_leased(const LeasedTree& tree) const {
   return is_leased(tree.asked, leases_.brief) || is_leased(tree.reported, leases_.brief);
 }
 
-// The job may name the blob again soon, so it is kept for a moment.
+// Whether a blob is kept for its asker: the job may name it again soon.
 bool BlobCollection::is_kept_for_asker(const Digest& digest, const Touched& touched) const {
   const auto released = released_blobs_.find(digest);
   const bool is_released = released != released_blobs_.end() &&

@@ -17,8 +17,8 @@ namespace {
 
 constexpr Duration kLeftOutFor = minutes(1);
 
-// The file system's clock may be behind ours, which makes a growing file look old. So its age
-// counts only if no look has seen it change.
+// Whether a file is at rest. The file system's clock may be behind ours, which makes a growing file
+// look old. So its age counts only if no look has seen it change.
 bool is_at_rest(const FileIdentity& file, bool has_changed, Duration unchanged_for,
                 const LiveClock& now) {
   const std::int64_t age = now.wall_ns - file.ctime_ns;

@@ -48,7 +48,7 @@ class LiveCapture {
   // lower are used.
   Result<std::optional<LiveTree>> capture(io::Fd folder, const std::string& shown_as,
                                           const TreeOptions& options, const LiveClock& now);
-  // The receiver has the last capture.
+  // Tells that the receiver has the last capture.
   void sent();
   // The receiver does not have it. `changed`: files could not be sent because they changed after
   // they were read. Those that could not be held in memory are left out for a while.

@@ -28,7 +28,8 @@ class Viewer {
   std::string owner() const { return owner_of(caller_); }
   bool sees(const Job& job) const;
   bool reads(const Job& job) const;  // whether cut() keeps the contents of the job's file
-  // The caller reads this job only by virtue of a role, so the read goes into the audit log.
+  // Whether the caller reads this job only by virtue of a role, so that the read goes into the
+  // audit log.
   bool is_audited(const JobView& view) const;
   bool sees(const EnvironmentVersion& version) const;
   // Whether the caller sees the locks of this account's jobs: one's own; an admin, all.

@@ -43,7 +43,7 @@ class AttachStreams {
 
   // ---- where it stands
   const std::optional<AttachOpened>& opened() const { return opened_; }  // also after its end
-  // The program has ended, and all of its output is written; else null.
+  // The end, once the program has ended and all of its output is written; else null.
   const AttachEnd* ended() const;
   // Why the attachment does not exist, or not any more; null: it does. unavailable: it may exist
   // later.

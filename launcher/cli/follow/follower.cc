@@ -190,7 +190,8 @@ bool Follower::Impl::finished() {
   return true;
 }
 
-// The last bytes may be under way. What comes too late is in the log.
+// Whether something beside the job goes on: the last bytes may be under way. Bytes that come too
+// late are in the log.
 bool Follower::Impl::beside_goes_on() const {
   return options.beside != nullptr && options.beside->state() == Beside::State::goes_on &&
          listening.since(ended_at) < kBesideAfterEnd;

@@ -64,7 +64,7 @@ void PipelineFollower::Impl::write(LogStream stream, std::string_view bytes) {
   output_open = write_log(terminal, options, stream, bytes) && output_open;
 }
 
-// The end of a step is shown after its last line, and the consequences after that.
+// Shows the lines: the end of a step after its last line, and the consequences after that.
 void PipelineFollower::Impl::say_lines() {
   bool any_waits = false;
   std::erase_if(held, [&](const StepLine& line) {

@@ -278,7 +278,7 @@ Status LocalLauncher::up_beside_operator(int nodes) {
                   home_.launcher()));
 }
 
-// The machine is divided again, so nothing may run meanwhile.
+// Adds nodes. The machine is divided again, so nothing may run meanwhile.
 Status LocalLauncher::grow(const Endpoint& endpoint, int from, int to) {
   TRY_ASSIGN(const auto lock, io::FileLock::acquire(home_.up_lock()));
   TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));

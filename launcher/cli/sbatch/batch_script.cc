@@ -282,7 +282,7 @@ class Request {
         quoted_name(file_), requeue_->line, requeue_->name));
   }
 
-  // The signal is sent before a time limit ends, so it needs one.
+  // Checks the signal, which is sent before a time limit ends and so needs one.
   void check_signal() {
     if (signal_ == nullptr || !arguments_.timeout.empty()) return;
     note(*signal_, "it comes before the end of --time, and the script has none");

@@ -73,7 +73,8 @@ Attempt<bool> Machine::is_up_again(const Container& container) {
   return false;
 }
 
-// The agent writes its identity as soon as the launcher has accepted the token.
+// Whether the agent has joined: it writes its identity as soon as the launcher has accepted the
+// token.
 Attempt<bool> Machine::has_joined(const Container& container) const {
   const auto answer = call_.engine.run(
       "connect",

@@ -20,7 +20,7 @@ nlohmann::ordered_json pod_manifest(const Request& request, const Settings& sett
 // The Secret of a pod, which owns it, so that it goes when the pod goes. It has one key, "token".
 nlohmann::ordered_json secret_manifest(const Request& request, const Settings& settings,
                                        const compute::Machine& machine, const std::string& pod_uid);
-// One object that lists all, for one call of kubectl.
+// One object that contains all the given objects, for one call of kubectl.
 std::string list_of(std::vector<nlohmann::ordered_json> items);
 
 }  // namespace lockstep::compute::kubernetes

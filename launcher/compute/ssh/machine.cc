@@ -147,7 +147,8 @@ bool Machine::dials_launcher(const Report& report) {
   return number_of(report, "dialled") == kTunnelPorts;
 }
 
-// The choice stays while the agent is connected, and while an allowed tunnel exists.
+// Whether the host uses a tunnel. The choice stays while the agent is connected, and while an
+// allowed tunnel exists.
 bool Machine::is_tunnelled(const Report& report) {
   const bool has_tunnel = report.count("tunnel") != 0;
   if (report.count("joined") != 0) {

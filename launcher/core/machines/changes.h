@@ -25,7 +25,7 @@ Why why_failed(const Machine::Failure& failure);
 // Records the failure, and when the next call may begin.
 void fail_machine(Context& core, const std::string& target, const std::string& name,
                   Machine::Failure failure);
-// The machine does not exist any more, so its node cannot come back.
+// Ends a machine that does not exist any more, so its node cannot come back.
 void end_machine(Context& core, const std::string& target, const std::string& name, Why why);
 
 // Has the providers that can reach an agent tell each agent where the launcher is now, before its

@@ -53,8 +53,8 @@ void take_running(Context& core, const std::string& target, const ProviderEvent&
   ++revival.attempts;
 }
 
-// The call has its result for this machine: another call may begin for it while this one continues
-// for others.
+// Releases a machine whose result the call has: another call may begin for it while this one
+// continues for others.
 void release(Context& core, const MachineCalls::Call& call, const std::string& name) {
   if (MachineRecord* record = core.machines.find(call.target, name)) record->work.reset();
   // A machine that is made later joins with the token that it already has.

@@ -201,7 +201,7 @@ class TargetRules {
     core_.act(std::move(call));
   }
 
-  // The rules are applied again when the first back-off is over.
+  // Arms the timer: the rules are applied again when the first back-off is over.
   void arm_timer(const Compute& compute) {
     Instant due = Instant::never();
     for (const auto& [name, machine] : compute.machines) {

@@ -34,7 +34,7 @@ class MachineSamples {
   // The first account that the target's machines lack, with the reason.
   std::optional<std::pair<std::string, Why>> lacking(const std::string& target, Instant now) const;
   void forget_accounts(const std::string& target) { lacking_accounts_.erase(target); }
-  // The machine's node was revoked.
+  // Removes the entries of a machine whose node was revoked.
   void forget(const std::string& target, const std::string& machine);
   void forget(const std::string& target) {
     inventories_.erase(target);

@@ -45,8 +45,8 @@ struct ClientFrames {
   void operator()(AttachResize& resize) const { pass(resize); }
   void operator()(AttachNotify& notify) const { pass(notify); }
   void operator()(AttachAlive& alive) const { pass(alive); }
-  // The node may have no bulk connection yet. If it is not told, the attachment goes on for a
-  // minute.
+  // Handles a close. The node may have no bulk connection yet. If the close does not reach it, the
+  // attachment goes on for a minute.
   void operator()(AttachClose& close) const {
     Attachments::Open& one = known->second;
     if (one.agent.empty())
@@ -201,7 +201,7 @@ struct NodeFrames {
   Attachments::Table::iterator known;
   Instant now;
 
-  // The reply must name the node, rank and attempt that the launcher chose.
+  // Passes on the answer, with the node, rank and attempt that the launcher chose.
   void operator()(AttachOpened& opened) const {
     const AttachTarget& target = known->second.target;
     opened.attempt = target.attempt;
@@ -260,8 +260,8 @@ void Attachments::pass_to_client(const Open& one, const AttachId& id, AttachBody
   ports_.send(one.client, {id, std::move(body)});
 }
 
-// The launcher's queue for a node has no limit in bytes, and a hostile client may ignore its
-// window.
+// Passes a frame to a node. The launcher's queue for a node has no limit in bytes, and a hostile
+// client may ignore its window.
 void Attachments::pass_to_node(Open& one, const AttachId& id, AttachBody body) {
   constexpr std::size_t kFrame = 16;
   const auto* data = std::get_if<AttachData>(&body);

@@ -145,7 +145,8 @@ void BlobLedger::cut_back() {
   if (io::disk::ftruncate(file_.get(), end) != 0) must_rewrite_ = true;
 }
 
-// The rows are already in the file, so a failure only costs space; adding the next row tries again.
+// Compacts the file. Its rows are already there, so a failure only costs space; adding the next row
+// tries again.
 void BlobLedger::compact() {
   if (rows_in_file_ <= rows_ * 2 + kSparedRows) return;
   if (const Status written = rewrite(); !written)

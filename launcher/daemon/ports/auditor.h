@@ -28,8 +28,8 @@ class Auditor final : public AuditTrail {
   // `now`: real time, from the core's clock.
   Auditor(io::EventLoop& loop, AuditLog log, std::function<Instant()> now);
 
-  // Refusals are limited for each source: those beyond are counted, and the count is written.
-  // A repeated read by the same key is written once a minute.
+  // Records an entry. Refusals are limited for each source: further ones are counted, and the count
+  // is written. A repeated read by the same key is written once a minute.
   void record(AuditEntry entry) override;
   // Counts a refusal that gets no entry of its own.
   void left_out(const std::string& source);

@@ -73,7 +73,7 @@ struct BulkRequests {
     server.blob_service_.handle(std::move(asker), std::move(m));
   }
   void operator()(GetBlobs& m) const { server.get_blobs(from, std::move(m)); }
-  // Users send source trees, nodes send outputs of jobs.
+  // Stores blobs: users send source trees, nodes send outputs of jobs.
   void operator()(PutBlobs& m) const {
     // The text is the same as for a write that fails, so that waiting clients always read one
     // reason.

@@ -96,7 +96,7 @@ struct JobPriorityChanged {  // the new priority of a waiting job
   }
   friend bool operator==(const JobPriorityChanged&, const JobPriorityChanged&) = default;
 };
-// A job that it was to run after has ended as asked.
+// A job for which it had to wait has ended as required.
 struct DependencyMet {
   static constexpr int kBody = 96;
   JobId job;

@@ -43,7 +43,7 @@ class Steps {
   explicit Steps(const PipelineSpec& pipeline);
 
   void submitted(const std::string& step, const JobId& job);
-  // The job of the step is final.
+  // Tells that the job of the step is final.
   void ended(const std::string& step, bool completed, const std::vector<MergedOutput>& outputs);
   void reused(const std::string& step, const JobId& job, const std::vector<MergedOutput>& outputs);
   void skipped(const std::string& step, const Why& why);

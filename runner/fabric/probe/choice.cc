@@ -217,8 +217,8 @@ class Chooser {
     return merit;
   }
 
-  // The first candidate is the address in the launcher's table. It stays unless another one is
-  // clearly better.
+  // Chooses the network. The first candidate is the address in the launcher's table. It stays
+  // unless another one is clearly better.
   Candidates best_network() const {
     int seed = 0;
     while (seed < count() && (candidates(seed).empty() || neighbours(seed).empty())) ++seed;

@@ -16,7 +16,8 @@
 
 namespace lockstep::runner {
 
-// The kernel sends SYN again after 1 s and 3 s, and says after about 3 s that no neighbour answers.
+// The time for dialling: the kernel sends SYN again after 1 s and 3 s, and reports after about 3 s
+// that no neighbour answers.
 inline constexpr Duration kDialWithin = milliseconds(3'500);
 inline constexpr Duration kAnswerWithin = milliseconds(3'000);  // the time for each small message
 // The time for segments: several times the kernel's pause before it sends a lost segment again, in

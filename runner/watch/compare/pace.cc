@@ -16,11 +16,12 @@ constexpr std::int64_t kLeastLines = 6;        // lines in a minute, of the medi
 constexpr std::int64_t kLeastLinesOfRank = 2;  // lines in a minute, of each rank that is compared
 // A rank with fewer lines than the median by more than this factor prints other things.
 constexpr std::int64_t kMostTimesFewer = 10;
-constexpr std::int64_t kLeastBusyMore = 400;    // milli of the time, above the median
-constexpr std::int64_t kLeastWaiting = 200;     // milli of the time, of the median rank
-constexpr std::int64_t kLeastCpuMore = 250;     // milli of a core, above the median
-constexpr std::int64_t kLeastCpuOther = 100;    // milli of a core, above or below the median
-constexpr std::int64_t kLeastHeld = 100;        // milli of the time that one reason holds a rank up
+constexpr std::int64_t kLeastBusyMore = 400;  // milli of the time, above the median
+constexpr std::int64_t kLeastWaiting = 200;   // milli of the time, of the median rank
+constexpr std::int64_t kLeastCpuMore = 250;   // milli of a core, above the median
+constexpr std::int64_t kLeastCpuOther = 100;  // milli of a core, above or below the median
+// in thousandths of the time for which one reason holds a rank up
+constexpr std::int64_t kLeastHeld = 100;
 constexpr std::int64_t kLeastFaults = 100;      // the least faults in a minute
 constexpr std::int64_t kLeastRetransmits = 20;  // the least retransmissions in a minute
 constexpr int kMinutesUnexplained = 2;

@@ -1,5 +1,5 @@
 #pragma once
-// Verbs of what has a name: environments, data, models, components; and datastores.
+// Verbs of named things: environments, data, models, components; and datastores.
 
 #include "launcher/cli/base/verb_table.h"
 

@@ -64,7 +64,8 @@ int show(Context& context, const NodeOptions& options) {
   return print(context, options.format, api::to_json(node), shown(**connection, options, node));
 }
 
-// The token is a secret, so it goes to standard output only, for a file that the agent reads.
+// Prints a token. It is a secret, so it goes to standard output only, for a file that the agent
+// reads.
 int token(Context& context, const NodeOptions& options) {
   const Duration valid_for = parse_duration(options.valid_for);
   if (valid_for <= Duration::zero() || valid_for > kMaxTokenValidFor)
