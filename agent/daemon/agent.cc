@@ -190,7 +190,7 @@ void Agent::measure_address() {
   if (config_.moved) config_.moved(config_.identity, inventory);
 }
 
-// The addresses are kept on disk, so that the next agent of this home begins with them.
+// Keeps the addresses on disk, so that the next agent of this home begins with them.
 void Agent::keep_addresses() {
   Identity& identity = config_.identity;
   const std::vector<LauncherAddress>& known = addresses_.known();

@@ -83,7 +83,7 @@ class Agent {
 
   // Runs until leave(), or until the launcher refuses us: then returns the reason as an error.
   Status run();
-  // One iteration of run(), for tests: waits at most `longest`.
+  // Runs one iteration of run(), for tests: waits at most `longest`.
   void turn(Duration longest);
   void leave() { leaving_ = true; }
   void machine_taken(MachineTaken taken) { emit(std::move(taken)); }

@@ -50,7 +50,8 @@ std::vector<FabricGid> gids_of(const std::string& directory) {
   return gids;
 }
 
-// The place is kept, because NCCL_IB_PKEY counts places; empty ones at the end are left out.
+// Reads the keys by place. The place is kept, because NCCL_IB_PKEY counts places; empty ones at the
+// end are left out.
 std::vector<int> pkeys_by_place(const std::string& directory) {
   std::vector<int> pkeys;
   for (const int place : numbers_in(directory)) {

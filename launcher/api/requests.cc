@@ -282,7 +282,7 @@ struct RequestHandler {
   ReplyTo expect() const { return service.expect_reply(asker); }
 };
 
-// The project is also in the text, for people who read only that line.
+// Adds the project, also to the text, for people who read only that line.
 static void add_project(Asked* asked) {
   asked->detail =
       "in project " + asked->project + (asked->detail.empty() ? "" : ", " + asked->detail);

@@ -147,7 +147,8 @@ void Service::perform(const ExitDaemon& action) {
   answer(action.to, Done{"the launcher is stopping"});
 }
 
-// The client's wait begins anew, so its request is not late.
+// Tells the client that its request waits. The client's wait begins anew, so the request is not
+// late.
 void Service::tell_pending(const WaitsForDisk& why, Instant until) {
   for (auto& [number, pending] : pending_) {
     Asker& asker = pending.asker;

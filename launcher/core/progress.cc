@@ -279,7 +279,7 @@ void react(Context& core, const OutputsRefusedInput& input) {
   core.pending.job_changed(input.attempt.job);
 }
 
-// The signal becomes a note of the job only, because the audit log records it permanently.
+// Records a signal as a note of the job only, because the audit log records it permanently.
 void react(Context& core, const RanksSignaledInput& input) {
   if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;
   core.record(input.attempt.job, {core.now, Event::Kind::signaled, input.attempt.number, input.node,

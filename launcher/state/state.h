@@ -272,7 +272,7 @@ class State {
   void enqueue(const Job& job);
   void dequeue(const Job& job);
   void meet(Job& job, const JobId& after);  // `job` no longer waits for `after`
-  // The desired states of the attempt's nodes have changed.
+  // Notes that the desired states of the attempt's nodes have changed.
   void touch_nodes(const Attempt& attempt);
   void unassign(Attempt& attempt, Part& part);
   void unfence(Part& part, const AttemptId& attempt);

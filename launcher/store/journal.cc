@@ -182,8 +182,8 @@ Status Journal::Impl::add_tail(const CompactedJournal& compacted, std::uint64_t*
   return db.execute("COMMIT");
 }
 
-// The old file is whole without its WAL before the new one takes its name: a WAL belongs to the
-// file beside which it lies.
+// Swaps the files. The old file is whole without its WAL before the new one takes its name: a WAL
+// belongs to the file beside which it lies.
 Status Journal::Impl::swap_files(const std::string& compacted) {
   TRY_ASSIGN(const auto busy, file->db.number("PRAGMA wal_checkpoint(TRUNCATE)"));
   if (busy != 0)

@@ -38,7 +38,8 @@ class AttachRelay {
   void from_launcher(const AttachFrame& frame, Instant now);
   // `attempt`: the attempt of the runner that sent the frame.
   void from_runner(const AttemptId& attempt, const AttachFrame& frame);
-  // The bulk connection is there, perhaps another one: the launcher hears over it who is attached.
+  // Called when there is a bulk connection, perhaps another one: the launcher hears over it who is
+  // attached.
   void on_link_up(Instant now);
   // Tells the clients of a runner that it has ended.
   void gone(const AttemptId& attempt);

@@ -51,8 +51,8 @@ class LogShipper {
   void on_link_up();
   void on_link_down();  // sends nothing until on_link_up()
   void on_ack(const LogAck& ack, Instant now);
-  // The launcher takes no more of this log for now. It gives its part of the window to others, and
-  // after resume_after asks and tries again with one message.
+  // Notes that the launcher takes no more of this log for now. The log gives its part of the window
+  // to others, and after resume_after asks and tries again with one message.
   void on_refused(const LogKey& key, Instant now);
 
   bool empty() const { return attempts_.empty(); }

@@ -25,7 +25,7 @@ Status check_labels(const NodeLabels& labels);
 // "rack=7, zone=a"
 std::string labels_text(const NodeLabels& labels);
 
-// True for what can be the name of a node: 1 to 80 letters, digits, '.', '_' and '-'.
+// True if `name` can be the name of a node: 1 to 80 letters, digits, '.', '_' and '-'.
 bool is_node_name(std::string_view name);
 
 }  // namespace lockstep

@@ -117,7 +117,7 @@ Status limit_v1(const std::string& directory, const std::string& controller,
   if (controller == "memory" && request.memory) {
     const std::string limit = std::to_string(request.memory->count);
     TRY(put(directory + "/memory.limit_in_bytes", limit));
-    // The file is missing without swap accounting.
+    // The file does not exist without swap accounting.
     (void)put(directory + "/memory.memsw.limit_in_bytes", limit);
   } else if (controller == "cpu") {
     const long long shares = std::clamp(1024LL * request.cpus, 2LL, 262144LL);

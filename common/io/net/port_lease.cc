@@ -106,7 +106,7 @@ std::map<unsigned, std::set<unsigned>> listeners_in(PortRange range) {
   return found;
 }
 
-// The users with most listening ports come first; "": no program listens.
+// Names the users with most listening ports first; "": no program listens.
 std::string who_listens_in(PortRange range) {
   constexpr std::size_t kMostNamed = 3;
   std::vector<std::pair<std::size_t, unsigned>> holders;
@@ -151,8 +151,8 @@ Result<PortLease> PortLease::acquire(PortRange range) {
                   range.first, range.last, ephemeral.first, ephemeral.last, who_listens_in(range)));
 }
 
-// The kernel never chooses a port that another lease has bound, so the name is not needed to
-// separate leases; it only shows in `ss`.
+// Leases a port. The kernel never chooses a port that another lease has bound, so the name is not
+// needed to separate leases; it only shows in `ss`.
 Result<PortLease> PortLease::acquire_or_any(PortRange preferred) {
   auto in_range = acquire(preferred);
   if (in_range) return in_range;

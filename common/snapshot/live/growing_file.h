@@ -26,11 +26,11 @@ struct FileVersion {
 };
 using Version = std::shared_ptr<const FileVersion>;
 
-// A file up to this size is read again as a whole to see whether it was only appended to. Of a
-// larger one that is being written, only both ends of the known part are.
+// The size up to which a file is read again as a whole to see whether it was only appended to. Of a
+// larger one that is being written, only both ends of the known part are read.
 inline constexpr std::uint64_t kReadAgain = 64u << 20;
 inline constexpr std::uint64_t kCheckedEnd = 64u << 10;
-// A file at rest up to this size is one piece, whatever it was before.
+// The size up to which a file at rest is one piece, whatever it was before.
 inline constexpr std::uint64_t kSmallFile = 64u << 10;
 // The largest new piece of a file that is being written.
 inline constexpr std::uint64_t kPieceOfGrowing = 16u << 20;

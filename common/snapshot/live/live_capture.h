@@ -50,8 +50,9 @@ class LiveCapture {
                                           const TreeOptions& options, const LiveClock& now);
   // Tells that the receiver has the last capture.
   void sent();
-  // The receiver does not have it. `changed`: files could not be sent because they changed after
-  // they were read. Those that could not be held in memory are left out for a while.
+  // Tells that the receiver does not have the capture. `changed`: files could not be sent because
+  // they changed after they were read. Files that could not be held in memory are left out for a
+  // while.
   void not_sent(bool changed);
   // Files that were being rewritten in place when a program was killed: the receiver has a complete
   // version, and the present content does not begin with it. Also, without a version, files that

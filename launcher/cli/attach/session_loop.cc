@@ -16,7 +16,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr Duration kTick = seconds(1);
-// The connection is lost after this time without a frame.
+// The time without a frame after which the connection is lost.
 constexpr Duration kLostAfter = kAttachAskAfter + seconds(2);
 // How long messages may take to leave this process.
 constexpr Duration kForTheClose = milliseconds(100);

@@ -22,7 +22,7 @@ namespace {
 
 // How long a second Ctrl-C waits for the answer to a cancel.
 constexpr Duration kLastAnswer = milliseconds(300);
-// how long the port for logs may be unreachable, while the other port answers
+// The time for which the port for logs may be unreachable while the other port answers.
 constexpr Duration kBulkWithin = seconds(7);
 // How often a redrawn line is written if the output is not a terminal.
 constexpr Duration kStatesEvery = seconds(1);

@@ -97,7 +97,7 @@ struct Connection::Impl {
     });
   }
   void drain_control();
-  // True: the reply only reports that the request waits.
+  // Takes a reply. Returns true if it only reports that the request waits.
   bool take_wait(const ClientReply& reply);
   void take_replies(Question& asked);
   Status send_once(const ClientRequest& request, Duration left);

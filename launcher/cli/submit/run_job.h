@@ -27,7 +27,7 @@ struct RunJob {
 // some of which have several lines (faults.h).
 RunJob read_job(Context& context, const RunArguments& arguments, std::vector<Error>& errors);
 
-// The question whether the launcher would take it.
+// The question whether the launcher would take the job.
 CheckJobFile question_of(const RunArguments& arguments, const RunJob& job);
 
 Submission submission_of(const RunArguments& arguments, RunJob job);

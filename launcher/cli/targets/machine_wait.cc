@@ -44,7 +44,7 @@ class Waiter {
   }
 
  private:
-  // The loop keeps the handler after this object is destroyed.
+  // Watches signals. The loop keeps the handler after this object is destroyed.
   Status watch_signals() {
     struct sigaction hangup {};
     std::vector<int> signals{SIGINT, SIGTERM};

@@ -54,7 +54,8 @@ std::vector<std::string> fields_of(const std::string& line) {
   return fields;
 }
 
-// "Exited (137) 5 minutes ago" becomes "Exited (137)", so that the text does not change.
+// Makes the reason: "Exited (137) 5 minutes ago" becomes "Exited (137)", so that the text does not
+// change.
 std::string reason_of(const std::string& status) {
   const auto end = status.find(')');
   return end == std::string::npos ? status.substr(0, status.find(' ')) : status.substr(0, end + 1);

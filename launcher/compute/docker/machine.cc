@@ -84,8 +84,8 @@ Attempt<bool> Machine::has_joined(const Container& container) const {
   return answer->exit_code == 0;
 }
 
-// The agent only knows where the launcher was when it joined. Agents of earlier versions do not
-// read this file.
+// Tells the agent where the launcher is: it only knows where the launcher was when it joined.
+// Agents of earlier versions do not read this file.
 void Machine::say_where_launcher_is(const Container& container) {
   const auto token = without_secret(machine_.token);
   if (!token) return;

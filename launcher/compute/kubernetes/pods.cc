@@ -118,7 +118,8 @@ std::optional<Instant> time_from(const std::string& text) {
   return Instant{std::int64_t{::timegm(&time)} * 1'000'000'000};
 }
 
-// The deadline is set by the target's settings, or by an admission plug-in of the cluster.
+// Reads the deadline, which is set by the target's settings or by an admission plug-in of the
+// cluster.
 void read_deadline(const json& object, Pod& pod) {
   constexpr std::int64_t kMost = std::int64_t{10} * 366 * 86'400;
   const json& deadline = at(at(object, "spec"), "activeDeadlineSeconds");

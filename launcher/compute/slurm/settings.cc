@@ -56,8 +56,8 @@ Status check_option(const SettingsObject& object, const std::string& word) {
   return {};
 }
 
-// The path becomes a part of a shell script, and of a file name in which Slurm replaces % and
-// backslash.
+// Checks a path, which becomes a part of a shell script, and of a file name in which Slurm replaces
+// % and backslash.
 Status check_directory(const SettingsObject& object, const std::string& path) {
   if (path.empty()) return object.bad("directory", "is missing");
   const bool good = path.size() <= kMaxPath && path.size() > 1 && path[0] == '/' &&

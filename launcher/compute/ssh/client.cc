@@ -65,7 +65,8 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// The ssh to a jump host is a child of the ssh that we started; both have our environment.
+// Whether we started this ssh. The ssh to a jump host is a child of the ssh that we started; both
+// have our environment.
 bool is_ours(int ssh) {
   const char* const asker = std::getenv(kAsker);
   const auto stat = io::read_file(fmt::format("/proc/{}/stat", ssh));

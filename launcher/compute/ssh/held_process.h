@@ -31,7 +31,7 @@ class HeldProcess {
   Wait wait(int stop, Duration timeout);
   // Sends SIGTERM, from any thread.
   void terminate();
-  // The end of its standard error.
+  // The end of the process's standard error.
   const std::string& errors();
   std::string how_it_ended() const;  // "with 255", "by signal 9"; after Wait::ended
 

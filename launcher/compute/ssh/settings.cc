@@ -101,7 +101,8 @@ Result<TunnelUse> tunnel_of(const SettingsObject& settings) {
 
 }  // namespace
 
-// The account and the host become words in a shell's command line (ssh's ProxyCommand).
+// Reads a jump host. The account and the host become words in a shell's command line (ssh's
+// ProxyCommand).
 Result<Jump> jump_from(const std::string& where, const std::string& text) {
   const Error wrong = bad(where, "'" + text + "' is not [USER@]HOST[:PORT]");
   Jump jump;

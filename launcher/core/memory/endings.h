@@ -37,7 +37,7 @@ class Endings {
     change(job, [&](Ending& one) { one.writing.erase(output); });
   }
 
-  // The job is final, but its outputs may still be being written.
+  // Marks a job as final; its outputs may still be being written.
   void finish(const JobId& job) {
     change(job, [](Ending& one) { one.is_canceled = one.is_merging = false; });
   }

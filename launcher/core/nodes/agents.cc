@@ -219,8 +219,9 @@ void react(Context& core, const HeartbeatInput& input) {
   core.pending.touched_nodes.insert(node->id);
 }
 
-// The acknowledged revision may include facts that are not durable yet. A node renews leases only
-// for a revision that it has applied, so it cannot renew a lease that these facts end.
+// Takes a heartbeat. The acknowledged revision may include facts that are not durable yet. A node
+// renews leases only for a revision that it has applied, so it cannot renew a lease that these
+// facts end.
 Heard hear(Context& core, Instant now, const HeartbeatInput& input) {
   const Heartbeat& beat = input.beat;
   const Node* node = core.state.node_with_key(input.key);

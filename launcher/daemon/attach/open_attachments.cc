@@ -221,7 +221,7 @@ struct NodeFrames {
     pass(taken);
   }
   void operator()(AttachAlive& alive) const { pass(alive); }
-  // The end is repeated with each opening until the client has closed.
+  // Passes on the end, which is repeated with each opening until the client has closed.
   void operator()(AttachEnd& end) const {
     Attachments::Open& one = known->second;
     const std::string message = end.message.empty() ? "" : ": " + end.message;

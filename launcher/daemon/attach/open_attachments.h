@@ -83,7 +83,7 @@ class Attachments {
 
   void open(const Sender& from, const AttachId& id, AttachOpen opening, Instant now);
   void open_again(Table::iterator known, const Sender& from, AttachOpen opening, Instant now);
-  // nullopt: it is allowed
+  // nullopt: the attachment is allowed
   std::optional<NoAttachTarget> why_not(const std::string& user, Instant now);
   void pass_to_client(const Open& one, const AttachId& id, AttachBody body);
   void pass_to_node(Open& one, const AttachId& id, AttachBody body);

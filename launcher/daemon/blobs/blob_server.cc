@@ -66,7 +66,7 @@ FairWorkers::Limits limits_of_checkers() {
   return limits;
 }
 
-// The queue needs no limit: requests in flight are limited.
+// Limits the workers. The queue needs no limit: requests in flight are limited.
 FairWorkers::Limits limits_of_workers() {
   FairWorkers::Limits limits;
   limits.begun = 4;

@@ -24,7 +24,7 @@ class ComputeFolders {
   // Called at the start: removes everything that belongs to no target, such as files that a crash
   // left.
   void clean();
-  // The target is deleted.
+  // Called when the target is deleted.
   void forget(const std::string& target);
   // Removes a directory. Its path is free at once.
   void remove(const std::string& path);

@@ -20,7 +20,7 @@ class ProviderLog {
 
   explicit ProviderLog(const LauncherHome& home) : home_(home) {}
 
-  // The text becomes one_line(). `machine` may be "".
+  // Adds a line. The text becomes one_line(). `machine` may be "".
   void add(const std::string& target, Instant now, std::string_view verb, std::string_view machine,
            std::string_view text);
   // The newest lines, at most kMaxComputeLogBytes; 0 lines: as many as fit into that. "": there is

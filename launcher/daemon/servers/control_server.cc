@@ -276,7 +276,8 @@ void LauncherServer::note_disk_waiter(const std::string& peer) {
   disk_waiters_.insert(peer);
 }
 
-// The client's wait begins anew, so its request is not late.
+// Tells the client that its request waits. The client's wait begins anew, so the request is not
+// late.
 void LauncherServer::tell_waiting(const WaitsForDisk& why, Instant until) {
   waiting_.each([&](WaitingRequest& one) {
     if (!one.asker.takes_waits) return;

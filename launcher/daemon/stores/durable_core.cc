@@ -80,7 +80,8 @@ void DurableCore::adopt(const CompactedJournal& compacted, std::function<void(St
 
 // ---- the writer ---------------------------------------------------------------------------------
 
-// The thread starts with the first write, when the loop's thread has blocked its signals.
+// The thread that writes. It starts with the first write, when the loop's thread has blocked its
+// signals.
 Worker& DurableCore::writer() {
   if (!writer_) writer_.emplace();
   return *writer_;

@@ -61,7 +61,7 @@ class DurableCore final : public RunningCore {
   // every later end_turn().
   void adopt(const CompactedJournal& compacted, std::function<void(Status)> then);
 
-  // The write that is taking long now, and the last one that did.
+  // The write that takes long now, and the last one that did.
   DiskWrites writes();
 
  private:

@@ -39,7 +39,7 @@ class OutputRoom {
   std::map<PartKey, Sent> sent_;
 };
 
-// A part may always send so much, so that a job that is just over the limit ends.
+// The bytes that a part may always send, so that a job that is just over the limit ends.
 inline constexpr std::uint64_t kLastOutputs = 16u << 20;
 
 }  // namespace lockstep::launcher

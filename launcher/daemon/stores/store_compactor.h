@@ -23,7 +23,7 @@
 
 namespace lockstep::launcher {
 
-// While the disk is low, uploads of users that no job refers to are kept no longer than this.
+// While the disk is low, the time for which uploads that no job refers to are kept.
 inline constexpr Duration kBriefLease = seconds(30);
 // While the disk is low and blobs can be removed, the time between collections. The two sum to less
 // than the minute that error messages promise to users.

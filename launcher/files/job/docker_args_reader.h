@@ -12,7 +12,7 @@
 
 namespace lockstep::spec {
 
-// The value is one text, which is split as a shell does it, or a list of arguments.
+// Reads the value: one text, which is split as a shell does it, or a list of arguments.
 Result<std::vector<std::string>> read_docker_args(const Source& source, const YamlNode& node);
 
 // The keys of a job without a container that only affect containers.

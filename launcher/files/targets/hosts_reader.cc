@@ -139,8 +139,8 @@ class HostsReader {
     if (is_new(item, host)) spec.hosts.push_back(std::move(host));
   }
 
-  // The name is used for the machine and its node. One account on one sshd has one home, where two
-  // agents of a target would use the same folder.
+  // Whether the host is new. The name is used for the machine and its node. One account on one sshd
+  // has one home, where two agents of a target would use the same folder.
   bool is_new(const YamlNode& item, const SshHost& host) {
     const auto [named, is_new_name] = names_.emplace(host.name, &item);
     if (!is_new_name) {

@@ -13,7 +13,7 @@
 
 namespace lockstep::launcher {
 
-// The weight of past use halves in this time.
+// The time in which the weight of past use halves.
 inline constexpr Duration kUseHalfLife = std::chrono::hours(24);
 
 // An amount of each resource. Past use is in units of the resource times seconds.

@@ -147,9 +147,9 @@ class Names {
   bool registered(const Version& version, const std::string& owner, const std::string& project,
                   bool foreign, UsageTable& usage);
   void deleted(const Version& version, UsageTable& usage);
-  // The version of `by` now takes this many more bytes.
+  // Notes that the version of `by` now takes this many more bytes.
   void grown(const NameKey& key, const std::string& by, std::int64_t bytes, UsageTable& usage);
-  // The name has no versions, and loses its owner.
+  // Removes a name that has no versions; it has no owner then.
   void released(const NameKey& key, UsageTable& usage);
   void apply(const NameShared& fact);
   void apply(const NameSettled& fact, UsageTable& usage);

@@ -59,9 +59,9 @@ struct JobSource {
 // once.
 class SourceTable {
  public:
-  // True: the holder had no job with this source before.
+  // Returns true if the holder had no job with this source before.
   bool add(const QuotaHolder& holder, const JobSource& source);
-  // True: the holder has no job with this source any more.
+  // Returns true if the holder has no job with this source any more.
   bool remove(const QuotaHolder& holder, const JobSource& source);
   bool has(const QuotaHolder& holder, const Digest& tree) const;
   friend bool operator==(const SourceTable&, const SourceTable&) = default;
