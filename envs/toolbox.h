@@ -51,7 +51,7 @@ class Toolbox {
   // Sets a variable for the tools that run from now on.
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }
   void unset(const std::string& name) { environment_.erase(name); }
-  std::string variable(const std::string& name) const;  // "" = not set
+  std::string variable(const std::string& name) const;  // "": it is not set
   const std::map<std::string, std::string>& variables() const { return environment_; }
   void use(std::map<std::string, std::string> variables) { environment_ = std::move(variables); }
   // conflict: the build was told to stop.

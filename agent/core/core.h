@@ -160,7 +160,7 @@ struct ShipLogs {
 struct KillRunner {
   AttemptId attempt;
 };  // SIGKILL the runner and every process that it started
-// Send the outputs of its ranks to the launcher, however long that takes -> OutputsCollected.
+// Sends the launcher the outputs of the ranks, however long it takes. -> OutputsCollected.
 struct CollectOutputs {
   Assignment assignment;
   // set if ranks were killed because they did not end by themselves
@@ -171,17 +171,17 @@ struct CollectOutputs {
 struct SettleOutputs {
   AttemptId attempt;
 };
-// While the part runs: send the launcher what changed in its output folders. -> FolderCaptured.
+// Sends the launcher what changed in the output folders, while the part runs. -> FolderCaptured.
 struct CaptureFolders {
   Assignment assignment;
 };
-// While the part runs: send its checkpoint to the launcher if it changed -> CheckpointCaptured.
-// `insist`: also while the ranks are writing it.
+// Sends the launcher the part's checkpoint if it changed, while the part runs.
+// -> CheckpointCaptured. `insist`: also while the ranks are writing it.
 struct CaptureCheckpoint {
   Assignment assignment;
   bool insist = false;
 };
-// The attempt's ranks may run until then and no longer, even if this agent dies.
+// Renews the lease: the ranks may run until then and no longer, even if this agent dies.
 struct RenewLease {
   AttemptId attempt;
   Instant until;

@@ -26,7 +26,7 @@ struct Traffic {
 // The sum over the interfaces of /proc/net/dev, without `lo`.
 Traffic traffic(std::string_view net_dev);
 
-// Microseconds: of cpu.stat (v2).
+// The microseconds of cpu time in a cpu.stat (v2).
 std::optional<std::uint64_t> cgroup_cpu_us(std::string_view cpu_stat);
 
 // The page cache that can be dropped: inactive_file of memory.stat; in v1 with the children's.

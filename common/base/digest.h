@@ -32,7 +32,7 @@ class Sha256 {
   Sha256(const Sha256&) = delete;
   Sha256& operator=(const Sha256&) = delete;
   void update(std::string_view data);
-  Digest finish();  // once
+  Digest finish();  // may be called once
 
  private:
   struct Context;

@@ -19,7 +19,7 @@ class GrowingPauses {
     pause_ = std::min<Duration>(pause_ * 2, longest_);
     return true;
   }
-  // The first pause begins now: it has just been said.
+  // Notes that the text was said now; the first pause begins.
   void said(Instant now) {
     reset();
     (void)is_due(now);

@@ -24,7 +24,7 @@ class MarkWatch {
   // Takes the next character. Returns true for a mark without a base: the character before it is
   // not a letter, digit or picture, or has kMostMarks already.
   bool is_lone(char32_t code);
-  // The last character was not written: something else in its place, or an escape.
+  // Notes that the last character was not written: something else in its place, or an escape.
   void forget() { has_base_ = false; }
 
  private:

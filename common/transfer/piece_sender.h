@@ -25,7 +25,7 @@ class PieceSender {
   Status add_blob(const Digest& digest, std::string_view whole);
   Status flush();  // sends the rest, without waiting for the reply
 
-  std::uint64_t bytes_sent() const { return bytes_sent_; }  // raw
+  std::uint64_t bytes_sent() const { return bytes_sent_; }  // bytes before compression
   std::uint64_t wire_bytes() const { return wire_bytes_; }  // after compression
 
  private:

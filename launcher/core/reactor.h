@@ -10,7 +10,8 @@
 
 namespace lockstep::launcher {
 
-Step handle(Context& core, Instant now, const Input& input, bool more);  // see Core
+// handles an input, see Core
+Step handle(Context& core, Instant now, const Input& input, bool more);
 // Begins after a recovery; called after the last fact of a journal was replayed. See Core.
 void recovered(Context& core, Instant now);
 std::vector<Action> resume(const State& state);

@@ -24,7 +24,8 @@ class Turns {
  public:
   struct Core {
     std::function<Instant()> now;
-    std::function<Step(Instant, const Input&, bool more)> handle;  // see Core::handle
+    // handles an input, as Core::handle
+    std::function<Step(Instant, const Input&, bool more)> handle;
     std::function<Heard(Instant, const HeartbeatInput&)> hear;
     std::function<Instant()> next_deadline;
     // If set, takes facts of a turn that has not ended, so that they are encoded in the meantime.

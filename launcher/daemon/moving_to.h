@@ -21,7 +21,7 @@ class MovingTo {
   MovingTo(std::string path, LauncherAddress here);
   // Reads the file; true: the addresses have changed.
   bool look();
-  // The present one first.
+  // The addresses, the present one first.
   const std::vector<LauncherAddress>& addresses() const { return addresses_; }
 
  private:

@@ -68,7 +68,7 @@ class LogStore {
 
   // Takes everything written since the last batch. Do not call it while a batch is under way.
   SyncBatch take_dirty();
-  void synced(const SyncBatch& batch);  // the batch is durable now
+  void synced(const SyncBatch& batch);  // notes that the batch is durable
   // Cuts off the bytes that were not acknowledged, so that nodes send them again. Called when a
   // batch could not be made durable: its data may be in memory only, and a later sync would not
   // report that. Nothing may be written to the store afterwards.

@@ -41,7 +41,7 @@ class SecretStore {
   // already.
   Status set(const std::string& owner, const std::string& name, const std::string& value,
              Instant now);
-  Status remove(const std::string& owner, const std::string& name);  // not_found
+  Status remove(const std::string& owner, const std::string& name);  // not_found: there is none
   // Removes the secrets of all users except these. Names of removed users are never reused.
   Status keep_only(const std::set<std::string>& owners);
   Result<std::vector<SecretView>> list(const std::string& owner);

@@ -61,7 +61,7 @@ struct StackResult {
   std::string output;  // the tool's output
   std::string error;
 };
-// Ends with a newline.
+// The result in one line, which ends with a newline.
 std::string stack_line(const StackResult& result);
 
 }  // namespace lockstep::runner

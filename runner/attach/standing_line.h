@@ -9,7 +9,7 @@
 
 namespace lockstep::runner {
 
-// Ends with a newline.
+// The standing in one line, which ends with a newline.
 std::string standing_line(const RankStanding& standing);
 
 }  // namespace lockstep::runner

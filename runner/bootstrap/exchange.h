@@ -19,7 +19,7 @@ class GangExchange {
   GangExchange(const GangContext& gang, std::string kind, std::function<void(GangMessage)> send,
                std::function<void(const std::map<int, std::string>&)> known);
 
-  void say(std::string text);  // once
+  void say(std::string text);  // may be called once
   void receive(const GangMessage& message);
 
  private:

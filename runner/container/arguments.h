@@ -15,7 +15,7 @@ class Arguments {
 
   // The values of an option, in order. `name`: without dashes.
   std::vector<std::string> all(const std::string& name) const;
-  std::string last(const std::string& name) const;  // "" = not given
+  std::string last(const std::string& name) const;  // "": the option is not given
   bool is_on(const std::string& flag) const;
   // The variables of --env. The runner passes them on, because ranks get no variables from the
   // engine.

@@ -57,7 +57,7 @@ class Client {
   static Result<std::unique_ptr<Client>> launch(io::EventLoop& loop, const std::string& path,
                                                 std::uint32_t uid, std::uint32_t gid);
   Client(io::EventLoop& loop, io::Fd socket, Process process);
-  ~Client();  // kills it
+  ~Client();  // kills the process
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 

@@ -46,7 +46,8 @@ class StackAsk {
   // Called by lockstep-spawn for ids from kFirstWatchId on.
   void failed(int id, int error, spawn::SpawnStage stage);
   void exited(int id, int wait_status);
-  void spawn_lost() { is_over_ = true; }  // ends at the next expire()
+  // notes that the spawner is lost; ends at the next expire()
+  void spawn_lost() { is_over_ = true; }
 
   Instant next_deadline() const;
   void expire(Instant now);

@@ -102,7 +102,7 @@ enum class OutputKind {
   kept,  // files elsewhere in the working directory that the job's `keep` names
 };
 Word describe(OutputKind kind);
-std::string_view to_string(OutputKind kind);  // "outputs", …
+std::string_view to_string(OutputKind kind);  // the kind in words: "outputs", …
 constexpr OutputKind last_enumerator(OutputKind) { return OutputKind::kept; }
 
 inline constexpr std::size_t kMaxCollectedOutputs = kMaxOutputs + 4;

@@ -36,7 +36,7 @@ std::vector<StackThread> threads_from_text(std::string_view text);
 // The lines of the thread that failed: "#0 crash at boom.c:3", one frame per line, at most `limit`
 // bytes. Frames of the C library at the top that only end a process (raise, abort) are left out.
 std::string backtrace_lines(const StackThread& thread, std::size_t limit);
-// The first frame of these, in one line and with the file without its folder.
+// The first frame of the backtrace lines, in one line and with the file without its folder.
 std::optional<StackFrame> frame_of_failure(const StackThread& thread);
 
 }  // namespace lockstep

@@ -66,7 +66,7 @@ class Backlog {
   std::uint64_t lives_ = 0;
 };
 
-// The one of this process.
+// The backlog of this process.
 Backlog& process_backlog();
 
 }  // namespace lockstep::io

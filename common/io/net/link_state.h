@@ -11,7 +11,7 @@ class ClientSocket;
 // Whether a message could be sent now: a connection stands, and the server has accepted our key. It
 // stands also while the other program is stopped.
 bool is_connected(const ClientSocket& socket);
-// The endpoint that it dials.
+// The endpoint that the socket dials.
 std::string endpoint_of(const ClientSocket& socket);
 
 }  // namespace lockstep::io

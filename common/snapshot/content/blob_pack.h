@@ -36,7 +36,7 @@ class PackSet {
 
   bool has(const Digest& digest) const;
   std::optional<std::uint64_t> size(const Digest& digest) const;
-  Result<PackedBlob> read(const Digest& digest) const;  // not_found
+  Result<PackedBlob> read(const Digest& digest) const;  // not_found: the pack does not have it
   // Adds a blob. `raw_size` <= kPackedBytes. The caller has verified the digest.
   Status append(const Digest& digest, std::uint32_t raw_size, bool compressed,
                 std::string_view data);
@@ -86,7 +86,7 @@ class PackSet {
   Result<std::uint64_t> rewrite(std::size_t pack);  // move_out(), then removes the pack's file
   Status start_pack();
   Status write_at_end(std::string_view record);
-  // The caller holds append_mutex_.
+  // Writes a record. The caller holds append_mutex_.
   Result<Location> write_record(const Digest& digest, std::uint32_t raw_size, bool compressed,
                                 std::string_view data);
 

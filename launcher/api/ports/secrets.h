@@ -20,8 +20,9 @@ class Secrets {
   // them, already.
   virtual Status set(const std::string& owner, const std::string& name,
                      const std::string& value) = 0;
-  virtual Status remove(const std::string& owner, const std::string& name) = 0;  // not_found
-  virtual Result<std::vector<SecretView>> list(const std::string& owner) = 0;    // sorted by name
+  // not_found: there is none
+  virtual Status remove(const std::string& owner, const std::string& name) = 0;
+  virtual Result<std::vector<SecretView>> list(const std::string& owner) = 0;  // sorted by name
   // Checks that the owner has these secrets. Returns not_found with the first missing one. Never
   // fails without names.
   virtual Status expect(const std::string& owner, const std::set<std::string>& names) = 0;

@@ -22,7 +22,7 @@ EnvironmentName parse_environment_name(const std::string& reference);
 EnvironmentView view_of(const State& state, const Viewer& viewer,
                         const EnvironmentVersion& version);
 
-// EnvironmentReply, or Refused not_found.
+// Returns an EnvironmentReply, or Refused not_found.
 ClientReply show_environment(const State& state, const std::string& reference,
                              const Viewer& viewer);
 

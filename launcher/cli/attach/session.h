@@ -44,7 +44,7 @@ class AttachClient {
   void tick(Instant now);  // called in each turn of the loop
   Instant next_deadline() const;
 
-  void resize();            // our terminal has another size
+  void resize();            // notes that our terminal has another size
   void continued();         // the process was stopped, and goes on: its terminal becomes raw again
   void notify(int signal);  // sends a signal to the program
   void leave(int signal);   // ends the attachment and what runs in it; 0: the person left

@@ -32,7 +32,7 @@ class AttachStreams {
 
   // ---- frames
   void on_frame(const AttachBody& body, Instant now);
-  void on_link_up(Instant now);  // frames may have been lost
+  void on_link_up(Instant now);  // notes that the link is up again; frames may have been lost
   void tick(Instant now);        // at next_deadline() or later
   Instant next_deadline() const;
   std::vector<AttachBody> take_frames();  // the frames to send now, in this order

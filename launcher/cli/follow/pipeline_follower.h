@@ -10,7 +10,8 @@ namespace lockstep::cli {
 
 class PipelineFollower {
  public:
-  // Not used are single_log of `options`, and attempt and node_rank of its filter.
+  // Follows a pipeline. Not used are single_log of `options`, and attempt and node_rank of its
+  // filter.
   PipelineFollower(Connection& connection, Terminal& terminal, Follower::FindEndpoint find_endpoint,
                    FollowOptions options);
   ~PipelineFollower();

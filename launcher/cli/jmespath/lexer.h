@@ -28,7 +28,7 @@ struct Token {
   bool is(std::string_view symbol) const { return kind == TokenKind::symbol && text == symbol; }
 };
 
-// The last one is `end`.
+// Splits a text into tokens. The last one is `end`.
 Result<std::vector<Token>> tokens_of(std::string_view text);
 
 // The token as an error names it: "'foo'", or "the end".

@@ -54,7 +54,7 @@ class Terminal {
   bool fits_status_line(const std::string& text) const;
   // Replaces the status line on a terminal; does nothing elsewhere.
   void progress(std::string_view text);
-  void clear_status();  // and the lines above it
+  void clear_status();  // removes it and the lines above it
   // Sets the raw mode. In it a program elsewhere draws on the terminal: there is no status line,
   // and our own lines begin and end with CR LF. `at_line_start`: where that program has left the
   // cursor.

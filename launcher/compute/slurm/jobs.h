@@ -29,7 +29,7 @@ struct Job {
 // The jobs by machine: the one that runs or waits, otherwise the newest one.
 using Jobs = std::map<std::string, Job>;
 
-// "lockstep LAUNCHER TARGET MACHINE"
+// The job's tag: "lockstep LAUNCHER TARGET MACHINE"
 std::string tag_of(const Request& request, const std::string& machine);
 // Reads the output of squeue. Jobs without this request's tag are left out.
 Jobs jobs_from(const Request& request, const std::string& text);
@@ -39,7 +39,7 @@ Attempt<Jobs> list_jobs(const Request& request, const std::string& step);
 // The arguments of sbatch, without the job's script, which sbatch reads from its standard input.
 std::vector<std::string> sbatch_words(const Request& request, const Settings& settings,
                                       const std::string& machine, const std::string& output);
-// The job's id.
+// Submits a job, and returns its id.
 Attempt<std::string> submit(std::vector<std::string> words, const std::string& script);
 // Asks whether Slurm would take such a job; submits nothing.
 Attempt<void> would_take(std::vector<std::string> words, const std::string& script);

@@ -31,7 +31,7 @@ class Place {
   Status put_token(const compute::Machine& machine) const;
   // Whether the agent of this job has joined, by its output.
   bool has_joined(const std::string& name, const std::string& job) const;
-  // The last line that it printed.
+  // The last line that the job printed.
   std::string last_words(const std::string& name, const std::string& job) const;
   // Removes the machine's files, and everything with the last machine.
   Status remove(const std::string& name) const;

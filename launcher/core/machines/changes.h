@@ -20,7 +20,7 @@ bool joins_later(const ComputeSpec& spec);
 // True while a running machine waits for its agent to join.
 bool must_still_join(const ComputeSpec& spec, const Machine& machine);
 
-// MachineStepFailed.
+// The failure as a MachineStepFailed.
 Why why_failed(const Machine::Failure& failure);
 // Records the failure, and when the next call may begin.
 void fail_machine(Context& core, const std::string& target, const std::string& name,

@@ -46,7 +46,7 @@ class ProviderProcess {
                                                         const std::vector<std::string>& words,
                                                         Input input, Limits limits, Instant now,
                                                         Handlers handlers);
-  ~ProviderProcess();  // kills it
+  ~ProviderProcess();  // kills the process
   ProviderProcess(const ProviderProcess&) = delete;
   ProviderProcess& operator=(const ProviderProcess&) = delete;
 

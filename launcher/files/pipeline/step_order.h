@@ -13,7 +13,7 @@ struct StepNeeds {
   const PipelineNode* node = nullptr;
   struct Need {
     std::size_t step = 0;
-    Place place;  // the place of the input that is bound to it
+    Place place;  // the place of the input that needs it
   };
   std::vector<Need> needs;
 };

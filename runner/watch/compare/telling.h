@@ -58,7 +58,7 @@ class Telling {
   };
   struct Own {
     std::string told;      // the class that was reported last
-    Instant raw_since;     // the class as it was sampled
+    Instant raw_since;     // when the class began, as it was sampled
     Duration forgiven{0};  // how long the machine stood still since then
   };
 

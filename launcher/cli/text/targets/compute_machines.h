@@ -13,7 +13,7 @@ namespace lockstep::cli {
 std::string step_words(std::string_view step);
 // The activity of the machine, or what it waits for: "connects", "waits for its agent to join".
 std::string activity(const MachineView& machine);
-// Whether its last try failed.
+// Whether the machine's last try failed.
 bool has_failed(const MachineView& machine);
 bool is_leaving(const MachineView& machine);
 

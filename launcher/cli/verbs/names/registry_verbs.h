@@ -5,9 +5,9 @@
 
 namespace lockstep::cli {
 
-void add_environment_verbs(VerbTable table);  // environment …
-void add_asset_verbs(VerbTable table);        // data …, model …, component …
-void add_component_create_verb(CLI::App& group, VerbTable table);  // component create
-void add_datastore_verbs(VerbTable table);                         // datastore list|show
+void add_environment_verbs(VerbTable table);  // adds environment …
+void add_asset_verbs(VerbTable table);        // adds data …, model …, component …
+void add_component_create_verb(CLI::App& group, VerbTable table);  // adds component create
+void add_datastore_verbs(VerbTable table);                         // adds datastore list|show
 
 }  // namespace lockstep::cli
