@@ -16,8 +16,8 @@ namespace lockstep {
 // nothing (zero width, fillers, tags, variation selectors), or none at all (U+FFFE).
 bool is_hidden(char32_t code);
 
-// Newlines and tabs stay. Joiners stay where scripts or emoji need them: behind a letter that
-// joins, or behind a picture.
+// Replaces characters that do not print. Newlines and tabs stay. Joiners stay where scripts or
+// emoji need them: behind a letter that joins, or behind a picture.
 std::string printable(std::string_view text);
 // Makes the text printable in one line: newlines and tabs become blanks, and newlines at the end
 // are left out.

@@ -64,7 +64,7 @@ std::optional<DockerfileVariables::Use> DockerfileVariables::use_at(std::string_
   if (close == text.npos) return {};
   std::string_view form = text.substr(size + 1, close - size - 1);
   if (form.starts_with(':')) form.remove_prefix(1);
-  if (bare_word(form) != form) return {};  // a quoted brace may not count as one
+  if (bare_word(form) != form) return {};  // a brace in quotes may not end the form
   if (form.empty()) return Use{name, "", close + 1};
   if (form[0] != '-' && form[0] != '+' && form[0] != '?') return {};
   return Use{name, form.substr(1), close + 1};

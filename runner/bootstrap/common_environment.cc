@@ -67,8 +67,8 @@ void set_array(const ArrayTask& task, Variables* out) {
 
 }  // namespace
 
-// MLFLOW_RUN_ID and MLFLOW_TRACKING_URI are left out without a tracking service: mlflow.start_run()
-// fails for a run id that no server knows.
+// The variables that every rank has. MLFLOW_RUN_ID and MLFLOW_TRACKING_URI are left out without a
+// tracking service: mlflow.start_run() fails for a run id that no server knows.
 std::map<std::string, std::string> common_environment(const GangContext& gang, int rank,
                                                       int local_rank) {
   const Assignment& assignment = gang.assignment;

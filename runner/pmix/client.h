@@ -28,7 +28,7 @@ inline constexpr Duration kOperationTimeout = seconds(10);
 // The ranks' calls without an answer: their number, and the bytes of their data.
 inline constexpr std::size_t kMaxOpenCalls = 65'536;
 inline constexpr std::size_t kMaxOpenBytes = 256u << 20;
-inline constexpr int kMaxLines = 100;  // lines of one server in the runner's log
+inline constexpr int kMaxLines = 100;  // the most lines of one server in the runner's log
 
 class Client {
  public:

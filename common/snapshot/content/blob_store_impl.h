@@ -37,7 +37,7 @@ struct Upload {
 struct Touched {
   std::optional<SteadyTime> lasting, brief;  // the last touch with each kind of lease
   bool has_come = false;                     // the blob arrived after the store was opened
-  Asker asker = 0;                           // the first one; 0: none
+  Asker asker = 0;                           // the first asker; 0: none
   // The last touch by `asker`; touches by others are in `lasting`.
   std::optional<SteadyTime> by_asker;
 };

@@ -64,7 +64,7 @@ void PipelineFollower::Impl::on_job(const JobView& view) {
     const bool is_reused = step.phase == StepPhase::reused;
     if ((is_reused && !options.reused_logs) || step.job.value.empty()) continue;
     step_of.emplace(step.job, i);
-    // A line about the step's state names the step.
+    // if the step's state is shown, its line names the step
     const bool is_told = !is_reused || options.show_state;
     if (!is_told && told.insert(step.name).second)
       terminal.print_line(reused_text(step, "log this is"));

@@ -26,7 +26,7 @@ class StepLogs {
     // from before it started.
     once,
     once_then_on,  // once, until go_on(), the logs from before the first on_steps()
-    on,            // again and again, until a step's job is final
+    on,            // asks repeatedly, until a step's job is final
   };
   // reused: a step that is reused has the logs of the job that replaces it.
   explicit StepLogs(Ask ask, bool reused = false) : ask_(ask), reused_(reused) {}

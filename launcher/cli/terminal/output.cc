@@ -80,8 +80,8 @@ std::string yaml_scalar(const Json& json) {
   return text;
 }
 
-// YAML allows only keys up to a limit before a colon; longer ones are written after a question
-// mark.
+// The longest key that is written before a colon, which YAML limits; longer ones are written after
+// a question mark.
 constexpr std::size_t kMaxPlainKey = 500;
 
 std::string yaml_key(const std::string& key, const std::string& blanks) {

@@ -21,8 +21,9 @@ struct NoAttachTarget {
   std::string why;       // the reason, and what to do
   bool for_now = false;  // the same opening may succeed later
 };
-// The job exists. An opening that says `again` goes to the node of its attempt also when the ranks
-// have ended there: the node may still have its last output and its end.
+// Finds the node for an opening; the job must exist. An opening that says `again` goes to the node
+// of its attempt also when the ranks have ended there: the node may still have its last output and
+// its end.
 std::variant<AttachTarget, NoAttachTarget> find_target(const Core& core, const AttachOpen& open);
 
 // Why its node can send no more frames for it; "": it can.

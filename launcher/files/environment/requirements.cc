@@ -359,7 +359,7 @@ Status add_requirement(std::string_view line, VenvEnvironment& environment) {
                       "`requirements: FILE`",
                       text));
   if (text.empty()) return {};
-  std::optional<std::size_t> at;  // the list's item already has a place
+  std::optional<std::size_t> at;  // empty: the list's item already has a place
   return add_line(text, environment, environment.requirements, at);
 }
 
